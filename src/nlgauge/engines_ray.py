@@ -30,7 +30,7 @@ AHEAD = 4  # tasks per core that are handed to Ray before the result of the firs
 REACH = 5.0  # seconds
 # What workers must know of this process; keys of judges are left to the machines themselves, as Ray would show them.
 PLACES = ("NLGAUGE_STORE", "NLGAUGE_DATA", "NLGAUGE_MODELS", "NLGAUGE_WORDNET")
-TOLD = ("NLGAUGE_BASE_URL", "NLGAUGE_MODEL")
+TOLD = ("NLGAUGE_BASE_URL", "NLGAUGE_MODEL", "NLGAUGE_TORCH_WEIGHTS")
 _works: dict[str, Any] = {}  # in a worker: the work of the run, with its models, from job to job
 
 

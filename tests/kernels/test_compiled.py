@@ -20,7 +20,7 @@ FOLDER = Path(kernels.__file__).parent
 
 # Small, because the uncompiled kernels take their time; hex, because bits are compared.
 NUMBERS = """
-import json, numpy as np
+import json, tempfile, numpy as np
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.resampling.bootstrap import bootstrap
@@ -48,9 +48,12 @@ for name, found in {
 outputs = ["The cat sat on the mat, at 3.5 o'clock.", "A dog ran off; ran far away - today!", "", "naïve café 北京 of of of the"]
 references = [["On the mat the cat sat at 3.5 o'clock."], ["A dog ran far away today.", "The dog ran off."], ["x"], ["the naïve café of 北京"]]
 batch = Batch.from_columns(outputs, references=references, source=[r[0] for r in references])
+table = tempfile.NamedTemporaryFile()
+table.write(b"0.1\\non the mat\\nthe mat\\n0.2\\nfar away\\nran off\\n0.2\\nof\\nthe\\n")
+table.flush()
 for spec in ("bleu", "chrf", "ter", "nist", "cider-d", "lepor", "rouge-l", "rouge-lsum", "rouge-w", "rouge-s", "sari", "coverage",
-             "meteor(synonyms=False)", "meteor(preset='nltk', synonyms=False)"):
-    said[spec] = [float(v).hex() for v in metric_from_spec(spec).score(batch).values]
+             "meteor(synonyms=False)", "meteor(preset='nltk', synonyms=False)", f"meteor(synonyms=False, paraphrases={table.name!r})"):
+    said[spec.replace(table.name, "")] = [float(v).hex() for v in metric_from_spec(spec).score(batch).values]
 print(json.dumps(said))
 """
 

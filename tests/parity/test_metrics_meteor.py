@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import subprocess
 import warnings
@@ -33,14 +34,20 @@ def wordnet() -> None:
         pytest.skip(str(missing))
 
 
-class Jar:
-    """METEOR 1.5 without paraphrases, on tokens as they are."""
+def program() -> Path:
+    return Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "meteor" / "meteor-1.5.jar"
 
-    def __init__(self) -> None:
-        found = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "meteor" / "meteor-1.5.jar"
+
+class Jar:
+    """METEOR 1.5 on tokens as they are, without paraphrases or with those of a table."""
+
+    def __init__(self, table: Path | None = None) -> None:
         options = ["-l", "en", "-m", "exact stem synonym", "-w", "1.0 0.6 0.8", "-p", "0.85 0.2 0.6 0.75"]
+        if table:
+            options[3:6] = ["exact stem synonym paraphrase", "-w", "1.0 0.6 0.8 0.6", "-a", str(table)]
+        self.table = table
         self.process = subprocess.Popen(
-            ["java", "-jar", "-Xmx1G", str(found), "-", "-", "-stdio", *options], text=True,
+            ["java", "-jar", "-Xmx2G", str(program()), "-", "-", "-stdio", *options], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -61,11 +68,39 @@ class Jar:
 
 @pytest.fixture(scope="module")
 def jar() -> Iterator[Jar]:
+    yield from running()
+
+
+def running(table: Path | None = None) -> Iterator[Jar]:
     if shutil.which("java") is None:
         pytest.skip("no Java: METEOR 1.5 cannot run")
-    program = Jar()
-    yield program
-    program.process.kill()
+    one = Jar(table)
+    yield one
+    one.process.kill()
+    one.process.wait()
+
+
+def made_table(path: Path, seed: int) -> Path:
+    """Phrases of one to four of our words with paraphrases, some in both directions, some twice."""
+    rng = np.random.default_rng(seed)
+    words = [w.lower() for w in VOCABULARY]
+    lines = []
+    for _ in range(400):
+        a, b = (" ".join(rng.choice(words, rng.choice([1, 1, 2, 2, 3, 4]))) for _ in range(2))
+        for phrase, other in ((a, b), (b, a))[: rng.integers(1, 3)] * rng.integers(1, 3):
+            lines += [f"{rng.random():.4f}", phrase, other]
+    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def jar_with_made_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jar]:
+    yield from running(made_table(tmp_path_factory.mktemp("table") / "paraphrase.gz", 5))
+
+
+@pytest.fixture(scope="module")
+def jar_with_its_table() -> Iterator[Jar]:
+    yield from running(program().parent / "data" / "paraphrase-en.gz")
 
 
 def random_pairs(n: int, longest: int, seed: int) -> Pairs:
@@ -84,8 +119,9 @@ def random_pairs(n: int, longest: int, seed: int) -> Pairs:
 def assert_equal_to_the_jar(jar: Jar, pairs: Pairs) -> None:
     singly, whole = jar.score(pairs)
     batch = Batch.from_columns([o for o, _ in pairs], references=[r for _, r in pairs])
-    program = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "meteor" / "meteor-1.5.jar"
-    metric: Any = metric_from_spec(f"meteor(tokenize='none', function_words={str(program)!r})")
+    table = f", paraphrases={str(jar.table)!r}" if jar.table else ""
+    metric: Any = metric_from_spec(f"meteor(tokenize='none', function_words={str(program())!r}{table})")
+    metric.ready()
     assert np.allclose(metric.score(batch).values, singly, rtol=0, atol=1e-9)
     assert metric.from_stats(metric.stats(batch).sum(axis=0))[0] == pytest.approx(whole, abs=1e-9)
 
@@ -105,6 +141,27 @@ def test_meteor_on_published_texts_equals_the_authors_program(jar: Jar, real_dat
         for o, refs in real_samples(real_data, 60)
     ]
     assert_equal_to_the_jar(jar, pairs)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("wordnet")
+@pytest.mark.parametrize(("n", "longest"), [(300, 8), (150, 20), (40, 60)])
+def test_meteor_with_paraphrases_equals_the_authors_program(jar_with_made_table: Jar, n: int, longest: int) -> None:
+    assert_equal_to_the_jar(jar_with_made_table, random_pairs(n, longest, n + 1))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("wordnet")
+def test_meteor_with_its_own_paraphrases_on_published_texts(jar_with_its_table: Jar, real_data: Path) -> None:
+    pairs = [
+        (" ".join(tokenize(o.lower())), [" ".join(tokenize(r.lower())) for r in refs[:4]])
+        for o, refs in real_samples(real_data, 60)
+    ]
+    assert_equal_to_the_jar(jar_with_its_table, pairs)
+    program_only = metric_from_spec(f"meteor(tokenize='none', function_words={str(program())!r})")
+    batch = Batch.from_columns([o for o, _ in pairs], references=[r for _, r in pairs])
+    singly, _ = jar_with_its_table.score(pairs)
+    assert (np.abs(singly - program_only.score(batch).values) > 1e-3).any()  # the table matters
 
 
 class Synset:

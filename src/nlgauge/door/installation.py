@@ -172,6 +172,10 @@ def places() -> Iterator[Row]:
         "" if fine else "cannot be written; set NLGAUGE_STORE",
     )
     yield kernels()
+    from nlgauge.models.torch_weights import ASKED, allowed
+
+    if allowed():  # else safetensors only, and nothing to tell
+        yield row("pickled weights", "ok", f"read, tensors only ({ASKED}=1)", "SECURITY.md says what that means")
     folder = mirror_folder()
     here = sum(e.here(folder) == "yes" for e in entries())
     word = "ok" if here else "missing"

@@ -1,4 +1,6 @@
-"""Models by name: one inside a package, a folder, this machine's cache, then the Hugging Face hub. Safetensors only.
+"""Models by name: one inside a package, a folder, this machine's cache, then the Hugging Face hub.
+
+Weights are safetensors; a folder that has PyTorch's own format only is refused unless it is asked for (torch_weights).
 
 What is missing is said in one line, before any work. Without a network the hub's own client tries for a minute and a
 half; here one look whether the hub answers comes first.
@@ -25,6 +27,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.models.onnx import check_onnx, load_onnx, onnx_file
 from nlgauge.models.precision import lowered, split_precision
 from nlgauge.models.tensors import longest_input
+from nlgauge.models.torch_weights import allowed, check_torch_weights, load_pickled, missing_safetensors, torch_files
 from nlgauge.places import kept_at
 from nlgauge.writing import whole
 
@@ -73,6 +76,8 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
             check_onnx(metric)
         elif _path_like(name) and not Path(name).expanduser().is_dir():
             raise NlgaugeError(f"{metric}: {option}='{name}': no such folder.")
+        elif Path(name).expanduser().is_dir() and torch_files(Path(name).expanduser()):
+            check_torch_weights(f"{metric}: {option}='{name}'")
     for option, name in named.items():
         there = name in (MINILM, SMOLLM2) or Path(name).expanduser().is_dir() or onnx_file(name)
         if not there and not _cached(name) and not hub_answers():
@@ -105,12 +110,23 @@ def load_fresh(
     if name == MINILM:
         _verify(Path(where))
     loader = getattr(transformers, CLASSES[kind])
+    pickled = torch_files(Path(where)) if local else []
+    said = f"{option}='{name}'"
+    if pickled:
+        check_torch_weights(said)
 
     def pretrained(offline: bool) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(where, local_files_only=offline, trust_remote_code=False)
-        return tokenizer, loader.from_pretrained(
-            where, use_safetensors=True, trust_remote_code=False, local_files_only=offline, dtype="float32"
-        )
+        if pickled:
+            return tokenizer, load_pickled(loader, where, pickled, said, offline)
+        try:
+            return tokenizer, loader.from_pretrained(
+                where, use_safetensors=True, trust_remote_code=False, local_files_only=offline, dtype="float32"
+            )
+        except OSError as error:
+            if local or not allowed() or "safetensors" not in str(error):
+                raise
+            return tokenizer, load_pickled(loader, where, [], said, offline)
 
     with _quiet(transformers.logging):
         try:
@@ -127,6 +143,27 @@ def load_fresh(
 
 
 load = functools.lru_cache(4)(load_fresh)
+
+
+def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
+    """Tokenizer and configuration of a model whose weights come from elsewhere."""
+    import transformers
+
+    where = folder_of(name, option)
+    with _quiet(transformers.logging):
+        for offline in (True, False):
+            try:
+                return (
+                    transformers.AutoTokenizer.from_pretrained(
+                        where, local_files_only=offline, trust_remote_code=False
+                    ),
+                    transformers.AutoConfig.from_pretrained(where, local_files_only=offline, trust_remote_code=False),
+                )
+            except (OSError, ValueError, ImportError, KeyError) as error:
+                if not offline or Path(where).is_dir() or not hub_answers():
+                    advice = "give a folder with its config.json and tokenizer."
+                    raise NlgaugeError(_why("encoder", name, option, Path(where).is_dir(), error, advice)) from None
+    raise AssertionError("unreachable")
 
 
 class LoadedModel:
@@ -176,7 +213,7 @@ def fingerprint(name: str) -> str:
         return name  # a hub name: the hub's revision is not looked up before the model is loaded
     seen = hashlib.blake2b(digest_size=6)
     onnx = onnx_file(str(folder))
-    weights = [onnx] if onnx else sorted(folder.glob("*.safetensors"))
+    weights = [onnx] if onnx else sorted(folder.glob("*.safetensors")) or torch_files(folder)
     for path in weights + sorted(folder.glob("*.json")):
         seen.update(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as file:
@@ -225,11 +262,7 @@ def _package(found: ModuleSpec | None, how: str) -> Path:
 def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advice: str) -> str:
     said = str(error)
     if "safetensors" in said:
-        return (
-            f"{option}='{name}': no weights as model.safetensors there; other formats are not read (they can run "
-            "code). Where you trust the file, load it once and save_pretrained() it to a folder, then name the "
-            "folder."
-        )
+        return missing_safetensors(f"{option}='{name}'")
     if local:
         what = CLASSES[kind].removeprefix("AutoModel").removeprefix("For")
         first = said.splitlines()[0][:140] if said else type(error).__name__

@@ -27,7 +27,12 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     from nlgauge.metrics.alignment.alignments import ToAlign
     from nlgauge.models.loading import MINILM, check_ready
 
-    check_ready("align", encoder=options.get("encoder", MINILM))
+    encoder = options.get("encoder", MINILM)
+    if estimator in ("D", "R"):
+        from nlgauge.metrics.alignment.trained import aligner, base_of
+
+        encoder = base_of(estimator, options.get("weights", ""), encoder)
+    check_ready("align", encoder=encoder)
     pair = ToAlign(a, (b,) if isinstance(b, str) else tuple(b))
     if estimator == "E":
         from nlgauge.metrics.alignment.matching import Matching
@@ -42,6 +47,4 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
             f"estimator='{estimator}'; there are E (embedding matching), D (token classifier), R (regression), X "
             "(tokens beside their evidence) and S (sentences beside it)."
         )
-    from nlgauge.metrics.alignment.trained import Trained
-
-    return Trained(estimator, **options).align([pair])[0]
+    return aligner(estimator, **{"task": "summarisation", "weights": "", "encoder": MINILM, **options}).align([pair])[0]

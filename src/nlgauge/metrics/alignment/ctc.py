@@ -18,6 +18,7 @@ from nlgauge.text.batch import Batch
 if TYPE_CHECKING:
     from nlgauge.metrics.alignment.alignments import Alignment, Estimator
     from nlgauge.metrics.alignment.aspects import Form, Settings
+    from nlgauge.metrics.alignment.authors import Authors
     from nlgauge.metrics.alignment.expression import Expression, Term
     from nlgauge.metrics.alignment.joint import Joint
     from nlgauge.metrics.alignment.trained import Trained
@@ -59,15 +60,20 @@ class Aligned(Metric):
         s = self.settings()
         Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
 
-    def trained(self, kept: Embeddings | None = None) -> Trained | Joint:
-        """Estimator D, R, X or S: shipped, or trained by the user."""
+    def models(self) -> dict[str, str]:
+        from nlgauge.metrics.alignment.trained import base_of
+
+        return {"encoder": base_of(self.align, self.weights, self.encoder)}
+
+    def trained(self, kept: Embeddings | None = None) -> Trained | Authors | Joint:
+        """Estimator D, R, X or S: shipped, trained by the user, or the authors' own."""
         if self.align in ("X", "S"):
             from nlgauge.metrics.alignment.joint import Joint
 
             return Joint(self.align, self.weights, self.encoder, kept)
-        from nlgauge.metrics.alignment.trained import Trained
+        from nlgauge.metrics.alignment.trained import aligner
 
-        return Trained(self.align, self.task(), self.weights, self.encoder, kept)
+        return aligner(self.align, self.task(), self.weights, self.encoder, kept)
 
     def task(self) -> str:
         """Which of the shipped heads."""
@@ -90,7 +96,14 @@ class Aligned(Metric):
         expression, (low, high) = self.expression(), facts.bounds
         # Sums grow with the text; a quotient of two means can pass 1.
         top = math.inf if any(w in expression.text for w in ("sum(", "distinct(", "/")) else high
+        if self.align == "R" and self._authors():  # a regression without bounds
+            low, top = -math.inf, math.inf
         return replace(facts, needs=expression.needs, bounds=(low, top))
+
+    def _authors(self) -> bool:
+        from nlgauge.metrics.alignment.authors import authors_files
+
+        return self.align in ("D", "R") and bool(authors_files(self.weights))
 
     @property
     def signature(self) -> str:
@@ -103,8 +116,8 @@ class Aligned(Metric):
             else {"weights": self.trained().fingerprint()}
         )
         return signature(
-            expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder), **how,
-            stop=s.stop, unit=s.unit,
+            expr=self.expression().text.replace(" ", ""), align=self.align,
+            encoder=fingerprint(self.models()["encoder"]), **how, stop=s.stop, unit=s.unit,
         )  # fmt: skip
 
     def estimator(self, batch: Batch | None = None) -> Estimator:
@@ -112,6 +125,8 @@ class Aligned(Metric):
         from nlgauge.models.embeddings import embeddings
 
         s = self.settings()
+        if self._authors():
+            return self.trained()
         kept = embeddings(batch, self.encoder)
         if self.align != "E":
             return self.trained(kept)
@@ -127,7 +142,19 @@ class Aligned(Metric):
     def remarks(self, batch: Batch) -> list[str]:
         from nlgauge.models.embeddings import embeddings
 
+        if self._authors():
+            return self._cut(batch)
         return embeddings(batch, self.encoder).remarks()
+
+    def _cut(self, batch: Batch) -> list[str]:
+        from nlgauge.metrics.alignment.aspects import pairs_of
+        from nlgauge.metrics.alignment.authors import Authors
+
+        samples, reasons, _ = samples_of(batch, self.facts.needs)
+        able = [sample for i, sample in enumerate(samples) if i not in reasons]
+        own = self.trained()
+        n = own.cut(pairs_of(self.expression(), able)[0]) if isinstance(own, Authors) else 0
+        return [f"{n} texts were longer than 256 tokens: the words beyond have no score, as in ctc_score"] if n else []
 
     def score(self, batch: Batch) -> Scores:
         return self.explain(batch)[0]
@@ -170,6 +197,8 @@ class Ctc(Aligned):
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
     align: E embedding matching, D a trained token classifier, R a trained regression; X and S, for consistency and
     trained by oneself, read each sentence beside its best source sentences; weights: the folder of one's own training.
+    For D and R weights may also be the authors' own checkpoint (docs/aligners.md): a .ckpt file, or the folder that
+    their package ctc_score fills; encoder then names the model it was trained on (roberta-large, bert-base-uncased).
     """
 
     aspect: str = "consistency"

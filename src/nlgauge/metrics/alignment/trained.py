@@ -19,6 +19,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import Form, Settings
+from nlgauge.metrics.alignment.authors import BASES, Authors, authors_files
 from nlgauge.metrics.alignment.expression import Expression
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head
@@ -108,6 +109,18 @@ class Trained:
         for i, spans, rows in Reader(self.encoder, vectors=self.vectors).read(pairs):
             found[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
         return [f for f in found if f is not None]
+
+
+def aligner(kind: str, task: str, weights: str, encoder: str, vectors: Embeddings | None = None) -> Trained | Authors:
+    """D or R: the shipped head of the task, one's own training, or the authors' checkpoint."""
+    if authors_files(weights):
+        return Authors(kind, weights, base_of(kind, weights, encoder))
+    return Trained(kind, task, weights, encoder, vectors)
+
+
+def base_of(kind: str, weights: str, encoder: str) -> str:
+    """The model that is run: `encoder`, or where it is not said the one that the authors' checkpoint was made of."""
+    return BASES[kind] if encoder == DEFAULT and kind in BASES and authors_files(weights) else encoder
 
 
 def hashed(heads: Sequence[Head]) -> str:

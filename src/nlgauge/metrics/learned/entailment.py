@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -137,8 +137,8 @@ class SummaCConv(Entailing):
     reads.
 
     The first ten sentences of an output, their values averaged, then the probability of 'consistent'. head: the
-    authors' summac_conv_vitc_sent_perc_e.bin saved as safetensors (mlp and layer_final); 23 bins are theirs by
-    percentiles, any other number is even.
+    authors' summac_conv_vitc_sent_perc_e.bin saved as safetensors (mlp and layer_final), or as it is with
+    NLGAUGE_TORCH_WEIGHTS=1; 23 bins are theirs by percentiles, any other number is even.
     """
 
     head: str = ""
@@ -180,9 +180,14 @@ def conv_head(path: str) -> tuple[Array, Array, Array, Array]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
+    from nlgauge.models.torch_weights import SUFFIXES, read_torch
+
     names = ("mlp.weight", "mlp.bias", "layer_final.weight", "layer_final.bias")
+    file = Path(path).expanduser()
     try:
-        given = load_file(Path(path).expanduser())
+        given: dict[str, Any] = load_file(file) if file.suffix not in SUFFIXES else {
+            name: tensor.numpy() for name, tensor in read_torch(file, f"summac-conv: head='{path}'").items()
+        }  # fmt: skip
         weight, bias, final, added = (given[name].astype(np.float64) for name in names)
     except (OSError, SafetensorError, KeyError) as error:
         raise NlgaugeError(f"summac-conv: head='{path}': no safetensors with {', '.join(names)} ({error}).") from None

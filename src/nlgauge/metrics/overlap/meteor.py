@@ -1,4 +1,6 @@
-"""METEOR (Banerjee and Lavie 2005; Denkowski and Lavie 2014): aligned words, exact, by stem or by synonym."""
+"""METEOR (Banerjee and Lavie 2005; Denkowski and Lavie 2014): aligned words, exact, by stem, by synonym, and phrases
+by a table of paraphrases where one is given.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import functools
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +21,7 @@ from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Stems, Tokens
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, Ids, Ints
 
 Preset = Literal["1.5", "coco", "nltk"]
 
@@ -29,13 +32,14 @@ class Parameters:
     beta: float
     gamma: float
     delta: float  # of content words; 1 − delta of function words
-    weights: tuple[float, float, float]
+    weights: tuple[float, ...]  # by kind of match
 
 
 PARAMETERS = {
     "1.5": Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8)),
     "nltk": Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0)),
 }
+OF_PARAPHRASES = 0.6  # weight of the fourth kind of match
 MATCHES = 4_000_000  # of equal words, beyond which the search takes seconds and gigabytes
 CROWDED = f"more than {MATCHES:,} pairs of equal words: {GROWS}"
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
@@ -48,6 +52,8 @@ class Meteor(Metric):
     `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
     METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table, as its program
     run with `-m "exact stem synonym"`; its own tokenizer is not copied: 13a here.
+    `paraphrases='paraphrase-en.gz'` (METEOR's table, also inside pycocoevalcap; lines of a number, a phrase, a phrase)
+    adds the fourth kind of match, phrases with their paraphrases (weight .6), as its program by default.
     `'coco'`: the same on PTB-like tokens without punctuation, as pycocoevalcap and the E2E challenge prepare them.
     `'nltk'`: nltk's greedy alignment, Porter stems, and parameters (.9, 3, .5).
     `synonyms=False` needs no WordNet. An empty output scores 0.
@@ -64,6 +70,18 @@ class Meteor(Metric):
     beta: float | None = None
     gamma: float | None = None
     function_words: str = ""
+    paraphrases: str = ""
+
+    def check(self) -> None:
+        if self.paraphrases and self.preset == "nltk":
+            raise NlgaugeError("meteor: paraphrases belong to preset='1.5' and 'coco'; nltk's METEOR has none.")
+
+    def ready(self) -> None:
+        super().ready()
+        if self.paraphrases:
+            from nlgauge.metrics.overlap.paraphrases import check_table
+
+            check_table(self.paraphrases)
 
     @property
     def tokenizer(self) -> str:
@@ -77,7 +95,7 @@ class Meteor(Metric):
             usual.beta if self.beta is None else self.beta,
             usual.gamma if self.gamma is None else self.gamma,
             usual.delta,
-            usual.weights,
+            usual.weights + ((OF_PARAPHRASES,) if self.paraphrases else ()),
         )
 
     @property
@@ -85,9 +103,15 @@ class Meteor(Metric):
         p = self.parameters
         stages = "exact+stem+synonym" if self.synonyms else "exact+stem"
         numbers = ",".join(f"{x:g}" for x in (p.alpha, p.beta, p.gamma, p.delta))
+        more = {}
+        if self.paraphrases:
+            from nlgauge.metrics.overlap.paraphrases import table_hash
+
+            file, stages = Path(self.paraphrases).expanduser(), f"{stages}+paraphrase"
+            more = {"paraphrases": f"{file.name}@{table_hash(str(file), file.stat().st_mtime_ns)}"}
         return signature(
             rules=self.preset, refs=self.references, case="lc", tok=self.tokenizer, match=stages, abgd=numbers,
-            function=Path(self.function_words).name or "nlgauge",
+            function=Path(self.function_words).name or "nlgauge", **more,
         )  # fmt: skip
 
     def score(self, batch: Batch) -> Scores:
@@ -120,25 +144,27 @@ class Meteor(Metric):
     def from_stats(self, stats: Array) -> Array:
         rows, p = np.atleast_2d(np.asarray(stats, np.float64)), self.parameters
         weights = np.array(p.weights)
+        kinds = len(weights)
         sides = []
         for side in (0, 1):
-            matched = rows[:, 4 + 6 * side : 10 + 6 * side]
+            matched = rows[:, 4 + 2 * kinds * side : 4 + 2 * kinds * (side + 1)]
             function = rows[:, 2 + side]
-            weighed = p.delta * matched[:, :3] @ weights + (1 - p.delta) * matched[:, 3:] @ weights
+            weighed = p.delta * matched[:, :kinds] @ weights + (1 - p.delta) * matched[:, kinds:] @ weights
             sides.append((weighed, p.delta * (rows[:, side] - function) + (1 - p.delta) * function))
-        hits = (rows[:, 4:10].sum(axis=1), rows[:, 10:16].sum(axis=1))
+        hits = (rows[:, 4 : 4 + 2 * kinds].sum(axis=1), rows[:, 4 + 2 * kinds : 4 + 4 * kinds].sum(axis=1))
         with np.errstate(divide="ignore", invalid="ignore"):
             precision, recall = (weighed / size for weighed, size in sides)
             mean = 1 / ((1 - p.alpha) / precision + p.alpha / recall)
-            scattered = rows[:, 16] / ((hits[0] + hits[1]) / 2)
+            scattered = rows[:, 4 + 4 * kinds] / ((hits[0] + hits[1]) / 2)
             values = mean * (1 - p.gamma * scattered**p.beta)
         return np.where(np.isnan(values), 0.0, np.maximum(values, 0.0))
 
     def _rows(self, batch: Batch) -> Array:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        light = function_words(self.function_words)
         return batch.keep(
-            ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words),
-            lambda: aligned(tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)),
+            ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words, self.paraphrases),
+            lambda: aligned(tokens, pairs, self.preset == "nltk", self.synonyms, light, self.paraphrases),
         )
 
 
@@ -169,7 +195,9 @@ def function_words(path: str = "") -> frozenset[str]:
         ) from None
 
 
-def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
+def aligned(
+    tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: frozenset[str], paraphrases: str = ""
+) -> Array:
     """Statistics of each pair."""
     from nlgauge.kernels.meteor import align
 
@@ -182,19 +210,43 @@ def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: 
     if not greedy:
         owner = np.repeat(np.arange(len(words)), np.diff(at))
         np.bitwise_or.at(sieve, owner, np.uint64(1) << (sets * 2654435761 >> 7 & 63).astype(np.uint64))
-    found = align(
-        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve,
-        function, greedy,
-    )  # fmt: skip
+    if paraphrases:
+        found = _with_paraphrases(tokens, pairs, stems.of_word, sets, at, function, paraphrases)
+    else:
+        found = align(
+            tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve,
+            function, greedy,
+        )  # fmt: skip
     if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
-        whole = (found[:, :6].sum(axis=1) == tokens.length[pairs.output]) & (found[:, 12] == 1)
-        found[whole & (found[:, 6:12].sum(axis=1) == tokens.length[pairs.reference]), 12] = 0
+        half = found.shape[1] // 2
+        whole = (found[:, :half].sum(axis=1) == tokens.length[pairs.output]) & (found[:, -1] == 1)
+        found[whole & (found[:, half:-1].sum(axis=1) == tokens.length[pairs.reference]), -1] = 0
     runs = np.zeros(len(tokens.ids) + 1, np.int64)
     np.cumsum(function[tokens.ids], out=runs[1:])
     columns = [tokens.length[pairs.output], tokens.length[pairs.reference]]
     for text in (pairs.output, pairs.reference):
         columns.append(runs[tokens.start[text] + np.maximum(tokens.length[text], 0)] - runs[tokens.start[text]])
     return np.column_stack([*columns, found]).astype(np.float64)
+
+
+def _with_paraphrases(
+    tokens: Tokens, pairs: Usable, stems: Ids, sets: Ints, at: Ints, function: Ints, path: str
+) -> Ints:
+    """As `align`, with four kinds of match."""
+    from nlgauge.kernels.meteor_phrases import align_phrases
+    from nlgauge.metrics.overlap.paraphrases import Matcher
+
+    synsets = [sets[a:b].tolist() for a, b in pairwise(at)]
+    weights = np.array([*PARAMETERS["1.5"].weights, OF_PARAPHRASES])
+    match_at, rows = Matcher(tokens, pairs, stems, synsets, path).all()
+    start, span, place, width, kind = (np.ascontiguousarray(column) for column in rows.T)
+    # The search weighs words by kind, each side rounded down.
+    gain = sum(np.floor(words * weights[kind] + 1e-9).astype(np.int64) for words in (span, width))
+    found: Ints = align_phrases(
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, function, match_at, start, span, place,
+        width, kind, gain,
+    )  # fmt: skip
+    return found
 
 
 def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[Ints, Ints]:

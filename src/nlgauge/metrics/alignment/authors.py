@@ -1,0 +1,286 @@
+"""Estimators D and R with the checkpoints that the authors of deng2021 publish (package ctc_score), as they run them.
+
+D: RoBERTa reads a text and its context together; the states of a word's pieces are summed and a linear layer gives the
+probability that the word is not made up. R: a BLEURT (BERT) reads context and text and gives one number for the text.
+`weights` is one file (.ckpt, .pt, .safetensors) or the folder that ctc_score fills (D-cnndm, …), which holds one file
+for each pair of texts. Tokenizer and configuration are those of `encoder`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
+from nlgauge.models.loading import load_skeleton
+from nlgauge.models.tensors import by_length, longest_input, padded, threads
+from nlgauge.models.torch_weights import SUFFIXES, check_torch_weights, read_torch
+from nlgauge.text.stopwords import STOP
+from nlgauge.types import Ids
+
+BASES = {"D": "roberta-large", "R": "bert-base-uncased"}  # where encoder= is left as it is
+MOST = 512  # tokens of a pair; a text keeps half of it
+# The file for each pair of texts, the first that is there: two parts of b, an output or reference as b, anything else.
+FILES = {
+    "both": ("fact_history_to_response",),
+    "short": ("summ_to_ref", "sent_to_sent"),
+    "long": ("doc_to_summ", "fact_to_response", "sent_to_sent"),
+}
+QUOTES = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'"})
+# What decoding undoes in transformers 4, with which the figures were made.
+JOINED = ((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
+          (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"))  # fmt: skip
+
+
+def authors_files(weights: str) -> dict[str, Path]:
+    """The authors' checkpoints that are meant, by name; none where `weights` is a training of one's own."""
+    if not weights:
+        return {}
+    path = Path(weights).expanduser()
+    if path.is_file():
+        return {path.stem: path}
+    names = {name for some in FILES.values() for name in some}
+    inside = sorted(path.iterdir()) if path.is_dir() else []
+    return {p.stem: p for p in inside if p.stem in names and p.suffix in (*SUFFIXES, ".safetensors")}
+
+
+@dataclass(frozen=True)
+class Words(Alignment):
+    """Scores of words as blanks divide them; R gives the whole text one."""
+
+    whole: bool = False
+
+    def words(self) -> Alignment:
+        return self
+
+    def content(self) -> Alignment:
+        """Without words that are stop words; one with a full stop behind it is none, as in the original."""
+        if self.whole:
+            return self
+        kept = np.array([token.lower() not in STOP for token in self.tokens], np.bool_)
+        return Words(self.text, self.spans[kept], self.scores[kept])
+
+
+@dataclass(frozen=True)
+class Authors:
+    """The authors' D or R. `base`: whose tokenizer and configuration the checkpoint was trained with."""
+
+    kind: str
+    weights: str
+    base: str
+
+    def file_for(self, pair: ToAlign) -> Path:
+        files = authors_files(self.weights)
+        if len(files) == 1:
+            return next(iter(files.values()))
+        names = FILES["both" if len(pair.b) > 1 else "short" if pair.whole else "long"]
+        for name in names:
+            if name in files:
+                return files[name]
+        raise NlgaugeError(
+            f"weights='{self.weights}': no {' or '.join(names)} there for these texts; found {', '.join(files)}."
+        )
+
+    def fingerprint(self) -> str:
+        """After a look whether they may be read: name and hash of each file."""
+        files = authors_files(self.weights)
+        if any(path.suffix != ".safetensors" for path in files.values()):
+            check_torch_weights(f"align='{self.kind}', weights='{self.weights}'")
+        return "+".join(f"{name}@{_hash(str(path), path.stat().st_mtime_ns)}" for name, path in files.items())
+
+    def expect(self, pairs: Collection[ToAlign]) -> None:
+        """Nothing is shared: each text is read together with its context."""
+
+    def cut(self, pairs: Collection[ToAlign]) -> int:
+        """Texts that are longer than the half of 512 tokens which they may have; the words beyond have no score."""
+        if self.kind == "R":
+            return 0
+        model = [loaded(str(self.file_for(p)), self.kind, self.base) for p in pairs]
+        return sum(
+            len(m.tokenizer(clean(p.a), verbose=False)["input_ids"]) > m.most // 2
+            for m, p in zip(model, pairs, strict=True)
+        )
+
+    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
+        """One Alignment per pair, in their order."""
+        found: dict[int, Alignment] = {}
+        by_file: dict[Path, list[int]] = {}
+        for i, pair in enumerate(pairs):
+            if pair.a.strip():
+                by_file.setdefault(self.file_for(pair), []).append(i)
+            else:
+                found[i] = Words(pair.a, np.zeros((0, 2), np.int32), np.zeros(0))
+        for path, rows in by_file.items():
+            model = loaded(str(path), self.kind, self.base)
+            # The knowledge comes before the history.
+            texts = [(pairs[i].a, "\n\n\n".join(t.strip() for t in reversed(pairs[i].b))) for i in rows]
+            found |= dict(zip(rows, model.align(texts), strict=True))
+        return [found[i] for i in range(len(pairs))]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint with its tokenizer; `classifier`: the layer behind the model."""
+
+    kind: str
+    tokenizer: Any
+    model: Any
+    classifier: Any
+    most: int
+
+    def align(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
+        return self.words(texts) if self.kind == "D" else self.wholes(texts)
+
+    def words(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
+        """D: the probability of each word."""
+        import torch
+
+        read = [self.shortened(a) for a, _ in texts]
+        rows = [
+            self.tokenizer(a, clean(b), truncation="only_second", max_length=self.most, return_offsets_mapping=True)
+            for a, (_, b) in zip(read, texts, strict=True)
+        ]
+        found: list[Alignment] = []
+        for (text, _), a, row, state in zip(texts, read, rows, self.run(rows), strict=True):
+            parts = grouped(self.tokenizer.convert_ids_to_tokens(row["input_ids"]), row, a)
+            logits = self.classifier(torch.stack([state[part].sum(dim=0) for part in parts]))
+            scores = torch.softmax(logits, dim=-1)[:, 0].double().cpu().numpy()
+            found.append(Words(text, spans_of(a.split(), text), scores))
+        return found
+
+    def wholes(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
+        """R: one number a text, at the text as a whole, so that mean and sum are that number."""
+        rows = [self.tokenizer(b, a, truncation="longest_first", max_length=self.most) for a, b in texts]
+        return [
+            Words(a, np.array([[0, len(a)]], np.int32), np.array([float(self.classifier(state)[0])]), whole=True)
+            for (a, _), state in zip(texts, self.run(rows), strict=True)
+        ]
+
+    def run(self, rows: Sequence[Any]) -> list[Any]:
+        """D: the states of each row; R: its pooled state."""
+        found: dict[int, Any] = {}
+        keys = [k for k in rows[0] if k != "offset_mapping"] if rows else []
+        pad = int(self.tokenizer.pad_token_id or 0)
+        with threads():
+            for places in by_length([len(row["input_ids"]) for row in rows]):
+                given = {
+                    k: padded([rows[i][k] for i in places], pad if k == "input_ids" else 0, self.model.device)[0]
+                    for k in keys
+                }
+                out = self.model(**given)
+                for at, i in enumerate(places):
+                    whole = out.last_hidden_state[at, : len(rows[i]["input_ids"])]
+                    found[i] = (whole if self.kind == "D" else out.pooler_output[at]).clone()
+        return [found[i] for i in range(len(rows))]
+
+    def shortened(self, text: str) -> str:
+        """The text as the original reads it: cleaned, and as the first 256 tokens say it."""
+        ids = self.tokenizer(clean(text), verbose=False)["input_ids"][: self.most // 2]
+        said = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+        for old, new in JOINED:
+            said = said.replace(old, new)
+        for mark in (self.tokenizer.bos_token, self.tokenizer.eos_token, self.tokenizer.unk_token):
+            said = said.replace(mark, "") if mark else said
+        return str(said.replace("  ", " ").strip(" "))
+
+
+def clean(text: str) -> str:
+    """Straight quotes, one blank where there were several, no capitals."""
+    return re.sub(" {2,}", " ", text.translate(QUOTES)).casefold().strip()
+
+
+def grouped(tokens: Sequence[str], row: Any, text: str) -> list[list[int]]:
+    """The places of each word's pieces: a piece with a blank before it begins a word.
+
+    Where that is not one group for each word (line breaks, which the original gives up on), the pieces that stand in
+    it.
+    """
+    kinds = row.sequence_ids(0)
+    first = [i for i, kind in enumerate(kinds) if kind == 0]
+    groups: list[list[int]] = []
+    for i in first:
+        if tokens[i].startswith(("Ġ", "▁")) or not groups:
+            groups.append([])
+        groups[-1].append(i)
+    words = list(re.finditer(r"\S+", text))
+    if len(groups) == len(words):
+        return groups
+    offsets = [row["offset_mapping"][i] for i in first]
+    return [
+        [i for i, (a, b) in zip(first, offsets, strict=True) if a < w.end() and b > w.start()] or first[:1]
+        for w in words
+    ]
+
+
+def spans_of(words: Sequence[str], text: str) -> Ids:
+    """Where each word stands in the text that was cleaned: letters are counted, blanks are not."""
+    letters = [i for i, c in enumerate(text) for _ in c.casefold() if not c.isspace()]
+    found, at = [], 0
+    for word in words:
+        last = min(at + len(word), len(letters)) - 1
+        found.append((letters[min(at, last)], letters[last] + 1))
+        at += len(word)
+    return np.array(found, np.int32).reshape(-1, 2)
+
+
+@lru_cache(maxsize=3)
+def loaded(path: str, kind: str, base: str) -> Checkpoint:
+    """A checkpoint in its authors' layout: D `_roberta.…` (or `_model.…`) and `_classifier`, R `bert.…` and `dense`."""
+    import torch
+    import transformers
+
+    made_of: Any = transformers  # its classes are looked up by name, some without types
+    said = f"align='{kind}', weights='{path}'"
+    state = _tensors(Path(path), said)
+    tokenizer, config = load_skeleton(base, "encoder")
+    within, layer = (("_roberta.", "_model."), "_classifier") if kind == "D" else (("bert.",), "dense")
+    start = next((w for w in within if any(k.startswith(w) for k in state)), "")
+    weight, bias = state.get(f"{layer}.weight"), state.get(f"{layer}.bias")
+    outputs = 2 if kind == "D" else 1
+    if not start or weight is None or bias is None or tuple(weight.shape) != (outputs, config.hidden_size):
+        raise NlgaugeError(
+            f"{said}: no checkpoint of the authors' {kind} on a model like '{base}': {within[0]}… and {layer}.weight "
+            f"of {outputs} × {config.hidden_size} are needed; found {', '.join(sorted(state)[:3])} … ({len(state)})."
+        )
+    model = made_of.AutoModel.from_config(config, dtype="float32")
+    try:
+        missing, _ = model.load_state_dict(
+            {k.removeprefix(start): v for k, v in state.items() if k.startswith(start)}, strict=False
+        )
+    except RuntimeError as error:  # sizes that differ
+        raise NlgaugeError(f"{said}: not of the size of '{base}' ({' '.join(str(error).split())[:200]}).") from None
+    unread = ("pooler.",) if kind == "D" else ()  # D looks at the words only
+    counts = ("position_ids", "token_type_ids")  # no weights
+    if lacking := [k for k in missing if not k.startswith(unread) and not k.endswith(counts)]:
+        raise NlgaugeError(f"{said}: no weights for {', '.join(lacking[:3])} ({len(lacking)} missing).")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    linear = torch.nn.Linear(config.hidden_size, outputs)
+    linear.load_state_dict({"weight": weight, "bias": bias})
+    most = min(MOST, longest_input(tokenizer, config))
+    return Checkpoint(kind, tokenizer, model.to(device).eval(), linear.to(device).requires_grad_(False), most)
+
+
+def _tensors(path: Path, said: str) -> dict[str, Any]:
+    if path.suffix != ".safetensors":
+        return read_torch(path, said)
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return dict(load_file(path))
+    except (OSError, SafetensorError) as error:
+        raise NlgaugeError(f"{said}: no readable safetensors ({error}).") from None
+
+
+@lru_cache(maxsize=64)
+def _hash(path: str, changed: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=6)).hexdigest()

@@ -1,0 +1,186 @@
+"""METEOR's fourth kind of match: a phrase and its paraphrase, out of a table as METEOR publishes them.
+
+Of a table of millions of pairs only those are kept whose phrases both occur in the texts at hand; it is read through
+once for half a million words (paraphrase-en.gz: seconds), so that it never lies in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.batch import Usable
+from nlgauge.text.tokens import Tokens
+from nlgauge.types import Ids, Ints
+
+MOST = 10  # words of a phrase; METEOR's tables have up to 7
+WORDS = 500_000  # of texts, for which the table is read through once
+PARAPHRASE = 3
+Phrase = bytes
+Table = dict[Phrase, list[Phrase]]
+Occurring = tuple[list[tuple[int, int, Phrase]], dict[Phrase, list[int]]]
+Match = tuple[int, int, int, int]  # first word in the reference, words there, first word in the output, words there
+
+
+def check_table(path: str) -> None:
+    """Say at once that a file is no paraphrase table."""
+    with _opened(path) as file:
+        head = [line for line, _ in zip(_lines(file, path), range(3), strict=False)]
+    try:
+        number, phrase, other = head
+        float(number)
+    except ValueError:
+        raise NlgaugeError(_no_table(path, "it must begin with a number, a phrase and a phrase, a line each")) from None
+    if not phrase.strip() or not other.strip():
+        raise NlgaugeError(_no_table(path, "a phrase is empty"))
+
+
+@functools.lru_cache(8)
+def table_hash(path: str, changed: int) -> str:
+    with Path(path).expanduser().open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=6)).hexdigest()
+
+
+def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
+    """The paraphrases of each phrase, in the order of the table, where both are among `phrases`."""
+    found: Table = {}
+    with _opened(path) as file:
+        lines = _lines(file, path)
+        for _, phrase, other in zip(lines, lines, lines, strict=False):
+            a, b = phrase.rstrip(), other.rstrip()
+            if a in phrases and b in phrases:
+                found.setdefault(a, []).append(b)
+            elif len(a) + len(b) > 2 * MOST and max(a.count(b" "), b.count(b" ")) >= MOST:
+                raise NlgaugeError(_no_table(path, f"a phrase has more than {MOST} words"))
+    return found
+
+
+def phrases_of(words: list[bytes]) -> Iterator[tuple[int, int, Phrase]]:
+    """Where each phrase begins, how many words it has, and the phrase: by place, then by length."""
+    for i in range(len(words)):
+        for n in range(1, min(MOST, len(words) - i) + 1):
+            yield i, n, b" ".join(words[i : i + n])
+
+
+class Matcher:
+    """All matches of the pairs of a batch: equal words, stems, words that share a synset, phrases from a table."""
+
+    def __init__(self, tokens: Tokens, pairs: Usable, stems: Ids, synsets: list[list[int]], path: str) -> None:
+        self.tokens, self.pairs, self.stems, self.synsets, self.path = tokens, pairs, stems, synsets, path
+        self.words = [word.encode() for word in tokens.words()]
+
+    def all(self) -> tuple[Ints, Ints]:
+        """Where the matches of each pair begin, and the matches: start, span, place, width, kind."""
+        counts, found = [0], []
+        for rows in self._parts():
+            table = self._table(rows)
+            others = {phrase for some in table.values() for phrase in some}
+            occurs = {text: self._occurring(text, table, others) for text in self._texts(rows)}
+            for p in rows:
+                made = self._of_pair(int(self.pairs.output[p]), int(self.pairs.reference[p]), table, occurs)
+                counts.append(len(made))
+                found.append(made)
+        return np.cumsum(counts), np.concatenate(found) if found else np.zeros((0, 5), np.int64)
+
+    def _parts(self) -> Iterator[range]:
+        size = self.tokens.length[self.pairs.output] + self.tokens.length[self.pairs.reference]
+        part = np.cumsum(size) // WORDS
+        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(size)]
+        return (range(a, b) for a, b in pairwise(edges) if b > a)
+
+    def _texts(self, rows: range) -> list[int]:
+        some = slice(rows.start, rows.stop)
+        return [int(t) for t in np.unique(np.concatenate([self.pairs.output[some], self.pairs.reference[some]]))]
+
+    def _ids(self, text: int) -> Ids:
+        first = int(self.tokens.start[text])
+        return self.tokens.ids[first : first + max(0, int(self.tokens.length[text]))]
+
+    def _table(self, rows: range) -> Table:
+        texts = ([self.words[i] for i in self._ids(text)] for text in self._texts(rows))
+        every = {phrase for words in texts for _, _, phrase in phrases_of(words)}
+        return paraphrases_among(self.path, every)
+
+    def _occurring(self, text: int, table: Table, others: set[Phrase]) -> Occurring:
+        """Phrases of the text that have paraphrases, and where every phrase that may be one begins."""
+        begins: dict[Phrase, list[int]] = {}
+        some = []
+        for i, n, phrase in phrases_of([self.words[i] for i in self._ids(text)]):
+            if phrase in table:
+                some.append((i, n, phrase))
+            if phrase in others:
+                begins.setdefault(phrase, []).append(i)
+        return some, begins
+
+    def _of_pair(self, output: int, reference: int, table: Table, occurs: dict[int, Occurring]) -> Ints:
+        mine, theirs = self._ids(output), self._ids(reference)
+        equal = theirs[:, None] == mine[None, :]
+        kinds = [np.argwhere(equal)]
+        phrases: list[Match] = []
+        if len(mine) != len(theirs) or not (mine == theirs).all():  # the same text needs nothing but equal words
+            kinds.append(np.argwhere((self.stems[theirs][:, None] == self.stems[mine][None, :]) & ~equal))
+            kinds.append(self._synonyms(theirs, mine))
+            phrases = [*_matched(occurs[reference], occurs[output], table)]
+            phrases += [(j, m, i, n) for i, n, j, m in _matched(occurs[output], occurs[reference], table)]
+        rows = [
+            np.column_stack([at[:, 0], np.ones_like(at[:, 0]), at[:, 1], np.ones_like(at[:, 0]), np.full(len(at), k)])
+            for k, at in enumerate(kinds)
+        ]
+        rows.append(np.array([(*m, PARAPHRASE) for m in phrases], np.int64).reshape(-1, 5))
+        made = np.concatenate(rows).astype(np.int64)
+        return made[np.argsort(made[:, 0], kind="stable")]
+
+    def _synonyms(self, theirs: Ids, mine: Ids) -> Ints:
+        """Different words with a synset in common: place in the reference, place in the output."""
+        places: dict[int, list[int]] = {}
+        for i, word in enumerate(mine.tolist()):
+            places.setdefault(word, []).append(i)
+        having: dict[int, list[int]] = {}
+        for word in places:
+            for synset in self.synsets[word]:
+                having.setdefault(synset, []).append(word)
+        found = []
+        for j, word in enumerate(theirs.tolist()):
+            others = {other for synset in self.synsets[word] for other in having.get(synset, ())} - {word}
+            found += [(j, i) for i in sorted(i for other in others for i in places[other])]
+        return np.array(found, np.int64).reshape(-1, 2)
+
+
+def _matched(ours: Occurring, other: Occurring, table: Table) -> Iterator[Match]:
+    """Phrases of one text whose paraphrases stand in the other; what both directions of a table give, comes twice."""
+    begins = other[1]
+    for at, n, phrase in ours[0]:
+        for paraphrase in table[phrase]:
+            for there in begins.get(paraphrase, ()):
+                yield at, n, there, paraphrase.count(b" ") + 1
+
+
+def _opened(path: str) -> BinaryIO:
+    try:
+        file = Path(path).expanduser().open("rb")
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+    except OSError as error:
+        raise NlgaugeError(f"meteor: paraphrases='{path}': {error.strerror}.") from None
+    return io.BufferedReader(gzip.GzipFile(fileobj=file), 1 << 20) if packed else file  # type: ignore[arg-type]
+
+
+def _lines(file: BinaryIO, path: str) -> Iterator[bytes]:
+    try:
+        yield from file
+    except (OSError, EOFError, zlib.error) as error:
+        raise NlgaugeError(_no_table(path, str(error))) from None
+
+
+def _no_table(path: str, why: str) -> str:
+    return f"meteor: paraphrases='{path}': no table as METEOR's paraphrase-en.gz ({why})."

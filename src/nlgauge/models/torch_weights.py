@@ -1,0 +1,152 @@
+"""Weights in PyTorch's own format (.bin, .pt, .pth, .ckpt): refused unless asked for, then read as tensors only.
+
+Such a file is a pickle, and a pickle can run code. torch reads it with `weights_only=True`: tensors and plain
+containers are built, anything else ends the reading before it is called. That is a list of what is allowed inside
+torch, not a format without code, so it is asked for by name (NLGAUGE_TORCH_WEIGHTS=1) and said each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from nlgauge.errors import NlgaugeError
+
+ASKED = "NLGAUGE_TORCH_WEIGHTS"
+SUFFIXES = (".bin", ".pt", ".pth", ".ckpt")
+BIN, SHARDS = "pytorch_model.bin", "pytorch_model.bin.index.json"
+# What a training leaves beside the weights.
+BESIDE = ("training_args", "optimizer", "scheduler", "scaler", "rng_state")
+WITHIN = ("state_dict", "model_state_dict")  # where a training's checkpoint keeps the weights
+
+
+class TorchWeights(UserWarning):
+    """Weights were read from a pickle, tensors only."""
+
+
+def allowed() -> bool:
+    return os.environ.get(ASKED, "").strip().lower() in ("1", "on", "yes", "true")
+
+
+def torch_files(folder: Path) -> list[Path]:
+    """Files of weights in PyTorch's format in a folder that has no safetensors; none where it has."""
+    if any(folder.glob("*.safetensors")):
+        return []
+    if (folder / SHARDS).is_file():
+        try:
+            named = json.loads((folder / SHARDS).read_text("utf-8"))["weight_map"].values()
+            return [folder / Path(str(name)).name for name in sorted(set(named))]
+        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+            raise NlgaugeError(f"{folder / SHARDS}: no readable list of files ({error}).") from None
+    if (folder / BIN).is_file():
+        return [folder / BIN]
+    found = (p for p in sorted(folder.iterdir()) if p.suffix.lower() in SUFFIXES and p.is_file())
+    return [p for p in found if not p.name.startswith(BESIDE)]
+
+
+def missing_safetensors(said: str) -> str:
+    """The one line for weights in PyTorch's format; `said`: the option and its value."""
+    return (
+        f"{said}: no weights as model.safetensors there; PyTorch's own format (.bin, .pt, .ckpt) is a pickle, which "
+        f"can run code, and is not read. Where you trust it: {ASKED}=1 reads it with weights-only loading; or load it "
+        "once and save_pretrained() it to a folder, which writes safetensors, and name the folder."
+    )
+
+
+def check_torch_weights(said: str) -> None:
+    """Refuse them, unless they were asked for."""
+    if not allowed():
+        raise NlgaugeError(missing_safetensors(said))
+
+
+def warn_torch_weights(said: str) -> None:
+    warnings.warn(
+        f"{said}: weights read from a pickle with weights-only loading ({ASKED}=1); safetensors need no such trust.",
+        TorchWeights,
+        stacklevel=2,
+    )
+
+
+def read_torch(path: Path, said: str) -> dict[str, Any]:
+    """The tensors of a checkpoint by name, on the CPU; asked for, warned of, and nothing in the file is called."""
+    import torch
+
+    check_torch_weights(said)
+    if not path.is_file():
+        raise NlgaugeError(f"{said}: no file {path.name} there.")
+    warn_torch_weights(said)
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # the unpickler's own kind, or whatever a broken file leads to
+        raise NlgaugeError(refused(said, path.name, error)) from None
+    for key in WITHIN:
+        if isinstance(found, dict) and isinstance(found.get(key), dict):
+            found = found[key]
+    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()) or not found:
+        raise NlgaugeError(f"{said}: {path.name} holds no table of tensors (a state_dict).")
+    return {str(k): v for k, v in found.items()}
+
+
+def refused(said: str, name: str, error: Exception) -> str:
+    """One line for a file that weights-only loading does not read."""
+    if named := re.search(r"GLOBAL ([\w.]+)", str(error)):
+        return (
+            f"{said}: {name} holds more than tensors (it names {named[1]}) and was refused by weights-only loading; "
+            "nothing of it ran."
+        )
+    return (
+        f"{said}: {name} is not read by weights-only loading ({type(error).__name__}): it is broken, of another format "
+        "or more than tensors; nothing of it ran."
+    )
+
+
+def load_pickled(loader: Any, where: str, files: list[Path], said: str, offline: bool) -> Any:
+    """A transformers model from a folder (whose files these are) or a name on the hub, tensors only."""
+    if files and not any((Path(where) / name).is_file() for name in (BIN, SHARDS)):
+        if len(files) > 1:
+            raise NlgaugeError(f"{said}: {', '.join(p.name for p in files)}: which of them? Leave one there.")
+        return load_alone(loader, where, files[0], said)
+    warn_torch_weights(said)
+    try:
+        return loader.from_pretrained(
+            where, use_safetensors=False, weights_only=True, trust_remote_code=False, local_files_only=offline,
+            dtype="float32",
+        )  # fmt: skip
+    except (OSError, ValueError, ImportError, KeyError):
+        raise
+    except Exception as error:  # the unpickler's own kind, or whatever a broken file leads to
+        raise NlgaugeError(refused(said, files[0].name if files else BIN, error)) from None
+
+
+def load_alone(loader: Any, where: str, path: Path, said: str) -> Any:
+    """A model of a folder's configuration with the weights of one file that transformers would not look for."""
+    from transformers import AutoConfig
+
+    weights = read_torch(path, said)
+    config = AutoConfig.from_pretrained(where, local_files_only=True, trust_remote_code=False)
+    model = loader.from_config(config, dtype="float32")
+    own = set(model.state_dict())
+    # A training that held the model as a part of itself has put a word before each name.
+    heads = {key.split(".", 1)[0] + "." for key in weights if key not in own}
+    for head in sorted(heads) if not own & set(weights) else []:
+        if own & {k.removeprefix(head) for k in weights if k.startswith(head)}:
+            weights = {k.removeprefix(head): v for k, v in weights.items() if k.startswith(head)}
+            break
+    try:
+        missing, unknown = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:  # sizes that differ
+        raise NlgaugeError(
+            f"{said}: {path.name} does not fit config.json ({' '.join(str(error).split())[:200]})."
+        ) from None
+    tied = {k for k in missing if k in (getattr(model, "all_tied_weights_keys", None) or ())}
+    if lacking := [k for k in missing if k not in tied and not k.endswith("position_ids")]:
+        raise NlgaugeError(
+            f"{said}: {path.name} has no weights for {', '.join(lacking[:3])} ({len(lacking)} missing, "
+            f"{len(unknown)} of its {len(weights)} not known); it is not the model of config.json."
+        )
+    model.tie_weights()
+    return model
