@@ -15,7 +15,7 @@ import polars as pl
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError, NotHere
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, study
+from nlgauge.papers import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, meteor_1_5, study
 from nlgauge.papers.deng2021.baselines import (
     ENCODER,
     LEFT_OUT,
@@ -45,15 +45,11 @@ ROUGE = (
     "nearest of what we tried; ROUGE-1.5.5 itself, run on these texts with stems, gives what ours gives (.3364 where "
     ".3392 is printed), so its texts were likely others (a guess)"
 )
-METEOR = (
-    "the paper's METEOR 1.5 has a paraphrase table and a tokenizer of its own, ours does not; its program gives the "
-    "printed value in every cell of METEOR (tests/real/test_meteor_program.py)"
-)
 CIDER = "a guess: its idf was counted over the whole test set, here over 100 articles"
 SUMMARY = {
     "BLEU": ("bleu(lowercase=True)", ""),
     "ChrF": ("chrf", ""),
-    "METEOR": ("meteor", METEOR),
+    "METEOR": (meteor_1_5.spec(), meteor_1_5.reason()),
     "CIDEr": ("cider-d(tokenize='none')", CIDER),  # of stems, see `stemmed`
 }
 # What SummEval's toolkit calls its scores, where the file is there.

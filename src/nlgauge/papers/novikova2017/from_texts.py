@@ -16,7 +16,7 @@ import numpy as np
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers import Sources, further
+from nlgauge.papers import Sources, further, meteor_1_5
 from nlgauge.papers.catalogue.bagel_texts import Texts, Which
 from nlgauge.papers.novikova2017._shared import METRICS, SET
 from nlgauge.registry import did_you_mean
@@ -53,7 +53,7 @@ HOW: dict[str, How] = {
     "NIST": How("nist", "delexicalised", "last", by_file=True),
     "LEPOR": How("lepor(tokenize='none', alpha=1, beta=1)", "delexicalised", "first"),
     "CIDEr": How("cider-d(tokenize='none')", "tokenised", by_file=True),
-    "METEOR": How("meteor(preset='coco', tokenize='none')", "tokenised"),
+    "METEOR": How(meteor_1_5.spec(), "tokenised"),
     "SIM": How("sim", "authors"),
     "RE": How(f"flesch({PRESET})", "authors"),
     "cpw": How("cpw", "authors"),
@@ -64,7 +64,7 @@ HOW: dict[str, How] = {
 }  # fmt: skip
 WHY = {
     "NIST": "likely its weights were counted over texts that are not in the files; the order of the references is lost",
-    "METEOR": "METEOR 1.5's paraphrase table, which ours has not",
+    **({} if meteor_1_5.files() else {"METEOR": meteor_1_5.WITHOUT}),
     "CIDEr": "repetitions of references, which the files do not have, count in its mean; RNNLG's frequencies likely "
     "came from other texts",
     "TER": "likely repetitions of references, which the files do not have: they count in the mean length",
@@ -130,11 +130,12 @@ def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
 
 
 def _row(name: str, how: How, sources: Sources) -> Row:
-    sources.tell(f"{name}: {how.spec}")
+    spec = meteor_1_5.shown(how.spec)
+    sources.tell(f"{name}: {spec}")
     data = sources(SET, texts=how.texts, references=how.references)
     theirs = data.scores[METRICS[name]].to_numpy()
     row: Row = {
-        "metric": name, "column": METRICS[name], "spec": how.spec, "texts": how.texts, "references": how.references,
+        "metric": name, "column": METRICS[name], "spec": spec, "texts": how.texts, "references": how.references,
         **dict.fromkeys(("rho_released", "within_released", "rho", "within", "lowest"), math.nan), "n": len(theirs),
         "reason": "",
     }  # fmt: skip
