@@ -129,7 +129,7 @@ One page each: its question, its figure from our code, what came out, what did n
 
 {board}
 * **equal**: rounds to what is printed. **within**: off by no more than the table's tolerance. **differs**: off by more; the reason stands below the table.
-* **with slip**: equal once a slip that the paper's own numbers show is repeated; the table shows both values. Ties split by rounding (deng2021 E.1,
+* **with slip**: equal once a slip that the paper's own numbers show is repeated; the table shows both values. Ties split by rounding (deng2021 E.1, F-1 in F.2 to F.4,
   nimah2023 11), Overall's values printed for two aspects (deng2021 F.1, F.2), rows exchanged (nimah2023 21), values cut instead of rounded
   (nimah2023 6, 19, 21, 22), a value of another cell quoted (nimah2023 5.3), a metric named best that is not (novikova2017 3), one topic counted for all (nimah2023
   Figure 7, whose 15 numbers stand in the authors' notebook, not in the paper).
