@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from metric_texts import real_samples, texts
 
 from nlgauge.metrics import Batch
-from nlgauge.text.meteor_tokens import normalised
 from nlgauge.text.porter import stem as porter
 from nlgauge.text.snowball import stem as snowball
 from nlgauge.text.tokens import tokens
-from nlgauge.text.treebank import without_punctuation
+from nlgauge.text.treebank import normalised, without_punctuation
 
 sacrebleu = pytest.importorskip("sacrebleu")
 SUFFIXES = "s es ies ied eed ed ing ly ness ational ization fulness alli bli logi ment ion e ll y er able ative".split()

@@ -230,7 +230,7 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     """What happens to a text before it is split."""
     if name == "meteor":  # looks at capitals
-        from nlgauge.text.meteor_tokens import normalised
+        from nlgauge.text.treebank import normalised
 
         texts = [normalised(t) for t in texts]
     if lowercase or name in ("coco", "squad", "words"):
