@@ -125,7 +125,7 @@ One page each: its question, its figure from our code, what came out, what did n
 
 ## Scoreboard
 
-`nlgauge reproduce --all --no-slow` with all published files there: every printed cell beside ours. What runs a model is left out.
+`nlgauge reproduce --all --no-slow` with all published files there, and pycocoevalcap, which holds files of METEOR: every printed cell beside ours. What runs a model is left out.
 
 {board}
 * **equal**: rounds to what is printed. **within**: off by no more than the table's tolerance. **differs**: off by more; the reason stands below the table.
