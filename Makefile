@@ -1,5 +1,6 @@
 # make demo   a virtual environment, the package, the built-in example, and where its report is
 # make test   everything that checks the code, as CI runs it
+# make peers   other people's programs of metrics, which tests/parity runs beside ours (part of make test)
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
 # make release   checks, wheel, source archive, SBOM, tag (DRY=1: all but the tests and the tag)
@@ -28,12 +29,12 @@ ON_KERNELS := -m "not slow" -W error::pytest.PytestUnraisableExceptionWarning $(
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: demo test peers test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
 
-test: $(VENV)/kernels.stamp packages lint types checked
+test: $(VENV)/kernels.stamp peers packages lint types checked
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
 
 # The tests and the fuzz targets of the kernels on a build that checks bounds and overflow.
@@ -141,6 +142,13 @@ $(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/kernels.stamp: $(VENV)/test.stamp $(KERNELS)
 	$(BIN)/python setup.py -q build_ext --inplace
 	@touch $@ $(VENV)/demo.stamp
+
+# Without what they ask for: that would put an old numpy, torch and transformers in the place of ours.
+peers: $(VENV)/peers.stamp
+$(VENV)/peers.stamp: $(VENV)/test.stamp tests/parity/peers.txt
+	rm -rf $(VENV)/peers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/peers -r tests/parity/peers.txt \
+	  && touch $@ || echo "peers: not installed, see above; tests/parity/test_program_*.py skips what is missing" >&2
 
 $(VENV)/docs.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"

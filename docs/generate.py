@@ -1,7 +1,7 @@
 """Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md, the tables in formats.md
-and agents.md, the scoreboards of papers/*.md, and the guide of the package (llms.txt, output.schema.json). `python
-docs/generate.py`; a test says when it is due. `python docs/generate.py --scoreboard` recomputes papers/scoreboard.csv
-first (the published sets in NLGAUGE_DATA; minutes).
+and agents.md, the scoreboards of papers/*.md and of the README, and the guide of the package (llms.txt,
+output.schema.json). `python docs/generate.py`; a test says when it is due. `python docs/generate.py --scoreboard`
+recomputes papers/scoreboard.csv first (the published sets in NLGAUGE_DATA; minutes).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from nlgauge.stats.correlation.groups import GROUPINGS
 
 if TYPE_CHECKING:
     from nlgauge.papers.catalogue import Entry
-    from nlgauge.papers.inventory import Item
 
 HEAD = """# Measures
 
@@ -111,52 +110,6 @@ def metrics() -> str:
     return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
 
 
-PAPERS = """# The five papers
-
-One page each: its question, its figure from our code, what came out, what did not and why, and the command for your own data.
-
-| paper | question |
-| --- | --- |
-| [nimah2023](papers/nimah2023.md) (checklist) | what can a metric do beside correlating? |
-| [deng2021](papers/deng2021.md) (ctc) | can one idea, information alignment, evaluate many tasks? |
-| [gao2025](papers/gao2025.md) (measures) | which of twelve correlations should one report? |
-| [colombo2023](papers/colombo2023.md) (ceiling) | do new metrics say anything new? |
-| [novikova2017](papers/novikova2017.md) (novikova) | does a metric reflect what people think? |
-
-## Scoreboard
-
-`nlgauge reproduce --all --no-slow` with all published files there, and pycocoevalcap, which holds files of METEOR: every printed cell beside ours. What runs a model is left out.
-
-{board}
-* **equal**: rounds to what is printed. **within**: off by no more than the table's tolerance. **differs**: off by more; the reason stands below the table.
-* **with slip**: equal once a slip that the paper's own numbers show is repeated; the table shows both values. Ties split by rounding (deng2021 E.1, F-1 in F.2 to F.4,
-  nimah2023 11), Overall's values printed for two aspects (deng2021 F.1, F.2), rows exchanged (nimah2023 21), values cut instead of rounded
-  (nimah2023 6, 19, 21, 22), a value of another cell quoted (nimah2023 5.3), a metric named best that is not (novikova2017 3), one topic counted for all (nimah2023
-  Figure 7, whose 15 numbers stand in the authors' notebook, not in the paper).
-* **chosen rater**: equal, but the rater was picked because he matches. **claims**: sentences counted as statements, not cells.
-* **other weights**, **fewer sets**: a value beside the printed one, not judged; one rule for all metrics. **needs weights**: nothing computed without them.
-* **to fetch**: published, not redistributed here; computed once the file is there (`nlgauge data show NAME`). **never public**: nobody but the authors can.
-* **left out**: runs a model. **no rule**: nothing to compute.
-
-What is printed was read twice: `tests/real/test_printed_from_text.py` extracts the tables anew from the papers' texts and compares them cell by cell, in
-order where the text keeps it: all tables of nimah2023 with figures, deng2021 1–3 and D.1–F.6, gao2025 3 and 7, novikova2017 2 and 8–14.
-
-## Inventory
-
-Every table, figure, metric, data set and algorithm of the papers that NLGauge follows: where it lives here, the data it needs
-(`nlgauge data show NAME`), and its state. Written from `src/nlgauge/papers/inventory.toml` (`python docs/generate.py`).
-Where there is a study, `nlgauge reproduce PAPER TABLE` prints each published cell beside ours; `nlgauge reproduce --all` is the scoreboard.
-
-"""
-HEADINGS = {
-    "table": "Tables",
-    "figure": "Figures",
-    "metric": "Metrics",
-    "data": "Data",
-    "algorithm": "Algorithms and equations",
-}
-
-
 BOARD = Path(__file__).parent / "papers" / "scoreboard.csv"
 
 
@@ -171,63 +124,12 @@ def write_scoreboard() -> None:
         csv.writer(file, lineterminator="\n").writerows([columns, *([row[c] for c in columns] for row in board)])
 
 
-def board_lines(paper: str = "") -> list[str]:
-    """The tables of a paper and their sum, or the sums of all papers; verdicts that occur."""
-    from nlgauge.papers.compare import HEADS, JUDGED, VERDICTS
+def of_papers(function: str, *given: Any) -> str:
+    """A page or picture of the papers; what they hold is in docs/paper_pages.py."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import paper_pages
 
-    rows = list(csv.DictReader(BOARD.open(encoding="utf-8")))
-    rows = [r for r in rows if (r["paper"] == paper if paper else "/" not in r["table"])]
-    kept = [v for v in VERDICTS if v in JUDGED[:3] or any(int(r[v]) for r in rows)]
-    heads = ["table" if paper else "paper", *(["what"] if paper else []), "cells", *(HEADS.get(v, v) for v in kept)]
-    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * (1 + bool(paper)) + " ---: |" * (1 + len(kept))]
-    for r in rows:
-        name = r["table"].partition("/")[2] or ("all" if paper else r["table"])
-        cells = [name, *([r["what"]] if paper else []), r["cells"], *(r[v] if r[v] != "0" else "" for v in kept)]
-        lines.append("| " + " | ".join(_cell(c) if c else " " for c in cells) + " |")
-    return lines
-
-
-def paper_page(paper: str) -> str:
-    """A page as it stands, with its scoreboard between the marks written anew."""
-    text = (Path(__file__).parent / "papers" / f"{paper}.md").read_text(encoding="utf-8")
-    before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
-    return f"{before}{MARKS[0]}\n" + "\n".join(board_lines(paper)) + f"\n\n{MARKS[1]}{after}"
-
-
-def papers() -> str:
-    from nlgauge.papers.inventory import KINDS, STATES, items
-    from nlgauge.papers.inventory import papers as known
-
-    head, _, rest = PAPERS.partition("{board}")
-    lines = [head + "\n".join(board_lines()) + "\n" + rest + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items()), "",
-             "| paper | " + " | ".join(STATES) + " |",
-             "| --- |" + " ---: |" * len(STATES)]  # fmt: skip
-    for paper in known():
-        states = [i.state for i in items(paper.id)]
-        lines.append(f"| {paper.id} ({paper.short}) | " + " | ".join(str(states.count(s)) for s in STATES) + " |")
-    for paper in known():
-        lines.append(f"\n## {paper.id} ({paper.short}): {paper.title}")
-        for kind in KINDS:
-            if found := items(paper.id, kind):
-                lines += [
-                    f"\n### {HEADINGS[kind]} of {paper.id}\n",
-                    "| name | what | where | data | state | missing or to be said | study |",
-                    "| --- " * 7 + "|",
-                ]
-                lines += [_line(item) for item in found]
-    return "\n".join(lines) + "\n"
-
-
-def _line(item: Item) -> str:
-    study = f"`nlgauge reproduce {item.study.replace('/', ' ')}`" if item.study else "–"
-    cells = (item.name, item.what, _code(item.where), ", ".join(item.data), item.state, item.missing, study)
-    return "| " + " | ".join(cell.replace("|", "\\|") or "–" for cell in cells) + " |"
-
-
-def _code(where: str) -> str:
-    """Commands stand out; files as they are."""
-    parts = [part.strip() for part in where.split(";")]
-    return "; ".join(f"`{p}`" if p.startswith(("nlgauge ", "python ")) else p for p in parts)
+    return str(getattr(paper_pages, function)(*given))
 
 
 DATA = """# Data sets
@@ -388,9 +290,13 @@ PAGES = {
     "data.md": data,
     "figures.md": figures,
     "formats.md": formats,
-    "papers.md": papers,
-    **{f"papers/{p}.md": partial(paper_page, p) for p in ("nimah2023", "deng2021", "gao2025", "colombo2023",
+    "papers.md": partial(of_papers, "overview"),
+    **{f"papers/{p}.md": partial(of_papers, "page", p) for p in ("nimah2023", "deng2021", "gao2025", "colombo2023",
         "novikova2017")},
+    "papers/inventory.md": partial(of_papers, "inventory"),
+    "../README.md": partial(of_papers, "readme"),
+    "images/scoreboard.svg": partial(of_papers, "picture"),
+    "images/scoreboard-phone.svg": partial(of_papers, "picture", 360),
     "agents.md": agents,
     f"{GUIDE}/output.schema.json": output_schema,
     f"{GUIDE}/llms.txt": llms,  # after the pages that it tells of

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 IMAGES = Path(__file__).parent / "images" / "figures"
+PHONE = 400  # pixels
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Drawn:
     note: str = ""
     width: int = 900
     height: int | None = None
+    phone: str | None = None  # code after `code` that makes it narrow ("": as it is); where a page shows it on a phone
+    phone_height: int | None = None
 
     @property
     def paper(self) -> str:
@@ -41,7 +44,11 @@ class Drawn:
 
     @property
     def image(self) -> Path:
-        return IMAGES / f"{self.name.replace(' ', '')}.svg"
+        return IMAGES / f"{self.name}.svg"
+
+    @property
+    def phone_image(self) -> Path:
+        return IMAGES / f"{self.name}-phone.svg"
 
 
 LEVELS, ALIGN, CIRCLES = ("dot_plots.distance_and_order", "alignment.alignment_bars", "circles.correlation_circles")
@@ -98,7 +105,8 @@ apart, order = (
     for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order, lines="family")
-""", note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper."),
+""", note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper.",
+          phone='figure = distance_and_order(apart, order, lines="family", across=1)'),
     Drawn("nimah2023-6", "the same, controlled generation", LEVELS, """
 from nlgauge import load_set, registry
 from nlgauge.papers.nimah2023.systems import listed_pairs
@@ -119,12 +127,11 @@ from nlgauge.report.figures.heat_maps import win_matrices
 
 data, wins = load_set("uber-topic"), registry.get("analysis", "wins")
 voted, rated = wins(data, aspect="relevance"), wins(data, aspect="fluency", source="ratings")
-figure = win_matrices(
-    replace(voted, rows=[{**row, "side": f"people: {row['aspect']}"} for row in [*voted, *rated]])
-)
+both = replace(voted, rows=[{**row, "side": f"people: {row['aspect']}"} for row in [*voted, *rated]])
+figure = win_matrices(both)
 """, "nlgauge meta uber-topic --analysis wins --aspect relevance -o figure.svg",
           "UBER-Topic, all 7,314 comparisons (the paper's figure has 4,679 of them); = is the share of ties. No metric "
-          "scores of this set were released."),
+          "scores of this set were released.", phone="figure = win_matrices(both, across=1)"),
     Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
@@ -156,11 +163,11 @@ figure = alignment_bars(compare(registry.get("study", "deng2021/D.3"), sources))
 """, "nlgauge reproduce deng2021 D.3"),
     Drawn("deng2021-5", "preservation in style transfer", ALIGN, """
 from nlgauge import registry
-from nlgauge.report.figures.alignment import alignment_bars
+from nlgauge.report.figures.alignment import alignment_bars, match_of
 from nlgauge.papers.compare import compare
 
-figure = alignment_bars(compare(registry.get("study", "deng2021/E.1"), sources))
-""", "nlgauge reproduce deng2021 E.1"),
+figure = alignment_bars(compare(registry.get("study", "deng2021/E.1"), sources), kind=match_of)
+""", "nlgauge reproduce deng2021 E.1", phone="figure.update_xaxes(tickangle=-90)"),
     Drawn("deng2021-6", "engagingness and groundedness in dialogue", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
@@ -179,35 +186,47 @@ figure = alignment_bars(
 """, "nlgauge reproduce deng2021 F.1", width=1000),
     Drawn("gao2025-1", "raising the agreement on systems and on outputs apart", "curves.study_curves", """
 from nlgauge.analyses.design import simulation
-from nlgauge.report.figures import figure_of
+from nlgauge.report.figures.curves import study_curves
 from nlgauge.stats.design.simulate import SimulationParams
 
-figure = figure_of(simulation.relation(SimulationParams(N=15, M=200), trials=20)[0])
-""", "nlgauge simulate --study relation -o figure.svg", "20 trials here, 1,000 in the paper."),
+systems, outputs = simulation.relation(SimulationParams(N=15, M=200), trials=20)
+figure = study_curves(systems, outputs)
+""", "nlgauge simulate --study relation -o figure.svg", "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the "
+     "paper. The shell writes two files.", phone="figure = study_curves(systems, outputs, across=2)"),
     Drawn("gao2025-2", "coarser scales", "curves.study_curves", """
 from nlgauge.analyses.design import simulation
-from nlgauge.report.figures import figure_of
+from nlgauge.report.figures.curves import study_curves
 from nlgauge.stats.design.simulate import SimulationParams
 
-figure = figure_of(simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2))
-""", "nlgauge simulate --study scale -o figure.svg", "10 trials here, 1,000 in the paper."),
+table = simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2)
+figure = study_curves(table)
+""", "nlgauge simulate --study scale -o figure.svg", "People and metric have the same number of values. "
+          "10 trials × 2 redraws here, 100 × 100 in the paper.",
+          phone="figure = study_curves(table, across=2)"),
     Drawn("gao2025-7", "p-value curves of the twelve measures (Figures 7 to 36)", "stability.p_value_curves", """
 from nlgauge import load_set
 from nlgauge.report.figures.stability import p_value_curves
 
 panel = load_set("summeval").panel("coherence")
-figure = p_value_curves(panel.analyse("stability", draws=200, trials=50))
+figure = p_value_curves(panel.analyse("stability", draws=1000, trials=50))
 """, "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg",
 "The shell adds discriminative power against ranking "
-    "consistency."),
+    "consistency.", phone=""),
     Drawn("colombo2023-1", "progress over the years, all metrics together", "curves.over_years", """
+from dataclasses import replace
 from nlgauge import load_set, registry
-from nlgauge.report.figures import figure_of
+from nlgauge.report.figures.curves import over_years
 
-figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table"), model="ridge"))
-""", "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg",
-"Ridge regression on ranks here, XGBoost in the paper "
-    "(`model=xgboost`)."),
+progress, rows = registry.get("analysis", "progress"), []
+sets = {"tac08": "resp", "tac09": "resp", "tac11": "resp", "flickr": "overall", "summeval-table": "relevance",
+        "realsumm-table": "pyr", "usr-persona-table": "overall", "usr-topical-table": "overall"}
+for name, aspect in sets.items():
+    table = progress(load_set(name), model="xgboost")
+    shown = f"{name.removesuffix('-table')}, {aspect}"
+    rows += [{**row, "aspect": shown} for row in table if row["aspect"] == aspect]
+figure = over_years(replace(table, rows=rows))
+""", "nlgauge meta tac08 --analysis progress -o figure.svg",
+          "One aspect a set here, all in the paper. XGBoost with its defaults, folds of inputs.", phone=""),
     Drawn("colombo2023-2", "complementarity of all metrics and people", "heat_maps.distance_matrix", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
@@ -219,21 +238,29 @@ figure = figure_of(
     )
 )
 """, "nlgauge meta usr-persona-table --analysis complementarity --metrics "
-     "ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
+     "ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg",
+          phone='figure.update_traces(texttemplate="", showscale=False).update_xaxes(tickangle=-90)'),
     Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "bars.prediction_bars", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
-figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval-table"), model="ridge"))
-""", "nlgauge meta summeval-table --analysis predictability --set model=ridge -o figure.svg"),
+figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval-table"), model="xgboost"))
+""", "nlgauge meta summeval-table --analysis predictability -o figure.svg", phone=""),
     Drawn("novikova2017-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
 from nlgauge import load_set
+from nlgauge.papers.novikova2017.tables import METRICS
 from nlgauge.report.figures.circles import correlation_circles
 
-panel = load_set("bagel-sf").panel("quality", metrics=words)
-figure = correlation_circles(panel.analyse("inter-metric"))
-""", "nlgauge meta bagel-sf --analysis inter-metric -o figure.svg", "The shell draws squares of colour instead "
-    "of circles.", width=760),
+parts = load_set("bagel-sf").by("dataset", "system")
+tgen = next(part for group, part in parts if group == {"dataset": "BAGEL", "system": "TGEN"})
+table = tgen.panel("quality", metrics=list(METRICS.values())).analyse("inter-metric")
+names = {column: name for name, column in METRICS.items()}  # the paper's
+for row in table:
+    row |= {end: names.get(row[end], row[end]) for end in ("metric", "other")}
+figure = correlation_circles(table)
+""", "nlgauge meta bagel-sf --analysis inter-metric --by dataset,system -o figure.svg", "TGEN on BAGEL, as in the paper. "
+     "The shell draws all six parts, as squares of colour.", width=760,
+          phone="figure = correlation_circles(table, cell=12).update_xaxes(tickangle=-90)"),
     Drawn("novikova2017-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
 from nlgauge import load_set
 from nlgauge.report.figures.circles import not_different
@@ -245,39 +272,61 @@ figure = not_different(
 """, "nlgauge meta bagel-sf --analysis significance --set test=williams --measure global/spearman -o figure.svg",
           "The shell draws the size of p.", width=700),
     Drawn("novikova2017-3", "bad outputs against the others", "circles.bin_circles", """
-from nlgauge import load_set
+from dataclasses import replace
+from nlgauge import registry
+from nlgauge.papers.compare import compare
 from nlgauge.report.figures.circles import bin_circles
 
-data = load_set("bagel-sf")
-panels = [data.panel(aspect, metrics=words) for aspect in ("informativeness", "naturalness", "quality")]
-figure = bin_circles(*[panel.analyse("quality-bins") for panel in panels])
-""", "nlgauge meta bagel-sf --analysis quality-bins -o figure.svg", "The shell draws squares of colour."),
+table = compare(registry.get("study", "novikova2017/13"), sources)
+table = replace(table, rows=[{**row, "value": row["ours"]} for row in table])
+figure = bin_circles(table)
+""", "nlgauge meta bagel-sf --analysis quality-bins -o figure.svg", "Scores in eleven steps, as the paper's Table 13 has "
+     "them; TER turned. The shell takes the scores as they are and draws squares of colour.",
+          phone="figure = bin_circles(table, width=290)"),
 ]  # fmt: skip
 
 
-def figure_from(drawn: Drawn, sources: Any) -> Any:
-    """Run the printed code; `sources` are the published sets without slow models, `words` the paper's word-based
-    metrics.
+def figures_from(drawn: Drawn, sources: Any) -> list[Any]:
+    """Run the printed code, then the one for phones; `sources` are the published sets without slow models, `words` the
+    paper's word-based metrics.
     """
+    from plotly.graph_objects import Figure
+
     words = ["TER", "Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "NIST", "LEPOR", "CIDEr", "METEOR", "sim.mr.sys"]
     names: dict[str, Any] = {"sources": sources, "words": words}
-    exec(compile(drawn.code, drawn.name, "exec"), names)  # our own text above
-    return names["figure"]
+    found = []
+    for code in (drawn.code, drawn.phone):
+        if code is not None:
+            exec(compile(code, drawn.name, "exec"), names)  # our own text above
+            found.append(Figure(names["figure"]))
+    return found
 
 
 def slim(path: Path) -> None:
-    """Hundredths of a pixel are enough; the font stands once, and what is the default is left out."""
-    text = re.sub(r"(\d\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
+    """Tenths of a pixel are enough; the font and each style stand once, and what is the default is left out."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d)\d+", r"\1", tag[0]), text)  # never in what is read
+    text = re.sub(r"rgb\((\d+), (\d+), (\d+)\)", lambda m: "#" + "".join(f"{int(v):02x}" for v in m.groups()), text)
     text = re.sub(r"font-family: [^;]*; ?", "", text)
     text = re.sub(
-        r"(fill-opacity: 1|(?<![-\w])opacity: 1|font-variant: normal|font-style: normal|font-weight: "
-        r"normal|text-shadow: none); ?",
+        r"((fill|stroke)-opacity: 1|(?<![-\w])opacity: 1|font-variant: normal|font-style: normal|font-weight: "
+        r"normal|text-shadow: none|vector-effect: none); ?",
         "",
         text,
     )
-    text = re.sub(r' data-(unformatted|math|notex)="[^"]*"', "", text)
-    style = "<style>text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}</style>"
-    path.write_text(re.sub(r"(<svg[^>]*>)", rf"\1{style}", text, count=1), encoding="utf-8")
+    text = re.sub(r' (data-(unformatted|math|notex)|class)="[^"]*"', "", text)
+    names: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        style = found[1].replace(": ", ":").replace("; ", ";").strip(" ;")
+        return f' class="{names.setdefault(style, f"s{len(names)}")}"' if style else ""
+
+    text = re.sub(r' style="([^"]*)"', named, text)
+    while (less := re.sub(r"<g( class=\"\w+\")?(/>|></g>)", "", text)) != text:
+        text = less
+    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
+    style = f"<style>text{{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}}{rules}</style>"
+    path.write_text(re.sub(r"(<svg[^>]*>)", lambda m: m[1] + style, text, count=1), encoding="utf-8")
 
 
 def main(asked: list[str]) -> None:
@@ -289,7 +338,9 @@ def main(asked: list[str]) -> None:
     pictures = []
     for drawn in wanted:
         print(drawn.name, drawn.what, flush=True)
-        pictures.append(Picture(figure_from(drawn, sources), drawn.image, drawn.width, drawn.height))
+        wide, *narrow = figures_from(drawn, sources)
+        pictures.append(Picture(wide, drawn.image, drawn.width, drawn.height))
+        pictures += [Picture(made, drawn.phone_image, PHONE, drawn.phone_height) for made in narrow]
     for path in save_all(pictures):
         slim(path)
         print(f"{path.name} {path.stat().st_size / 1000:.0f} kB")

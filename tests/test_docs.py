@@ -6,6 +6,8 @@ import doctest
 import importlib
 import importlib.util
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +21,10 @@ FIVE = [f"papers/{p}.md" for p in ("nimah2023", "deng2021", "gao2025", "colombo2
 
 
 @pytest.mark.parametrize(
-    "page", ["measures.md", "metrics.md", "papers.md", "formats.md", *FIVE, "../src/nlgauge/guide/llms.txt"]
-)
+    "page",
+    ["measures.md", "metrics.md", "papers.md", "formats.md", *FIVE, "papers/inventory.md", "../README.md",
+     "images/scoreboard.svg", "images/scoreboard-phone.svg", "../src/nlgauge/guide/llms.txt"],
+)  # fmt: skip
 def test_pages_are_written_from_the_code(page: str) -> None:
     spec = importlib.util.spec_from_file_location("generate", REPO / "docs" / "generate.py")
     assert spec and spec.loader
@@ -52,3 +56,23 @@ def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> 
         ).stdout  # fmt: skip
         missing = [line for line in said.splitlines() if line.rstrip() not in readme]
         assert said and not missing, missing
+
+
+@pytest.mark.parametrize("page", FIVE)
+def test_the_examples_of_a_papers_page_are_what_the_commands_print(page: str) -> None:
+    """Commands on a file of examples/ or on texts of their own; … stands for lines left out."""
+    text = (REPO / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    shown = [part for block in blocks for part in re.split(r"^\$ nlgauge ", block, flags=re.MULTILINE)[1:]]
+    examples = [(words, lines) for words, _, lines in (part.partition("\n") for part in shown) if lines]
+    assert examples
+    for words, lines in examples:
+        if words.startswith("align"):
+            pytest.importorskip("torch")
+        said = subprocess.run(
+            [sys.executable, "-m", "nlgauge", *shlex.split(words)], cwd=REPO / "examples", capture_output=True,
+            text=True, check=True, env={**os.environ, "COLUMNS": "110", "NO_COLOR": "1"},
+        ).stdout  # fmt: skip
+        printed = iter([line.rstrip() for line in said.splitlines()])
+        for line in (line.rstrip() for line in lines.splitlines()):
+            assert line == "…" or line in printed, f"{words}: not printed, or not in this order: {line}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -45,7 +46,8 @@ def test_the_menu_names_every_page_once_and_no_other() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
 def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
-    for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+    text = without_code(page.read_text(encoding="utf-8"))
+    for target in [*LINK.findall(text), *re.findall(r' (?:src|srcset)="([^"]+)"', text)]:
         if re.match(r"https?:|mailto:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -119,6 +121,21 @@ def test_pictures_fetch_nothing_and_stay_small() -> None:
     for picture in (p for p in pictures if p.suffix == ".svg"):
         text = picture.read_text(encoding="utf-8")
         assert not re.search(r"""(?:href|src)\s*=\s*["']https?:|url\(\s*["']?https?:|@import""", text), picture.name
+
+
+def test_a_slim_picture_keeps_every_number_that_is_read(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["pictures"] = module  # its dataclass looks itself up there
+    spec.loader.exec_module(module)
+    file = tmp_path / "figure.svg"
+    dot = '<path class="point" d="M1.2345,0" style="fill: rgb(33, 102, 172); fill-opacity: 1;"/>'
+    file.write_text(f'<svg width="9"><g class="x"/>{dot}{dot}<text x="3.149">0.456</text></svg>', encoding="utf-8")
+    module.slim(file)
+    text = file.read_text(encoding="utf-8")
+    assert '<text x="3.1">0.456</text>' in text
+    assert text.count("fill:#2166ac") == 1 and text.count('<path d="M1.2,0" class="s0"/>') == 2
 
 
 def test_the_site_asks_for_no_fonts_of_another_host() -> None:

@@ -209,7 +209,13 @@ def test_raters_without_an_input_column_are_not_each_an_input() -> None:
         ng.load(source)
 
 
-@pytest.mark.parametrize(("text", "words"), [("a,q1,4,0.25\nb,q1,3,0.5\n", "'0.25' is no name of a column")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,q1,4,0.25\nb,q1,3,0.5\n", "'0.25' is no name of a column"),
+        ("a.jpg\tb.jpg\t3\t3\nc.jpg\td.jpg\t1\t2\n", "'3' is no name of a column"),
+    ],
+)
 def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str, words: str) -> None:
     (path := tmp_path / "x.csv").write_text(text)
     with pytest.raises(DataError, match=words):

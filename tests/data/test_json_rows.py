@@ -38,3 +38,20 @@ def test_of_several_lists_the_longest_has_the_rows_and_it_is_said(tmp_path: Path
     assert "the rows are the 4 records of 'instances'; others are left aside: 'annotations' (1)" in data.notes
     with pytest.raises(DataError, match="expected a JSON list of objects"):
         read(tmp_path, {"dataset": "toy", "one": ROWS, "two": ROWS})
+
+
+def test_lists_in_the_plural_are_columns_and_turns_say_which_outputs_belong_together(tmp_path: Path) -> None:
+    turns = [["Hello.", "Hi, how are you?"], ["Rain again.", "I like rain."]]
+    data = read(
+        tmp_path,
+        {
+            "contexts": [*turns, *turns],
+            "responses": ["Fine.", "So do I.", "No.", "Why?"],
+            "models": ["A", "A", "B", "B"],
+            "scores": [4, 5, 1, 3],
+        },
+    )
+    assert data.systems == ["A", "B"] and len(data.inputs) == 2 and data.aspects == ["scores"]
+    assert "lists called 'contexts', 'responses', 'models' are read as columns 'context', 'response', 'model'" in (
+        data.notes
+    )

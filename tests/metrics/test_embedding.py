@@ -30,6 +30,7 @@ STATIC = [
     "greedy-matching",
     "rouge-we",
     "rouge-we(n=2)",
+    "rouge-we(preset='s3', n=2)",
 ]
 CTC = [
     f"ctc(aspect='{a}'{f})"
@@ -199,3 +200,32 @@ def test_a_text_of_50000_tokens_is_scored_whole(spec: str) -> None:
     given = Batch.from_columns([GOOD + " number7"], [long], references=[[long]])
     metric = made(spec)
     assert np.isfinite(metric.score(given).values).all()
+
+
+def test_supert_takes_the_stop_words_of_a_file(tmp_path: Path) -> None:
+    """As nltk's list is one: a word in a line. With no stop words at all other tokens are matched."""
+    file = tmp_path / "english"
+    file.write_text("the\nwas\nand\nvery\nnear\n")
+    texts = batch(GOOD, "The hotel.")
+    own, given = made("supert"), made(f"supert(stop={str(file)!r})")
+    assert not np.allclose(own.score(texts).values, given.score(texts).values, atol=1e-6)
+    assert own.signature != given.signature
+    with pytest.raises(NlgaugeError, match="No such file"):
+        metric_from_spec(f"supert(stop={str(tmp_path / 'none')!r})").ready()
+
+
+def test_supert_reads_the_first_fifteen_sentences() -> None:
+    source = " ".join(f"Hotel number {i} was quiet." for i in range(15))
+    texts = Batch.from_columns([GOOD] * 2, [source, f"{source} {OTHER}"])
+    found = made("supert").score(texts).values
+    assert found[0] == found[1] != made("supert(sentences=16)").score(texts).values[1]
+
+
+def test_rouge_we_of_s3_counts_soft_matches_as_whole_ones() -> None:
+    """Of four words two are the same and one is near ("hotels"): 3 of 4, where ours adds the cosine instead of 1."""
+    texts = Batch.from_columns(["quiet hotels near taxes"], references=[["quiet hotel near diesel"]])
+    whole, soft = (
+        made(spec).score(texts).values[0] for spec in ("rouge-we(preset='s3', floor=0.6)", "rouge-we(floor=0.6)")
+    )
+    assert whole == pytest.approx(0.75)
+    assert 0.5 < soft < whole

@@ -17,14 +17,17 @@ import plotly.graph_objects as go
 import pytest
 
 from nlgauge import registry
+from nlgauge.analyses.design import simulation
 from nlgauge.data.example import example
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
-from nlgauge.report.figures.alignment import accuracy_curves, alignment_bars, kind_of
+from nlgauge.report.figures.alignment import accuracy_curves, alignment_bars, kind_of, match_of
 from nlgauge.report.figures.circles import bin_circles, correlation_circles, not_different
-from nlgauge.report.figures.curves import transfer_lines
+from nlgauge.report.figures.curves import over_years, study_curves, transfer_lines
 from nlgauge.report.figures.dot_plots import distance_and_order
+from nlgauge.report.figures.heat_maps import win_matrices
 from nlgauge.report.save import Picture, dressed, save, save_all, save_tables
+from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.table import Layout, Table
 
 CHROME = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome")))
@@ -150,6 +153,44 @@ def test_nimah2023_figures_2_to_9_show_distances_left_and_similarity_right() -> 
     assert sides == {"x", "x2"}
 
 
+def test_figures_of_several_panels_stand_below_each_other_in_a_narrow_picture() -> None:
+    """Every value is drawn as in the wide one, one panel across, and the picture is taller for it."""
+    both = [registry.get("analysis", f"system-{name}")(example()) for name in ("discrimination", "preference")]
+    wins = registry.get("analysis", "wins")(example())
+    for wide, narrow in (
+        (distance_and_order(*both), distance_and_order(*both, across=1)),
+        (win_matrices(wins), win_matrices(wins, across=1)),
+    ):
+        assert [list(t.x) for t in wide.data] == [list(t.x) for t in narrow.data]
+        assert narrow.layout.height > 1.5 * wide.layout.height
+        assert wide.layout.xaxis2.domain[0] > 0.4 > narrow.layout.xaxis2.domain[0] == narrow.layout.xaxis.domain[0]
+
+
+def test_gao2025_figure_1_has_a_line_of_panels_for_each_study() -> None:
+    params = SimulationParams(N=4, M=10)
+    tables = simulation.relation(params, trials=2, grid=(0.0, 0.5), measures=["system/pearson", "item/pearson"])
+    figure = study_curves(*tables)
+    axes = [figure.layout[f"xaxis{n}"].title.text for n in ("", 2, 3, 4)]
+    assert axes == ["ρ_sys", "ρ_sys", "μ_ρ", "μ_ρ"]
+    found = {t.xaxis: list(t.y) for t in figure.data}
+    for table, places in zip(tables, (("x", "x2"), ("x3", "x4")), strict=True):
+        for measure, place in zip(("system/pearson", "item/pearson"), places, strict=True):
+            assert found[place] == [row["value"] for row in table if row["measure"] == measure]
+
+
+def test_colombo2023_figure_1_draws_whiskers_while_they_can_be_told_apart() -> None:
+    def made(count: int) -> go.Figure:
+        rows = [{"aspect": f"a{k}", "year": y, "value": k / 10 + y / 1e4, "low": 0.0, "high": 1.0, "measure": "m"}
+                for k in range(count) for y in (2004, 2019)]  # fmt: skip
+        return over_years(Table("t", rows, facts={"new": {2004: ["x"], 2019: ["y"]}}))
+
+    few, many = made(2), made(8)
+    assert few.data[0].error_y.array and not many.data[0].error_y.array
+    assert few.data[0].x != few.data[1].x and many.data[0].x == many.data[1].x == (2004, 2019)
+    looks = {(t.line.color, t.marker.symbol) for t in many.data}
+    assert len(looks) == 8  # no two lines look alike
+
+
 def test_nimah2023_figure_1_labels_each_line_at_its_end_without_overlap() -> None:
     rows = [{"family": f, "group": g, "value": v} for f, g, v in
             [("A", "ID", 0.5), ("A", "shift", 0.1), ("B", "ID", 0.4), ("B", "shift", 0.101), ("C", "ID",
@@ -184,6 +225,8 @@ def test_deng2021_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:
         "like references",
         "information alignment",
     ]
+    yelp = next(t for t in alignment_bars(reproduced(), kind=match_of).data if t.name == "pearson, printed")
+    assert dict(zip(yelp.text, yelp.marker.color, strict=True))["BLANC"] == "#CC79A7"  # matches embeddings or a model
     four = alignment_bars(reproduced(set="a"), reproduced(set="b"), reproduced(set="c"), leave=["b"])
     assert [a.text for a in four.layout.annotations][:2] == ["a", "c"]
 

@@ -238,3 +238,16 @@ def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:
     sentence = answer_of(run).aspects[0].sentences[""]
     assert "The closest to people is close: it " in sentence
     assert sentence.endswith(", clearly ahead of the other.")
+
+
+def test_of_metrics_that_know_nothing_none_is_called_close() -> None:
+    rng = np.random.default_rng(3)
+    quality = rng.integers(1, 6, (8, 30))
+    rows = [
+        {"system": f"s{i}", "input": j, "quality": int(quality[i, j]), "one": rng.normal(), "two": rng.normal()}
+        for i in range(8)
+        for j in range(30)
+    ]
+    sentence = answer_of(run_of(load(rows, name="d", human=["quality"]))).aspects[0].sentences[""]
+    assert "None is shown to agree with people at all: the closest in these data, " in sentence
+    assert sentence.endswith("% of cases (half is chance).")

@@ -60,7 +60,8 @@ def tell(lines: Sequence[str]) -> None:
     for i, line in enumerate(lines):
         indent = "  " if i else ""
         for part in wrapped(line, screen.width - len(indent)):
-            screen.print(indent + part, markup=False, style=None if i else "bold")
+            # a command longer than the line stays in one piece, to be copied
+            screen.print(indent + part, markup=False, style=None if i else "bold", soft_wrap=True)
 
 
 def say(lines: Sequence[str], colours: Mapping[str, str] | None = None) -> None:

@@ -97,40 +97,55 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lanes, ranks: cython.bint) -> cython.void:
-    """Pairs of each kind; with `ranks` also how many systems each one is above, less those it is below."""
+def _pair_counts(
+    x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lanes,
+    kinds: cython.bint, ranks: cython.bint, people: cython.bint,
+) -> cython.void:  # fmt: skip
+    """Tied pairs; with `kinds` also the other kinds of pairs, with `ranks` how many systems each one is above, less
+    those it is below. Without `people` what is theirs alone, ties and ranks, stays as the call before left it.
+    """
     cython.declare(i=Int, k=Int, t=Int)
+    people = people or kinds  # whether a pair is concordant depends on both
     for i in range(4):
-        _fill(b, i, 0.0)
+        if i != TIED_H or people:
+            _fill(b, i, 0.0)
     for i in range(x.shape[0]):
         _fill(rx, i, 0.0)
-        _fill(rz, i, 0.0)
+        if people:
+            _fill(rz, i, 0.0)
         for t in range(STRIP):  # a system drawn several times ties with itself
             own = weight[i, t] * (weight[i, t] - 1.0) / 2.0
             b[TIED, t] += own
-            b[TIED_H, t] += own
             b[BOTH, t] += own
+            b[TIED_H, t] += own if people else 0.0
+        # Small loops, each with little to check before it; one measure alone wants few of them.
         for k in range(i):
             for t in range(STRIP):
-                dx, dz = x[i, t] - x[k, t], z[i, t] - z[k, t]
-                sx = (1.0 if dx > 0.0 else 0.0) - (1.0 if dx < 0.0 else 0.0)
-                sz = (1.0 if dz > 0.0 else 0.0) - (1.0 if dz < 0.0 else 0.0)
-                two = weight[i, t] * weight[k, t]
-                same_x, same_z = 1.0 - sx * sx, 1.0 - sz * sz
-                b[CONCORDANT, t] += two if sx * sz > 0.0 else 0.0
-                b[TIED, t] += two * same_x
-                b[TIED_H, t] += two * same_z
-                b[BOTH, t] += two * (same_x * same_z)
-                b[ABOVE_X, t] = sx
-                b[ABOVE_Z, t] = sz
-            if not ranks:
+                d = x[i, t] - x[k, t]
+                above = (1.0 if d > 0.0 else 0.0) - (1.0 if d < 0.0 else 0.0)
+                b[TIED, t] += weight[i, t] * weight[k, t] * (1.0 - above * above)
+                b[ABOVE_X, t] = above
+            if ranks:
+                for t in range(STRIP):
+                    rx[i, t] += weight[k, t] * b[ABOVE_X, t]
+                    rx[k, t] -= weight[i, t] * b[ABOVE_X, t]
+            if not people:
                 continue
-            for t in range(STRIP):  # apart, so that there is less to check before each loop
-                one, other = weight[i, t], weight[k, t]
-                rx[i, t] += other * b[ABOVE_X, t]
-                rx[k, t] -= one * b[ABOVE_X, t]
-                rz[i, t] += other * b[ABOVE_Z, t]
-                rz[k, t] -= one * b[ABOVE_Z, t]
+            for t in range(STRIP):
+                d = z[i, t] - z[k, t]
+                above = (1.0 if d > 0.0 else 0.0) - (1.0 if d < 0.0 else 0.0)
+                b[TIED_H, t] += weight[i, t] * weight[k, t] * (1.0 - above * above)
+                b[ABOVE_Z, t] = above
+            if ranks:
+                for t in range(STRIP):
+                    rz[i, t] += weight[k, t] * b[ABOVE_Z, t]
+                    rz[k, t] -= weight[i, t] * b[ABOVE_Z, t]
+            if kinds:
+                for t in range(STRIP):
+                    sx, sz = b[ABOVE_X, t], b[ABOVE_Z, t]
+                    two = weight[i, t] * weight[k, t]
+                    b[CONCORDANT, t] += two if sx * sz > 0.0 else 0.0
+                    b[BOTH, t] += two * ((1.0 - sx * sx) * (1.0 - sz * sz))
 
 
 @cython.cfunc
@@ -138,12 +153,15 @@ def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lan
 @cython.exceptval(check=False)
 def _means_strip(
     x: Lanes, z: Lanes, weight: Lanes,
-    pearson: Int, spearman: Int, forms: Forms, places: Longs,
-    b: Lanes, rx: Lanes, rz: Lanes, total: Lanes, count: Lanes, first: Int, strips: Int, s: Int,
+    pearson: Int, spearman: Int, forms: Forms, places: Longs, b: Lanes, rx: Lanes, rz: Lanes, people: cython.bint,
+    total: Lanes, count: Lanes, first: Int, strips: Int, s: Int,
 ) -> cython.void:  # fmt: skip
-    """All coefficients of weighted points, for one strip of draws; coefficient i is row (first + i) · strips + s."""
+    """All coefficients of weighted points, for one strip of draws; coefficient i is row (first + i) · strips + s.
+
+    Without `people` these are the same z and weights as in the call before.
+    """
     cython.declare(i=Int, k=Int, t=Int)
-    _pair_counts(x, z, weight, b, rx, rz, spearman >= 0)
+    _pair_counts(x, z, weight, b, rx, rz, len(places) > 0, spearman >= 0, people)
     _fill(b, PAIRS, 0.0)
     for i in range(x.shape[0]):
         for t in range(STRIP):
@@ -278,9 +296,10 @@ def swap_systems(
                 snap(mean1, near_one, weight, order, down)
             if nearly_tied(mean2, near_two):
                 snap(mean2, near_two, weight, order, down)
-            _means_strip(mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
-            _means_strip(mean2, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count,
-                         coefficients, strips, s)  # fmt: skip
+            _means_strip(mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, s == 0,
+                         total, count, 0, strips, s)  # fmt: skip
+            _means_strip(mean2, people, weight, pearson, spearman, forms, places, b, rx, rz, False,
+                         total, count, coefficients, strips, s)  # fmt: skip
 
 
 @kernel
@@ -350,4 +369,5 @@ def weigh_systems(
                     snap(people, exact, weight, order, down)
                 else:
                     snap(people, near_h, weight, order, down)
-            _means_strip(mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
+            _means_strip(mean, people, weight, pearson, spearman, forms, places, b, rx, rz, True,
+                         total, count, 0, strips, s)  # fmt: skip

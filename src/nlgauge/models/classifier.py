@@ -36,9 +36,13 @@ class Classifier(LoadedModel):
             "give label= a name or a number."
         )
 
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Array, bool]]:
-        """Logits of each pair, and whether the first text was cut at its end to make the pair fit."""
-        read = {p: self._read(p) for p in dict.fromkeys(pairs)}
+    def logits(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
+        """Logits of each pair, and whether a text was cut at its end to make the pair fit.
+
+        The first is cut, the second only where it is long itself. longest: fewer tokens than the model takes, and then
+        whichever text is longer is cut, as GLUE's programs do.
+        """
+        read = {p: self._read(p, longest) for p in dict.fromkeys(pairs)}
         asked = list(read)
         found: dict[tuple[str, str], Any] = {}
         with threads():
@@ -52,24 +56,25 @@ class Classifier(LoadedModel):
                 found |= dict(zip(some, out, strict=True))
         return [(found[p], read[p][1]) for p in pairs]
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Array, bool]]:
+    def probabilities(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
         """As `logits`: the softmax probabilities of all labels."""
         import numpy as np
 
         found = []
-        for logits, cut in self.logits(pairs):
+        for logits, cut in self.logits(pairs, longest):
             e = np.exp(logits - logits.max())
             found.append((e / e.sum(), cut))
         return found
 
-    def _read(self, pair: tuple[str, str]) -> tuple[dict[str, list[int]], bool]:
+    def _read(self, pair: tuple[str, str], longest: int) -> tuple[dict[str, list[int]], bool]:
+        most = min(longest or self.longest, self.longest)
         whole = self.tokenizer(*pair, verbose=False)
-        if len(whole["input_ids"]) <= self.longest:
+        if len(whole["input_ids"]) <= most:
             return dict(whole), False
         # The second text is what is judged: it is kept whole if that is possible at all.
-        second = len(self.tokenizer(pair[1], verbose=False)["input_ids"])
-        how = "only_first" if second < self.longest // 2 else "longest_first"
-        return dict(self.tokenizer(*pair, truncation=how, max_length=self.longest)), True
+        short = not longest and len(self.tokenizer(pair[1], verbose=False)["input_ids"]) < most // 2
+        how = "only_first" if short else "longest_first"
+        return dict(self.tokenizer(*pair, truncation=how, max_length=most)), True
 
 
 @functools.lru_cache(3)

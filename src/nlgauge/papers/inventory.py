@@ -1,6 +1,6 @@
 """The inventory: every table, figure, metric, data set and algorithm of the five papers, and where it lives here.
 
-`inventory.toml` is the one place where this is written; docs/papers.md and `nlgauge reproduce` read it.
+`inventory.toml` is the one place where this is written; docs/papers/inventory.md and `nlgauge reproduce` read it.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def reproduce(
     tables += compared([s for s in run if not s.further], sources, only_differs, board_only=paper is None)
     if left:
         sources.tell(f"left out (--no-slow): {', '.join(s.name for s in left)}")
-    # A table without a study says what is missing; for all papers the overview and docs/papers.md do.
+    # A table without a study says what is missing; for all papers the overview and docs/papers/inventory.md do.
     without = [] if paper is None else [i for i in listed if not i.study and (i.kind == "table" or not chosen)]
     return [*tables, *([not_recomputed(without)] if without else [])]
 
@@ -95,7 +95,7 @@ def overview(mirror: str | Path | None = None) -> Table:
         notes=[
             f"data: in {folder}",
             f"{len(rest)} more tables of the papers have no study: `nlgauge reproduce PAPER TABLE` says what is "
-            "missing; docs/papers.md lists everything.",
+            "missing; docs/papers/inventory.md lists everything.",
             "`nlgauge reproduce --all` recomputes all of them.",
         ],
         kind="studies",

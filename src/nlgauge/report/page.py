@@ -15,7 +15,8 @@ import numpy as np
 
 import nlgauge
 from nlgauge.number import percent
-from nlgauge.report.answer import USES, Mark, ReportAnswer
+from nlgauge.report.answer import Mark, ReportAnswer
+from nlgauge.report.answer_words import USES
 from nlgauge.report.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
 from nlgauge.report.views import PartView, SectionView, Views, sections_of

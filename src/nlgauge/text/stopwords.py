@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from functools import lru_cache
+from pathlib import Path
+
+from nlgauge.errors import NlgaugeError
 
 CLASSES = {
     "articles and pointers": "a an the this that these those such same other another each every either neither both "
@@ -24,3 +29,18 @@ CLASSES = {
 }
 STOP = frozenset(" ".join(CLASSES.values()).split())
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+@lru_cache(4)
+def stop_words_of(path: str) -> frozenset[str]:
+    """The words of a file, in lower case: a list such as nltk's or MoverScore's."""
+    try:
+        return frozenset(Path(path).expanduser().read_text("utf-8").lower().split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise NlgaugeError(f"stop='{path}': {error}") from None
+
+
+def stop_signature(path: str) -> str:
+    """What tells one list from another; '' for none."""
+    words = " ".join(sorted(stop_words_of(path))) if path else ""
+    return hashlib.blake2b(words.encode(), digest_size=6).hexdigest() if path else ""

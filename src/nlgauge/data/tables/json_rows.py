@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.errors import DataError
 
 Rows = list[dict[str, Any]]
@@ -43,7 +44,8 @@ def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any,
         _refuse_log(source, content, rows, named)
         return rows, []
     if len(lists) == len(content) and not tables and len({len(v) for v in lists.values()}) == 1:  # one list a column
-        return [dict(zip(content, row, strict=True)) for row in zip(*lists.values(), strict=True)], []
+        names, notes = _of_one(list(lists))
+        return [dict(zip(names, row, strict=True)) for row in zip(*lists.values(), strict=True)], notes
     if found := _keyed_records(content):
         return found, []
     *_, second, first = sorted([("", []), ("", []), *tables.items()], key=lambda table: len(table[1]))
@@ -52,6 +54,21 @@ def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any,
         others = ", ".join(f"'{name}' ({len(v)})" for name, v in tables.items() if name != first[0])
         return first[1], [f"the rows are the {len(first[1])} records of '{first[0]}'; others are left aside: {others}"]
     return content, []
+
+
+def _of_one(names: list[str]) -> tuple[list[str], list[str]]:
+    """A list is called by what it holds, `responses`; the column by what one row has, `response`.
+
+    >>> _of_one(["responses", "bleus"])
+    (['response', 'bleus'], ["lists called 'responses' are read as columns 'response'"])
+    """
+    known = {word for role in ("system", "output", "source", "context") for word in NAMES[role]}
+    known -= {plain(name) for name in names}
+    of_one = {n: n[:-1] for n in names if n.endswith("s") and plain(n) not in known and plain(n[:-1]) in known}
+    if not of_one:
+        return names, []
+    note = f"lists called {quoted(list(of_one))} are read as columns {quoted(list(of_one.values()))}"
+    return [of_one.get(name, name) for name in names], [note]
 
 
 def _of_pandas(content: Mapping[str, Any]) -> Rows:

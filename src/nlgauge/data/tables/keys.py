@@ -30,9 +30,9 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     column, given = roles.input, roles.source or roles.context
     if column is not None:
         found = label(table, column)
-    elif given is not None and table.frame[given].dtype == pl.String:
+    elif given is not None and table.frame[given].dtype in (pl.String, pl.List(pl.String)):
         notes.append(f"no input column: outputs with the same '{given}' belong to one input")
-        found = table.frame[given].fill_null("").map_elements(_short, return_dtype=pl.String)
+        found = _one_text(table.frame[given]).map_elements(_short, return_dtype=pl.String)
     elif not several and not (roles.rater and _likely_input(table, roles)):
         found = pl.Series([str(i) for i in range(table.frame.height)])
         notes.append("no input column: every row is its own input")
@@ -126,6 +126,12 @@ def name_text(series: pl.Series) -> pl.Series:
         series = series.cast(pl.Int64)
     text = series.cast(pl.String).str.strip_chars()
     return text.set(text == "", None)
+
+
+def _one_text(series: pl.Series) -> pl.Series:
+    """Texts, or turns of a conversation as one text."""
+    text = series if series.dtype == pl.String else series.list.eval(pl.element().fill_null("")).list.join("\n")
+    return text.fill_null("")
 
 
 def _short(text: str) -> str:

@@ -311,11 +311,13 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
         )
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
-    _check_header(frame.columns, where)
-    if numbers := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*", c)]:
+    # whole numbers may be names (of raters), but not twice
+    if values := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*|\d+_duplicated_\d+", c)]:
         raise DataError(
-            f"{path}, line 1: '{numbers[0]}' is no name of a column; write a line with names above the rows."
+            f"{path}, line 1: '{values[0].partition('_')[0]}' is no name of a column; write a line with names above "
+            "the rows."
         )
+    _check_header(frame.columns, where)
     bare = [c.strip() for c in frame.columns]
     if len(set(bare)) == len(bare):
         frame.columns = bare

@@ -27,7 +27,8 @@ NAMES: dict[str, tuple[str, ...]] = {
                "llmoutput",
                "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary",
                "actual",
-               "actualoutput", "mt", "mtoutput", "claim"),
+               "actualoutput", "mt", "mtoutput", "claim", "simplification", "simplified", "paraphrase", "caption",
+               "headline"),
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
                "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history",
                "dialoguehistory", "dialoghistory",
@@ -78,7 +79,7 @@ ASPECTS = frozenset(
     contentpreservation meaning simplicity styletransferintensity mqm da dasqm esa pyramid pyr responsiveness
     resp litepyramidrecall attributerelevance appropriateness humanlikeness sensibleness specificity
     diversity creativity toxicity conciseness completeness constructedquality satisfaction clarity
-    repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy mqmavgscore
+    repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy semantics mqmavgscore
     mos smos cmos dmos stars star rating ratings likert preference usefulness useful helpful politeness
     safety style tone verbosity novelty logicality depth likability likeability intelligibility acceptability
     comprehensibility succinctness instructionfollowing truthfulness honesty acceptable faithful

@@ -1,4 +1,4 @@
-"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT (by transport: moverscore.py)."""
+"""Metrics on contextual token vectors: BERTScore, also against the source (by transport: moverscore.py)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, Metric, metric
 from nlgauge.metrics.batch import Best, Scores, Side, TextPair, over_pairs
 from nlgauge.metrics.embedding import _baseline
-from nlgauge.metrics.embedding._transport import best_of_each, best_of_parts
+from nlgauge.metrics.embedding._transport import best_of_parts
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
@@ -217,61 +216,3 @@ class XBertScore(BertScoring):
     rescale: float | str = 0.0
 
     side = "source"
-
-
-@embedding("supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS)
-class Supert(Contextual):
-    """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""
-
-    sentences: int = 10
-    encoder: str = "minilm"
-    layer: int | None = -1
-
-    side = "source"
-
-    def check(self) -> None:
-        if self.sentences < 1:
-            raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
-
-    @property
-    def signature(self) -> str:
-        return self.signed(sentences=self.sentences, stop=True)
-
-    def read(self, batch: Batch) -> Iterable[str]:
-        from nlgauge.text.windows import windows
-
-        texts = batch.texts.list()
-        for places, most in ((batch.output, None), (batch.source, self.sentences)):
-            for i in set(places.tolist()) - {-1}:
-                yield from windows(texts[i], 1)[:most]
-
-    def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.alignment.alignments import Alignment
-        from nlgauge.text.windows import windows
-
-        kept, layer = self.vectors(batch)
-
-        def tokens(parts: list[str], found: list[Encoded]) -> Any:
-            rows = []
-            for text, e in zip(parts, found, strict=True):
-                spans = np.stack([e.pieces.starts, e.pieces.ends], axis=1).reshape(-1, 2)
-                places = Alignment(text, spans, np.arange(len(spans), dtype=np.float64)).content().scores
-                rows.append(e.tokens[places.astype(np.int64)])
-            return np.concatenate(rows)
-
-        def score(pairs: list[TextPair]) -> list[float]:
-            found, known = [], {}
-            for output, source in pairs:
-                for text, most in ((output, None), (source, self.sentences)):
-                    if (text, most) not in known:
-                        parts = windows(text, 1)[:most]
-                        known[text, most] = tokens(parts, kept.of(parts, layer))
-                a, b = known[output, None], known[source, self.sentences]
-                if not len(a) or not len(b):
-                    found.append(math.nan)
-                    continue
-                p, r = best_of_each(a, b)
-                found.append(_part((float(p.mean()), float(r.mean())), "f"))
-            return found
-
-        return over_pairs(batch, "source", score)

@@ -19,6 +19,7 @@ from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, embedding, piece_weights
 from nlgauge.metrics.learned.language_model import WINDOWS
 from nlgauge.text.batch import Batch
+from nlgauge.text.stopwords import stop_signature, stop_words_of
 
 if TYPE_CHECKING:
     from nlgauge.models.embeddings import Embeddings
@@ -143,7 +144,8 @@ class MoverScore(Moving):
     by side; squared distances), 'v2' the authors' second one (the last layer, plain distances). Both leave out
     punctuation and pieces that continue a word. idf=True, as in the paper, weighs tokens by their rarity among the
     references and among the outputs; without it all weigh the same, as the program also allows. What differs is the
-    encoder: theirs are BERT tuned on MNLI and DistilBERT. layer, layers (how many of the last, or which ones as (2, 4,
+    encoder: theirs are BERT tuned on MNLI and DistilBERT. stop: a file with words to leave out as well (the authors do
+    so for summaries, with idf=True and references='mean'). layer, layers (how many of the last, or which ones as (2, 4,
     6)), combine, cost and n (2: pairs of neighbours) beat the preset. Texts beyond the encoder's length are read in
     windows, where the program cuts them.
     """
@@ -156,6 +158,7 @@ class MoverScore(Moving):
     cost: Cost | Literal[""] = ""
     n: int = 1
     idf: bool = False
+    stop: str = ""
     references: Best = "max"
 
     def check(self) -> None:
@@ -172,6 +175,10 @@ class MoverScore(Moving):
     @property
     def _layers(self) -> int | tuple[int, ...]:
         return self.layers or PRESETS[self.preset][0]
+
+    def ready(self) -> None:
+        super().ready()
+        stop_signature(self.stop)
 
     def wanted(self, kept: Embeddings) -> list[int]:
         if self.layer is not None:
@@ -198,7 +205,7 @@ class MoverScore(Moving):
         # [CLS] and [SEP] are in every text: they weigh as all others do, or with idf nothing.
         ends = [0.0 if self.idf else 1.0]
         weights = np.array([*ends * first.prefix, *weigh(first), *ends * first.suffix])
-        whole = _whole(self.encoder, first.pieces.ids.tolist())
+        whole = _whole(self.encoder, first.pieces.ids.tolist(), stop_words_of(self.stop) if self.stop else frozenset())
         used = np.array([*[True] * first.prefix, *whole, *[True] * first.suffix], bool)
         return ngrams(table[used], weights[used], self.n)
 
@@ -208,16 +215,16 @@ class MoverScore(Moving):
         combine = self.combine or PRESETS[self.preset][1]
         return self.signed(
             layers=layers and f"{layers}-{combine}", idf=self.idf, ngram=self.n, cost=self._cost, form="1-cost",
-            tokens="words", refs=self.references,
+            tokens="words", stop=stop_signature(self.stop) or None, refs=self.references,
         )  # fmt: skip
 
 
-def _whole(encoder: str, ids: Sequence[int]) -> list[bool]:
-    """Whether a piece is neither a punctuation mark nor the continuation of a word (as BERT's pieces say it, ##)."""
+def _whole(encoder: str, ids: Sequence[int], stop: frozenset[str]) -> list[bool]:
+    """Whether a piece is no punctuation mark, stop word or continuation of a word (as BERT's pieces say it, ##)."""
     from nlgauge.models.encoder import encoder as load
 
     names = [load(encoder).tokenizer.id_to_token(i) or "" for i in ids]
-    return [name not in PUNCTUATION and "##" not in name for name in names]
+    return [name not in PUNCTUATION and "##" not in name and name not in stop for name in names]
 
 
 @embedding(

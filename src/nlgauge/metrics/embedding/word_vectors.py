@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from nlgauge.text.windows import windows
 WEIGHTS = "wordllama l2_supercat_256 (inside the package)"
 TRANSPORT = ("wmd", "sms")
 WHOLE_TABLE = (*TRANSPORT, "rouge-we")
+S3_WORD = re.compile(r"\w+")
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -121,10 +123,12 @@ class Wmd(Static):
 class Sms(Static):
     """Sentence mover's similarity: sentences as mean word vectors, weighted by their length; exp(−distance).
 
-    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only.
+    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only. normalise: word vectors have
+    length 1; without it they are taken as they are, as the authors' program does.
     """
 
     of: Literal["sms", "s+wms", "wms"] = "sms"
+    normalise: bool = True
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
@@ -141,12 +145,16 @@ class Sms(Static):
             for sentence in (words(s, stop=True) for s in windows(text, 1)):
                 if sentence:
                     weights.append(float(len(sentence)))
-                    rows.append(units(np.stack([vector(w) for w in sentence])).mean(axis=0))
+                    rows.append(self._vectors(sentence).mean(axis=0))
         if self.of != "sms":
-            for word, n in Counter(words(text, stop=True)).items():
-                weights.append(float(n))
-                rows.append(vector(word) / np.linalg.norm(vector(word)))
+            bag = Counter(words(text, stop=True))
+            weights += map(float, bag.values())
+            rows += [*self._vectors(tuple(bag))] if bag else []
         return weights, np.stack(rows) if rows else np.empty((0, 1))
+
+    def _vectors(self, given: tuple[str, ...]) -> Any:
+        rows = np.stack([vector(w) for w in given])
+        return units(rows) if self.normalise else rows
 
 
 @_facts("embedding-average", 2016, "liu-etal-2016-evaluate", bounds=(-1.0, 1.0))
@@ -189,12 +197,15 @@ class GreedyMatching(Static):
 class RougeWe(Static):
     """ROUGE-N with soft matches: n-grams count by the cosine of their vectors (products of their words' vectors).
 
-    Each n-gram is matched once, nearest pairs first; a cosine below `floor` is no match.
+    Each n-gram is matched once, nearest pairs first; a cosine below `floor` is no match. preset='s3' is the program
+    behind most published columns of this name (S3's, in SummEval's toolkit): vectors are added, a match counts as a
+    whole one, and n-grams take their nearest one in the order of the output.
     """
 
     n: int = 1
     of: Literal["f", "p", "r"] = "f"
     floor: float = 0.8
+    preset: Literal["paper", "s3"] = "paper"
     references: Best = "max"
 
     def check(self) -> None:
@@ -202,20 +213,42 @@ class RougeWe(Static):
             raise NlgaugeError(f"rouge-we: n must be at least 1. Got {self.n} instead.")
 
     def value(self, output: str, other: str) -> float:
-        a, b = (self._grams(t) for t in (output, other))
-        if a is None or b is None:
+        given = [words(t) if self.preset == "paper" else tuple(S3_WORD.findall(t.lower())) for t in (output, other)]
+        if min(map(len, given)) < self.n:
             return math.nan
-        near = units(a) @ units(b).T
-        total = soft_overlap(near, self.floor)
-        p, r = total / len(a), total / len(b)
-        return p if self.of == "p" else r if self.of == "r" else 2 * total / (len(a) + len(b))
+        if self.preset == "paper":
+            a, b = (self._products(side) for side in given)
+            total = soft_overlap(units(a) @ units(b).T, self.floor)
+        else:
+            total = counted_overlap(self._counts(given[0]), self._counts(given[1]), self.floor)
+        sizes = [len(side) - self.n + 1 for side in given]
+        p, r = total / sizes[0], total / sizes[1]
+        return p if self.of == "p" else r if self.of == "r" else 2 * total / sum(sizes)
 
-    def _grams(self, text: str) -> Any:
-        given = words(text)
-        if len(given) < self.n:
-            return None
+    def _products(self, given: tuple[str, ...]) -> Any:
         rows = units(np.stack([vector(w) for w in given]))
         return np.prod([rows[i : len(rows) - self.n + 1 + i] for i in range(self.n)], axis=0)
+
+    def _counts(self, given: tuple[str, ...]) -> Counter[tuple[str, ...]]:
+        return Counter(given[i : i + self.n] for i in range(len(given) - self.n + 1))
+
+
+def counted_overlap(mine: Counter[tuple[str, ...]], others: Counter[tuple[str, ...]], floor: float) -> float:
+    """Each n-gram, as often as it occurs, with the nearest one that is left: as many as both have are matches."""
+    a, b = (units(np.stack([np.sum([vector(w) for w in gram], axis=0) for gram in bag])) for bag in (mine, others))
+    near = a @ b.T
+    left, total = np.array(list(others.values())), 0
+    names = {gram: k for k, gram in enumerate(others)}
+    for i, (gram, n) in enumerate(mine.items()):
+        row = np.where(left > 0, near[i], -math.inf)
+        if (same := names.get(gram)) is not None and left[same]:
+            row[same] = 1.0
+        k = int(row.argmax())
+        if row[k] >= floor:
+            found = min(n, int(left[k]))
+            left[k] = left[k] - n if left[k] > n else 0
+            total += found
+    return float(total)
 
 
 def soft_overlap(near: Any, floor: float) -> float:

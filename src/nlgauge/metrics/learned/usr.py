@@ -16,11 +16,16 @@ from nlgauge.text.batch import Batch
 
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
 # Mean and standard deviation of the sub-metrics on Topical-Chat, as the authors' program states them.
-USUAL = {"mlm": (-1.012293, 0.390538), "drc": (0.860481, 0.302593), "drf": (0.847212, 0.279878)}
+USUAL = {
+    "mlm": (-1.012293440649907, 0.39053753419230813),
+    "drc": (0.8604811806918587, 0.30259338627812254),
+    "drf": (0.8472124995904354, 0.27987823011851076),
+}
 # The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable,
 # natural; context, interesting; knowledge), and the constant.
 REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
 CONSTANT = 3.5975
+DR_LONGEST = 128  # tokens of a pair, as the retrieval models were trained and as the published scores were computed
 DR_NEEDS = {"c": ("source", "context"), "f": ("context",)}
 usr = partial(metric, family="dialogue", year=2020, cite="mehri-eskenazi-2020-usr", extra="neural")
 
@@ -63,7 +68,7 @@ def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
 def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
     """USR from its three parts, as published: each standardised, then the regression of Overall.
 
-    >>> regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})
+    >>> [round(v, 4) for v in regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})]
     [3.5975]
     """
     total = [CONSTANT] * len(parts["mlm"])
@@ -81,7 +86,8 @@ def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[f
         return f"{last(sample.source)} {fact}" if x == "c" else fact
 
     model = classifier(name, option)
-    told, true = model.probabilities([(before(s), said(s.output)) for s in found.samples]), model.label(1)
+    told = model.probabilities([(before(s), said(s.output)) for s in found.samples], DR_LONGEST)
+    true = model.label(1)
     found.note((c for _, c in told), CUT)
     return [float(p[true]) for p, _ in told]
 
@@ -116,8 +122,8 @@ class UsrMlm(OnSamples):
 class UsrDr(OnSamples):
     """Probability that the response is the one that was really given, by a retrieval model.
 
-    x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model:
-    '' is the authors' for x.
+    x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). The
+    pair is cut to 128 tokens, the longer text first, as in the published program. model: '' is the authors' for x.
     """
 
     x: Literal["c", "f"] = "c"
@@ -131,7 +137,7 @@ class UsrDr(OnSamples):
 
     @property
     def signature(self) -> str:
-        return self.signed(x=self.x)
+        return self.signed(x=self.x, longest=DR_LONGEST)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
         return dr_values(found, self.models()["model"], self.x)
@@ -158,7 +164,7 @@ class Usr(OnSamples):
 
     @property
     def signature(self) -> str:
-        return self.signed(regression="topical-chat")
+        return self.signed(regression="topical-chat", longest=DR_LONGEST)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
         parts = {

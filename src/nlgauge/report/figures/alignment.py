@@ -4,7 +4,7 @@ against correlation; and the general picture of a recomputed table."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.number import number
@@ -15,8 +15,12 @@ from nlgauge.table import Row, Table
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-# As in the paper: compared with references or another text, without references, information alignment.
-KINDS = {"like references": "#0072B2", "no references": "#CC79A7", "information alignment": "#D55E00"}
+# As in the paper. Figures 3, 4 and 6 part metrics by their need of references, Figure 5 by what they match.
+KINDS = {
+    "like references": "#0072B2", "no references": "#CC79A7", "matches words": "#0072B2",
+    "matches embeddings": "#CC79A7", "information alignment": "#D55E00",
+}  # fmt: skip
+WORDS = ("BLEU", "ROUGE", "METEOR", "ChrF")
 FREE = ("SummaQA", "BLANC", "SUPERT", "FactCC", "QAGS", "FED", "USR", "Response Length", "Word Length")
 ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
 VERDICTS = {
@@ -37,17 +41,30 @@ def kind_of(metric: str) -> str:
     return "no references" if metric.startswith(FREE) else "like references"
 
 
-def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = ()) -> go.Figure:
+def match_of(metric: str) -> str:
+    """The colours of Figure 5, where nothing has references: output and input are compared.
+
+    >>> match_of("BLEU"), match_of("BLEURT"), match_of("Ours (D)")
+    ('matches words', 'matches embeddings', 'information alignment')
+    """
+    if metric.startswith(ALIGNED):
+        return "information alignment"
+    return "matches words" if metric.startswith(WORDS) and metric != "BLEURT" else "matches embeddings"
+
+
+def alignment_bars(
+    *tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = (), kind: Callable[[str], str] = kind_of
+) -> go.Figure:
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
-    Table D.4.
+    Table D.4. `kind`: which colour a metric has.
     """
     sets = [(name, rows) for table in tables for name, rows in _sets(table) if name not in leave]
     figure, places = panels(list(titles) or [name for name, _ in sets], apart=200)
     for at, (_, rows) in zip(places, sets, strict=True):
-        names = sorted({r["metric"] for r in rows}, key=lambda m: _order(m, rows))
-        for trace in [*_bars(rows, names), _diamonds(rows, names)]:
+        names = sorted({r["metric"] for r in rows}, key=lambda m: _order(m, rows, kind))
+        for trace in [*_bars(rows, names, kind), _diamonds(rows, names)]:
             figure.add_trace(trace, **at)
         figure.update_xaxes(
             tickvals=list(range(len(names))), ticktext=[_shown(n) for n in names], range=[-0.7, len(names) - 0.3], **at
@@ -55,9 +72,11 @@ def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[s
     framed(figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
     figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
     figure.update_yaxes(title="correlation with people", col=1)
-    there = {kind_of(r["metric"]) for _, rows in sets for r in rows}
-    words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there)
-    return key(figure, f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", 30, top=True).update_layout(margin_t=85)
+    there = {kind(r["metric"]) for _, rows in sets for r in rows}
+    words = [f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there]
+    # Short lines, for narrow pictures.
+    lines = ["  ".join(words[:2]), *words[2:], "as printed: full r, pale ρ  ◆ r of NLGauge"]
+    return key(figure, "<br>".join(lines), 26, top=True, align="left").update_layout(margin_t=70 + 15 * len(lines))
 
 
 def _sets(table: Table) -> list[tuple[str, list[Row]]]:
@@ -74,11 +93,11 @@ def _shown(metric: str) -> str:
     return plain(metric.replace("Ours (", "CTC ("))
 
 
-def _order(metric: str, rows: Sequence[Row]) -> tuple[int, int]:
-    return list(KINDS).index(kind_of(metric)), next(i for i, r in enumerate(rows) if r["metric"] == metric)
+def _order(metric: str, rows: Sequence[Row], kind: Callable[[str], str]) -> tuple[int, int]:
+    return list(KINDS).index(kind(metric)), next(i for i, r in enumerate(rows) if r["metric"] == metric)
 
 
-def _bars(rows: Sequence[Row], names: Sequence[str]) -> list[Any]:
+def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str]) -> list[Any]:
     """Two narrow bars side by side; `offset` puts them there."""
     import plotly.graph_objects as go
 
@@ -96,7 +115,7 @@ def _bars(rows: Sequence[Row], names: Sequence[str]) -> list[Any]:
                 y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
                 text=[_shown(r["metric"]) for r in mine], textposition="none",
                 width=width, offset=start, name=f"{coefficient}, printed",
-                marker={"color": [KINDS[kind_of(r["metric"])] for r in mine], "opacity": opacity},
+                marker={"color": [KINDS[kind(r["metric"])] for r in mine], "opacity": opacity},
                 hovertemplate=f"%{{text}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
             )
         )  # fmt: skip

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 
-def correlation_circles(table: Table) -> go.Figure:
-    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1)."""
+def correlation_circles(table: Table, cell: int = 0) -> go.Figure:
+    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1).
+    `cell`: pixels of the largest circle, for a narrow picture.
+    """
     import plotly.graph_objects as go
 
     names = distinct(table, "metric")
     people = len({row["metric"] for row in table if row["kind"] == "human"})
-    cell = _cell(len(names))
+    tall = _cell(len(names))
+    cell = cell or tall
     points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
     figure = go.Figure(_circles(points, cell))
     if people:
@@ -32,16 +35,16 @@ def correlation_circles(table: Table) -> go.Figure:
             type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5},
             layer="above"
         )  # fmt: skip
-    framed(figure, 205 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
-    _legend(figure, -8, "; people in the border" if people else "")
-    return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, cell)
+    framed(figure, 220 + tall * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 60})
+    _legend(figure, -8, "<br>people in the border" if people else "")
+    return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, tall)
 
 
-def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good")) -> go.Figure:
+def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> go.Figure:
     """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
     rows = [row for table in tables for row in table]
     metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
-    cell = min(40, max(22, 760 // max(1, len(metrics))))
+    cell = min(40, max(22, width // max(1, len(metrics))))
     figure, places = panels([f"rated {name}" for name in bins], most=1, apart=80, shared_xaxes=True, shared_yaxes=False)
     for name, at in zip(bins, places, strict=True):
         points = [(row["metric"], row["aspect"], row["value"]) for row in rows if row["bin"] == name]
@@ -101,9 +104,9 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
 def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) -> None:
     words = (
         f"<span style='color:{POSITIVE}'>● positive</span>  <span style='color:{NEGATIVE}'>● negative</span>  "
-        f"area: strength of the correlation{more}"
+        f"area: strength{more}"
     )
-    key(figure, words, shift, top)
+    key(figure, words, shift, top, align="left")
 
 
 def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> go.Figure:
@@ -115,4 +118,4 @@ def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell:
 
 
 def _cell(count: int) -> int:
-    return 30 if count <= 22 else 16
+    return 30 if count <= 22 else 25 if count <= 26 else 16

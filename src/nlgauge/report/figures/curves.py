@@ -33,6 +33,8 @@ from nlgauge.table import Row, Table, grouped
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+FEW_LINES = 6  # whose whiskers can be told apart
+
 
 @figure("plan")
 def power_curve(table: Table) -> go.Figure:
@@ -91,21 +93,30 @@ def label_curve(table: Table) -> go.Figure:
 
 
 @figure("relation", "scale")
-def study_curves(table: Table) -> go.Figure:
-    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size)."""
-    if table.kind == "scale":
-        title, at = "distinct values", [table.line_name(row) for row in table]
-    else:
-        axis = next(name for name in ("rho_sys", "mu_rho") if name in table.columns)
-        title, at = table.heading(axis), [row[axis] for row in table]
-    rows = [{**row, "at": place} for row, place in zip(table, at, strict=True)]
+def study_curves(table: Table, *more: Table, across: int = 4) -> go.Figure:
+    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size). The
+    panels of a further table stand below; `across`: panels beside each other.
+    """
+    tables = (table, *more)
     groupings = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
-    drawn, places = panels(groupings, most=4)
-    for measure in distinct(table, "measure"):
-        _add_line(drawn, rows, measure, title, places[groupings.index(measure.partition("/")[0])])
-    framed(drawn, 400)
-    drawn.update_xaxes(title=title, **({"type": "category"} if table.kind == "scale" else {}))
-    return drawn.update_yaxes(title="value", col=1)
+    drawn, places = panels(groupings * len(tables), most=min(across, len(groupings)), apart=95, tall=340)
+    for k, each in enumerate(tables):
+        title, rows = _steps(each)
+        at = dict(zip(groupings, places[k * len(groupings) :], strict=False))
+        for measure in distinct(each, "measure"):
+            _add_line(drawn, rows, measure, title, at[measure.partition("/")[0]])
+        for place in at.values():
+            drawn.update_xaxes(title=title, **({"type": "category"} if each.kind == "scale" else {}), **place)
+    framed(drawn, 60 + 340 * places[-1]["row"])
+    return drawn.update_yaxes(title="correlation", col=1)
+
+
+def _steps(table: Table) -> tuple[str, list[Row]]:
+    """What is raised, and the rows with its value as `at`."""
+    if table.kind == "scale":
+        return "distinct values", [{**row, "at": table.line_name(row)} for row in table]
+    axis = next(name for name in ("rho_sys", "mu_rho") if name in table.columns)
+    return table.heading(axis), [{**row, "at": row[axis]} for row in table]
 
 
 def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
@@ -193,7 +204,7 @@ def two_orders(table: Table) -> go.Figure:
 
 @figure("progress")
 def over_years(table: Table) -> go.Figure:
-    """One line an aspect, from year to year; what was new stands in the tips (Fig. 1)."""
+    """One line an aspect, from year to year; what was new stands in the tips (Fig. 1). Many lines have no whiskers."""
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -206,17 +217,18 @@ def over_years(table: Table) -> go.Figure:
     for k, (aspect, rows) in enumerate(known.items()):
         ink = COLOURS[k % len(COLOURS)]
         # Beside each other, or the whiskers of one year hide each other.
-        aside = 0.13 * (k - (len(known) - 1) / 2)
+        aside = 0.13 * (k - (len(known) - 1) / 2) * (len(known) <= FEW_LINES)
         drawn.add_annotation(
-            x=rows[-1]["year"] + 0.13 * len(known) / 2, y=labels[aspect], text=plain(aspect), xanchor="left", xshift=8,
-            showarrow=False, font={"color": ink},
+            x=rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2, y=labels[aspect], text=plain(aspect),
+            xanchor="left", xshift=8, showarrow=False, font={"color": ink},
         )  # fmt: skip
         drawn.add_trace(
             go.Scatter(
                 x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows],
                 y=[row["value"] for row in rows],
                 mode="lines+markers", name=plain(aspect), line={"color": ink, "dash": "dot"},
-                marker={"symbol": SIGNS[k % len(SIGNS)], "size": 8}, error_y=whiskers(rows, ink, thickness=1),
+                marker={"symbol": SIGNS[(k // len(COLOURS) + k) % len(SIGNS)], "size": 8},
+                error_y=whiskers(rows, ink, thickness=1) if len(known) <= FEW_LINES else None,
                 text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
                 hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
             )
@@ -225,9 +237,10 @@ def over_years(table: Table) -> go.Figure:
     years = [row["year"] for row in table]
     span = max(years) - min(years)
     drawn.update_xaxes(
-        title="all metrics released up to", dtick=1 if span <= 12 else 2 if span <= 24 else 5, tickformat="d"
-    )
-    return drawn.update_yaxes(title=_held_out(table))
+        title="all metrics released up to", dtick=1 if span <= 12 else 2 if span <= 24 else 5, tickformat="d",
+        range=[min(years) - 0.8, max(years) + 0.8],
+    )  # fmt: skip
+    return drawn.update_yaxes(title=_held_out(table), rangemode="tozero")
 
 
 @figure("portfolio")

@@ -336,26 +336,30 @@ def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> boo
     return sum(abs(p[0] - place[0]) < 0.1 * wide and abs(p[1] - place[1]) < 0.06 * high for p in places) == 1
 
 
-def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> go.Figure:
-    """Left how far a metric tells levels or systems apart (KS), right whether it orders them as people do.
+def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> go.Figure:
+    """Left how far a metric tells levels or systems apart (KS), right (or below) whether it orders them as people do.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`
     and `system-preference`. `lines="family"` where the tables were made with per=family.
     """
     # A line without any value (an aspect that was not rated on these levels) only takes room.
     names = list(dict.fromkeys(row[lines] for t in (distance, order) for row in t if there(row["value"])))
-    drawn, places = panels(["tells them apart", "orders them as people do"], horizontal_spacing=0.04)
+    tall = 150 + 24 * len(names)
+    drawn, places = panels(
+        ["tells them apart", "orders them as people do"], most=across, apart=100, tall=tall, horizontal_spacing=0.04
+    )
     groups = list(dict.fromkeys(_group(row) for table in (distance, order) for row in table))
     for table, at in zip((distance, order), places, strict=True):
         for group in dict.fromkeys(_group(row) for row in table):
             points = [(row[lines], row["value"]) for row in table if _group(row) == group]
-            own = at["col"] == 1 or all(_group(row) != group for row in distance)
+            own = table is distance or all(_group(row) != group for row in distance)
             drawn.add_trace(marked(group, groups.index(group), points, legendgroup=group, showlegend=own), **at)
-    listed(drawn, names, 170 + 24 * len(names), margin={"l": 10, "r": 20, "t": 80, "b": 55}, **LEGEND)
-    for title in drawn.layout.annotations:
-        title.update(yshift=26, font={"size": 14})
-    drawn.update_xaxes(title="KS distance", range=[-0.03, 1.05], col=1)
-    return drawn.update_xaxes(title="similarity with people's order", range=[-0.03, 1.05], col=2)
+    listed(drawn, names, 20 + tall * places[-1]["row"], margin={"l": 10, "r": 20, "t": 80, "b": 55}, **LEGEND)
+    for title, at in zip(drawn.layout.annotations, places, strict=True):
+        title.update(yshift=26 if at["row"] == 1 else 4, font={"size": 14})
+    for words, at in zip(("KS distance", "similarity with people's order"), places, strict=True):
+        drawn.update_xaxes(title=words, range=[-0.03, 1.05], **at)
+    return drawn
 
 
 def _group(row: Row) -> str:

@@ -191,14 +191,15 @@ def _verdict(row: Row) -> str:
 
 
 @figure("wins")
-def win_matrices(table: Table) -> go.Figure:
+def win_matrices(table: Table, across: int = 4) -> go.Figure:
     """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
-    colour is wins minus losses, so that ties take neither side."""
+    colour is wins minus losses, so that ties take neither side. `across`: squares beside each other."""
     import plotly.graph_objects as go
 
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
     shown = [plain(n) for n in names]
-    drawn, places = panels(sides, most=4, horizontal_spacing=0.04)
+    tall = 150 + 34 * len(names)
+    drawn, places = panels(sides, most=across, apart=90, tall=tall, horizontal_spacing=0.04)
     for side, at in zip(sides, places, strict=True):
         rows = {(row["first"], row["second"]): row for row in table if row["side"] == side}
         cells = [[rows[a, b] for b in names] for a in names]
@@ -214,7 +215,7 @@ def win_matrices(table: Table) -> go.Figure:
         )  # fmt: skip
     bar = {"title": "wins −<br>losses", "thickness": 12}
     framed(
-        drawn, 250 + 34 * len(names), margin={"l": 10, "r": 10, "t": 50, "b": 40},
+        drawn, 100 + tall * places[-1]["row"], margin={"l": 10, "r": 10, "t": 50, "b": 40},
         coloraxis={"colorscale": DIVERGING, "cmin": -1, "cmax": 1, "colorbar": bar},
     )  # fmt: skip
     drawn.update_xaxes(tickangle=-50, type="category", showgrid=False, dtick=1)

@@ -170,13 +170,17 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
     elif len(others) == len(rows) - 1:
         head = f"Not at the top: {rows[0]['metric']} leads, but each of the other {len(others)} metrics may be as good."
     else:
-        head = f"Not at the top: {rows[0]['metric']} leads, but {some(others)} may be as good."
+        worse = [r["metric"] for r in rows[1:] if not r["may_be_best"]]
+        head = (
+            f"Not at the top: {rows[0]['metric']} leads, but {some(others)} may be as good; {some(worse)} "
+            f"{'is' if len(worse) == 1 else 'are'} not."
+        )
     found = ""
     if tests is not None:
         steps, sure = len({r["rank"] for r in rows}), sum(bool(r["significant"]) for r in tests)
         found = (
-            f" {sure} of {len(tests)} pairs differ significantly (Holm's correction over all pairs); there "
-            f"{'is one step' if steps == 1 else f'are {steps} steps'}."
+            f" Asked of all pairs at once, which takes more (Holm's correction), {sure} of {len(tests)} pairs differ "
+            f"significantly; there {'is one step' if steps == 1 else f'are {steps} steps'}."
         )
     return head + found
 
