@@ -66,7 +66,7 @@ question asked of your own data.
 
 ## Scoreboard
 
-Every cell that the papers print, beside ours: `nlgauge reproduce --all --no-slow`, all published files there, no model run.
+Every cell that the papers print, beside ours: `nlgauge reproduce --all --no-slow`, all published files there (METEOR's own are in pycocoevalcap), no model run.
 
 {picture}
 
@@ -93,7 +93,7 @@ A slip is something that the paper's own numbers show. The tables have both valu
 
 | where | what |
 | --- | --- |
-| deng2021 E.1; nimah2023 11 | a tie split by rounding |
+| deng2021 E.1, F-1 in F.2 to F.4; nimah2023 11 | a tie split by rounding |
 | deng2021 F.1, F.2 | the values of Overall, printed for two other aspects |
 | nimah2023 21 | rows exchanged |
 | nimah2023 6, 19, 21, 22, section 5.3 | values cut instead of rounded |

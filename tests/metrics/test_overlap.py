@@ -39,6 +39,16 @@ def test_token_f1_is_squads(output: str, reference: str) -> None:
     assert found == pytest.approx(wanted)
 
 
+@given(words, words)
+def test_f1_of_characters_counts_blanks_too(output: str, reference: str) -> None:
+    found = value("token-f1(unit='char')", output, reference)
+    if not reference.strip():
+        assert np.isnan(found)
+        return
+    shared = (Counter(output.lower()) & Counter(reference.lower())).total() if output.strip() else 0
+    assert found == pytest.approx(2 * shared / (len(output) + len(reference)))
+
+
 def test_levenshtein_counts_words_or_characters() -> None:
     assert value("levenshtein", "a b c", "a x c d") == 0.5
     assert value("levenshtein(normalize=False)", "a b c", "a x c d") == 2

@@ -102,6 +102,7 @@ def test_stems_share_an_id_and_lines_are_counted() -> None:
     ("name", "text", "wanted"),
     [
         ("squad", "The cat's a-b, an x!", ["cats", "ab", "x"]),
+        ("meteor", "It's Mr. X, U.S.-based...", ["It", "'s", "Mr.", "X", ",", "US", "based", "..."]),
         ("words", "Ünïcode_1 don't 中文", ["ünïcode_1", "don", "t", "中文"]),
         ("coco", "Isn't it 5.30pm (X)?", ["is", "n't", "it", "5.30", "pm", "-lrb-", "x", "-rrb-"]),
     ],

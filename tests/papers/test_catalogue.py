@@ -153,6 +153,17 @@ MADE |= {
                     "expert_annotations": [EXPERT] * 3, "turker_annotations": [EXPERT] * 5}) + "\n"
         for m in ("M23", "M23_dynamicmix")
     )},
+    "summeval-scored": {"summeval/model_annotations.aligned.scored.jsonl": "".join(
+        json.dumps({"id": "dm-1", "model_id": m, "decoded": "a text", "references": ["one"], "filepath": "x",
+                    "expert_annotations": [EXPERT] * 3, "turker_annotations": [EXPERT] * 5,
+                    "metric_scores_1": {"rouge": {"rouge_1_f_score": 0.5}, "supert": [0.25]},
+                    "metric_scores_11": {"meteor": 0.75, "supert": [0.5]}}) + "\n"
+        for m in ("M23", "M23_dynamicmix")
+    )},
+    **{f"tac{year}-texts": {f"tac/tac.{year}.mds.gen.resp-pyr": json.dumps({"D0801": {
+        "references": [{"text": ["A reference .", "It goes on ."]}, {"text": ["Another ."]}],
+        "annotations": [{"text": ["One .", "Two ."], "pyr_score": 0.5, "responsiveness": 4},
+                        {"text": ["Three ."], "pyr_score": 0.25, "responsiveness": 2}]}})} for year in ("08", "09")},
     "mans-wp": {"openmeva/mags_wp.json": json.dumps({"7": {"prompt": "p", "gold_response": "r", "gen": {
         "gpt": {"text": "one", "score": ["1", "2", "1", "3", "3"]}, "s2s": {"text": "two", "score": [4, 4, 5, 5, 2]},
         "fusion": {"text": "three"}}}})},  # without ratings: left out
@@ -190,6 +201,14 @@ def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tm
     if name == "summeval-17":
         assert sorted(data.systems) == ["M23", "M23_dynamicmix"]
         assert data.ratings.filter(aspect="coherence").height == 6
+    if name == "summeval-scored":
+        assert data.scores["metric_scores_11.meteor"].to_list() == [0.75, 0.75]
+        assert data.scores["metric_scores_11.supert"].to_list() == [0.5, 0.5]
+        assert data.scores["metric_scores_1.rouge.rouge_1_f_score"].to_list() == [0.5, 0.5]
+    if name == "tac09-texts":
+        assert data.samples["output"].to_list() == ["One . Two .", "Three ."]
+        assert data.samples["references"].to_list()[1] == ["A reference . It goes on .", "Another ."]
+        assert data.panel("resp").human.tolist() == [[4.0], [2.0]]
     if name == "bagel-individual":
         assert sorted(data.systems) == ["LOLS", "TGEN"]
         assert data.ratings.filter(system="TGEN", aspect="quality")["value"].to_list() == [3, 4, 5]

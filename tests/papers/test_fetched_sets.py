@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, pearsonr
 
 from nlgauge import registry
 from nlgauge.papers import Sources
 from nlgauge.papers.catalogue import entry
+from nlgauge.papers.catalogue.summeval import ASPECTS as ASPECTS_OF_SUMMEVAL
 from nlgauge.papers.compare import ELSEWHERE, JUDGED, compare
+from nlgauge.papers.deng2021.tables import TOOLKIT
 from nlgauge.papers.nimah2023.systems import OWN, listed_pairs
 from nlgauge.papers.novikova2017._shared import ASPECTS
 from nlgauge.stats.agreement.icc import icc
@@ -91,6 +93,51 @@ def test_summeval_with_17_systems_gives_pairs_rows_and_people(tmp_path: Path) ->
     assert [r["ours"] for r in rows(tmp_path, "nimah2023/2") if r["data"] == "summEval"] == [len(systems) * 5 * 3]
     people = [r for r in rows(tmp_path, "nimah2023/17") if (r["data"], r["metric"]) == ("summEval", "Human")]
     assert [r["verdict"] in JUDGED for r in people] == [True, True]
+
+
+def test_scores_of_summevals_toolkit_give_the_baselines_of_deng2021(tmp_path: Path) -> None:
+    """Also where the scores are in lists (SUPERT), nested (ROUGE), and where a 17th system is in the file."""
+    wanted = {"SummaQA-prob", "SummaQA-f", "BLANC", "SUPERT", "S3-pyr", "ROUGE-1", "METEOR", "CIDEr", "SMS"}
+    rng = np.random.default_rng(4)
+    systems = [*(f"M{k}" for k in range(4)), "M23_dynamicmix"]
+    texts = {"references": ["one two .", "three four ."]}
+    people = [[{a: int(v) for a, v in zip(ASPECTS_OF_SUMMEVAL, some, strict=True)} for some in rng.integers(1, 6, (3, 4))]
+              for _ in range(30)]  # fmt: skip
+    names = [name for name in TOOLKIT.values() if not name.startswith("rouge") and name != "supert"]
+    lines = []
+    for k, (s, i) in enumerate((s, i) for s in systems for i in range(6)):
+        given = {f"metric_scores_{n}": {name: float(rng.normal()) for name in names}
+                 | {"supert": [float(rng.normal())], "rouge": {f"rouge_{x}_f_score": float(rng.normal()) for x in "12l"}}
+                 for n in (1, 11)}  # fmt: skip
+        lines.append({"id": f"dm-{i}", "model_id": s, "decoded": f"{s} says {i} .", "expert_annotations": people[k],
+                      **texts, **given})  # fmt: skip
+    whole = [line for line in lines if line["model_id"] != "M23_dynamicmix"]
+    made_summeval(tmp_path, whole)
+    before = {r["metric"]: r["verdict"] for r in rows(tmp_path, "deng2021/D.2") if r["metric"] in wanted}
+    assert {before[m] for m in ("SummaQA-prob", "SummaQA-f", "BLANC", "SUPERT", "S3-pyr")} == {ELSEWHERE}
+    write(tmp_path, "summeval-scored", "".join(json.dumps(line) + "\n" for line in lines))
+    for table, aspect, n in (("D.1", "consistency", 11), ("D.2", "relevance", 1), ("D.3", "relevance", 11)):
+        found = {(r["metric"], r["level"], r["coefficient"]): r for r in rows(tmp_path, f"deng2021/{table}")}
+        assert {r["verdict"] in JUDGED for (m, *_), r in found.items() if m in wanted} == {True}
+        rated = [np.mean([e[aspect] for e in line["expert_annotations"]]) for line in whole]
+        for metric, of in (("SUPERT", lambda s: s["supert"][0]), ("ROUGE-1", lambda s: s["rouge"]["rouge_1_f_score"])):
+            expected = pearsonr([of(line[f"metric_scores_{n}"]) for line in whole], rated)[0]
+            assert found[metric, "sample", "pearson"]["ours"] == pytest.approx(expected)
+
+
+def made_summeval(folder: Path, lines: list[dict[str, object]]) -> None:
+    """The files of 'summeval' with the same outputs."""
+    outputs, original, *_ = entry("summeval").files
+    for file, text in (
+        (outputs, [{"doc_id": x["id"], "system": x["model_id"], "decoded": x["decoded"], "sys_summ": x["decoded"],
+                    "expert": x["expert_annotations"], "human_mean": {},
+                    "metrics": dict.fromkeys(("S3_pyr", "S3_resp", "BERTScore", "MoverScore"), 0.5)} for x in lines]),
+        (original, [{"id": i, "text": "An article .", "references": ["one two .", "three four ."]}
+                    for i in sorted({str(x["id"]) for x in lines})]),
+    ):  # fmt: skip
+        path = folder / file.path.removesuffix(".gz")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(x) + "\n" for x in text), encoding="utf-8")
 
 
 def test_single_ratings_of_bagel_give_the_agreement_of_table_7(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from nlgauge.metrics import Batch
 from nlgauge.text.porter import stem as porter
 from nlgauge.text.snowball import stem as snowball
 from nlgauge.text.tokens import tokens
-from nlgauge.text.treebank import without_punctuation
+from nlgauge.text.treebank import normalised, without_punctuation
 
 sacrebleu = pytest.importorskip("sacrebleu")
 SUFFIXES = "s es ies ied eed ed ing ly ness ational ization fulness alli bli logi ment ion e ll y er able ative".split()
@@ -179,3 +179,22 @@ def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summ
     assert [line for line, a, b in zip(lines, ours, theirs, strict=True) if line in bagel and a != b] == []
     shared = sum(sum((Counter(a) & Counter(b)).values()) for a, b in zip(ours, theirs, strict=True))
     assert shared / sum(map(len, theirs)) > 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="no Java: METEOR's normalizer cannot run")
+def test_meteor_tokens_are_those_of_meteors_normalizer(real_data: Path) -> None:
+    """Its list of abbreviations is longer than ours: "Smash Bros." ends a sentence here."""
+    jar = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "meteor" / "meteor-1.5.jar"
+    real = sorted({" ".join(t.split()) for out, refs in real_samples(real_data) for t in (out, *refs)})
+    lines = [
+        *real,
+        "It's Mr. X's U.S.-based firm... no, it isn't!",
+        "1990's 3,000, a,b 'so' -- “quoted” – ‘x’ No. 5 No. x",
+    ]
+    said = subprocess.run(
+        ["java", "-Dfile.encoding=UTF-8", "-cp", str(jar), "edu.cmu.meteor.util.Normalizer", "en", "true"],
+        input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, encoding="utf-8",
+    ).stdout.split("\n")[: len(lines)]  # fmt: skip
+    different = [(a, b) for a, b in zip(said, map(normalised, lines), strict=True) if a != b]
+    assert len(different) <= 0.001 * len(lines), different[:3]

@@ -48,6 +48,7 @@ NAMES = (
     "coco",
     "squad",
     "words",
+    "meteor",
 )
 
 
@@ -228,6 +229,10 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
 
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     """What happens to a text before it is split."""
+    if name == "meteor":  # looks at capitals
+        from nlgauge.text.treebank import normalised
+
+        texts = [normalised(t) for t in texts]
     if lowercase or name in ("coco", "squad", "words"):
         texts = [t.lower() for t in texts]
     if name == "13a":

@@ -51,7 +51,7 @@ class Meteor(Metric):
 
     `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
     METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table, as its program
-    run with `-m "exact stem synonym"`; its own tokenizer is not copied: 13a here.
+    run with `-m "exact stem synonym"`; on 13a tokens, or its own with `tokenize='meteor'`.
     `paraphrases='paraphrase-en.gz'` (METEOR's table, also inside pycocoevalcap; lines of a number, a phrase, a phrase)
     adds the fourth kind of match, phrases with their paraphrases (weight .6), as its program by default.
     `'coco'`: the same on PTB-like tokens without punctuation, as pycocoevalcap and the E2E challenge prepare them.

@@ -23,19 +23,22 @@ class TokenF1(Metric):
     """Words that output and reference share, as F1, after SQuAD's normalisation.
 
     Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
-    punctuation is empty.
+    punctuation is empty. `unit='char'` counts characters, blanks too, as the "F-1" of the USR paper turns out to do.
     """
 
     references: MultiRef = "max"
     tokenize: str = "squad"
+    unit: Literal["word", "char"] = "word"
 
     @property
     def signature(self) -> str:
-        return signature(refs=self.references, case="lc", tok=self.tokenize)
+        tok = "char+space" if self.unit == "char" else self.tokenize
+        return signature(refs=self.references, case="lc", tok=tok)
 
     def score(self, batch: Batch) -> Scores:
-        found, pairs = paired(batch, self.tokenize, lowercase=True)
-        hits = ngram_matches(batch, self.tokenize, 1, lowercase=True)[0][:, 0]
+        name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
+        found, pairs = paired(batch, name, lowercase=True, spaces=spaces)
+        hits = ngram_matches(batch, name, 1, lowercase=True, spaces=spaces)[0][:, 0]
         values = 2.0 * hits / (found.length[pairs.output] + found.length[pairs.reference])
         return pairs.scores(over_references(pairs, values, self.references, tokens=found))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
 from nlgauge.papers.catalogue import Entry
+from nlgauge.papers.catalogue.bagel_texts import Texts, Which, prepared
 from nlgauge.papers.catalogue.table_parts import Record, csv_table, numbers, records, unpivot
 
 FOLDER = "bagel_sfhotel_sfrest"
@@ -18,8 +20,16 @@ SYSTEMS = {"Dusek": "TGEN", "WEN": "RNNLG", "LOLS": "LOLS"}
 SETS = {"BAGEL": "BAGEL", "SFHOT": "SFHOTEL", "SFRES": "SFREST"}
 
 
-def load(folder: Path, entry: Entry) -> Dataset:
-    """2,460 outputs; `dataset`, `mr_type` and `domain` are columns to split by."""
+def load(folder: Path, entry: Entry, texts: Texts = "released", references: Which = "all") -> Dataset:
+    """2,460 outputs; `dataset`, `mr_type` and `domain` are columns to split by.
+
+    `texts`: 'released' (those that came with the references), 'authors' (the outputs in the authors' own file), or as
+    the authors' programs had them, 'delexicalised' or also 'tokenised' (bagel_texts.py). `references`: only the 'first'
+    or the 'last' of each output.
+    """
+    for option, value, known in (("texts", texts, get_args(Texts)), ("references", references, get_args(Which))):
+        if value not in known:
+            raise DataError(f"{entry.name}: {option}='{value}' is none of {', '.join(known)}.")
     table = csv_table(folder / FOLDER / "emnlp_data_medians.csv")
     metrics = table.columns[table.columns.index("TER") : table.columns.index("parser.sc.max") + 1]
     notes = ["ratings are medians; the single ratings were not published with the set"]
@@ -28,6 +38,9 @@ def load(folder: Path, entry: Entry) -> Dataset:
         for name, part in table.group_by("dataset", maintain_order=True)
     ]
     frame = pl.concat(parts, how="diagonal")
+    if (texts, references) != ("released", "all"):
+        frame = prepared(frame, texts, references)
+        notes.append(f"texts: {texts}; references: {references}")
     extra = [c for c in frame.columns if c.startswith("unieval_")]
     return Dataset.of(
         entry.name,

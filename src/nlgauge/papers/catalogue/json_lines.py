@@ -42,6 +42,24 @@ def mans(folder: Path, entry: Entry) -> Dataset:
     )
 
 
+def tac(folder: Path, entry: Entry) -> Dataset:
+    """Texts are lists of sentences; a summary has no name, its place among those of its topic stands for its system."""
+    (topics,) = records(folder / entry.files[0].path)
+    rows = [
+        {"topic": name, "place": place, "references": topic["references"], **given}
+        for name, topic in topics.items()
+        for place, given in enumerate(topic["annotations"])
+    ]
+    table = samples(
+        rows, system=lambda r: f"M{r['place']}", input="topic", output=lambda r: " ".join(r["text"]),
+        references=lambda r: [" ".join(reference["text"]) for reference in r["references"]],
+    )  # fmt: skip
+    given = ratings(table, rows, lambda r: [("pyr", None, r.get("pyr_score")), ("resp", None, r.get("responsiveness"))])
+    return Dataset.of(
+        entry.name, table, ratings=given, people=(), notes=["systems are places in the file, M0, M1, …, not names"]
+    )
+
+
 def newsroom(folder: Path, entry: Entry) -> Dataset:
     rows, articles = (records(folder / f.path) for f in entry.files)
     article = {a["article_id"]: a for a in articles}

@@ -72,19 +72,22 @@ def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
         ("missing", e.missing or "nothing"),
         *(("note", note) for note in e.notes),
         *([("file", _file_line(f, f.here(folder))) for f in e.files] or [("file", "none")]),
+        *([("folder", str(folder))] if e.files else []),
     ]
 
 
 def _file_line(f: File, there: bool) -> str:
     if f.where:
-        how = f"not redistributed here; {f.where}. Put it there under this name, as it is or gzipped"
+        how = (
+            f"NLGauge does not redistribute it; {f.where}. Put it into the folder under this name, as it is or gzipped"
+        )
     elif f.untouched:
         how = f"the bytes of {f.origin}, `nlgauge data get` downloads it"
     else:
-        how = "not redistributed here; repackaged from the origin above"
+        how = "NLGauge does not redistribute it; repackaged from the origin above"
     needed = "only adds to the set" if f.extra else "needed"
     size = "size not known" if f.where else f"{f.size:,} bytes"
-    state = f"{size}; {needed}; {'here' if there else 'not here'}"
+    state = f"{size}; {needed}; {'there' if there else 'not there'}"
     return f"{f.path} ({state}): {how}. Layout: {f.layout}."
 
 

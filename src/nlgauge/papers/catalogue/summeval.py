@@ -48,6 +48,25 @@ def aligned(folder: Path, entry: Entry) -> Dataset:
     return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, people=frozenset())
 
 
+def scored(folder: Path, entry: Entry) -> Dataset:
+    """The same with the toolkit's scores, such as `metric_scores_11.rouge.rouge_1_f_score`."""
+    data = aligned(folder, entry)
+    rows = [dict(_numbers(r)) for r in records(folder / entry.files[0].path)]
+    kept = [c for c in data.samples.columns if not c.startswith("metric_scores_")]
+    return replace(data, samples=data.samples.select(kept), scores=scores(data.samples, rows))
+
+
+def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:
+    """The scores of a line by their paths; SUPERT's stand in lists of one."""
+    for name, value in given.items():
+        if not path and not name.startswith("metric_scores_"):
+            continue
+        if isinstance(value, dict):
+            yield from _numbers(value, f"{path}{name}.")
+        else:
+            yield path + name, value[0] if isinstance(value, list) and value else value
+
+
 def _experts(r: Record) -> Iterator[Given]:
     for aspect in ASPECTS:
         if r["expert"]:

@@ -6,10 +6,10 @@ all its tables:
 
 * SummEval toolkit (D.1–D.3) and E.1: ROUGE-1.5.5 with stems, F, the matches of all references over all their n-grams
   ("model average"), ROUGE-L over sentences; BLEU of sacrebleu, lower-cased; chrF of sacrebleu; METEOR 1.5; CIDEr-D on
-  stems.
+  Snowball stems, as the toolkit's own program has it.
 * Mir et al. (E.1): their released columns on the unmasked texts; WMD turned round.
-* USR (F.1–F.6): BLEU, ROUGE-L (beta 1.2) and METEOR of pycocoevalcap on tokens split at white space, against the
-  original response, which is left out of the systems.
+* USR (F.1–F.6): BLEU and ROUGE-L (beta 1.2) of pycocoevalcap on tokens split at white space, METEOR 1.5, and F1 of
+  characters, against the original response, which is left out of the systems.
 """
 
 from __future__ import annotations

@@ -1,0 +1,85 @@
+"""The texts of BAGEL, SFHOTEL and SFREST as the programs of Novikova et al. (2017) had them.
+
+Found by comparing with the scores that they published; the paper does not describe it:
+
+- names, areas, addresses, phone numbers and near-by places of SFHOTEL and SFREST are "X", other slots are not;
+- lower-cased; BAGEL is detokenised on both sides, LOLS's outputs elsewhere on theirs only (punctuation is glued to
+  the word before);
+- Stanford's tokenizer takes a final "x." for an initial, which matches "x." and not "x".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import polars as pl
+
+from nlgauge.text.treebank import without_punctuation
+
+Texts = Literal["released", "authors", "delexicalised", "tokenised"]
+Which = Literal["all", "first", "last"]
+SLOTS = ("name", "area", "near", "address", "phone")
+INITIAL = "xinitial"  # stands for "x.", one token
+
+
+def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFrame:
+    """The outputs and references of the frame as they were asked for."""
+    outputs, lists = [], []
+    for output, given, source, dataset, system, own in frame.select(
+        "output", "references", "source", "dataset", "system", "sys_ref"
+    ).iter_rows():
+        if texts in ("released", "authors"):
+            outputs.append(output if texts == "released" else own)
+            lists.append(given)
+            continue
+        both = delexicalised(output, given or [], source, bagel=dataset == "BAGEL", lols=system == "LOLS")
+        both = [tokenised(text) for text in both] if texts == "tokenised" else both
+        outputs.append(both[0])
+        lists.append(both[1:] or None)
+    kept = {"all": slice(None), "first": slice(1), "last": slice(-1, None)}[references]
+    return frame.with_columns(
+        pl.Series("output", outputs, pl.String),
+        pl.Series("references", [refs and refs[kept] for refs in lists], pl.List(pl.String)),
+    )
+
+
+def delexicalised(output: str, references: list[str], source: str, bagel: bool, lols: bool) -> list[str]:
+    """The output, then its references, lower-cased, with X for names."""
+    if bagel:
+        return [joined(text).lower() for text in (output, *references)]
+    found = [_with_x(text, source) for text in (output, *references)]
+    return [(glued(found[0]) if lols else found[0]).lower(), *(text.lower() for text in found[1:])]
+
+
+def _with_x(text: str, source: str) -> str:
+    """`You want a hotel in fort mason ?` -> `You want a hotel in X ?`."""
+    values = {v for slot, v in re.findall(r"(\w+)='([^']*)'", source) if slot in SLOTS and v != "X"}
+    for value in sorted(values, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "X", text, flags=re.IGNORECASE)
+    return re.sub(r"\bX\.(?= )", "X .", text)
+
+
+def glued(text: str) -> str:
+    """
+    >>> glued("X has internet .")
+    'X has internet.'
+    """
+    return re.sub(r" ([.,?!])", r"\1", text)
+
+
+def joined(text: str) -> str:
+    """
+    >>> joined("it 's X , is n't it ?")
+    "it's X, isn't it?"
+    """
+    return re.sub(r" ('\w+|n't)\b", r"\1", glued(text))
+
+
+def tokenised(text: str) -> str:
+    """Tokens with a blank between, without punctuation.
+
+    >>> tokenised("there is no x, but x.")
+    'there is no x but x.'
+    """
+    return without_punctuation(re.sub(r"\bx\.", INITIAL, text)).replace(INITIAL, "x.")
