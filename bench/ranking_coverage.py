@@ -24,7 +24,8 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices import _rankings as ranking
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
-from nlgauge.stats.ranking.bradley_terry import Ballots, TieModel, fit
+from nlgauge.stats.ranking.ballots import Ballots, TieModel
+from nlgauge.stats.ranking.bradley_terry import fit
 
 Row = dict[str, Any]
 KEPT = Path("out/ranking.json")

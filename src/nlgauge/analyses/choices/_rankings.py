@@ -12,18 +12,8 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
-from nlgauge.stats.ranking.bradley_terry import (
-    TIE,
-    Ballots,
-    Strengths,
-    TieModel,
-    bootstrap,
-    both_orders,
-    connected,
-    expected_score,
-    fit,
-    winners_reach,
-)
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, both_orders, connected, winners_reach
+from nlgauge.stats.ranking.bradley_terry import Strengths, bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import AllPairs, all_pairs, deviations
 
 Floats = NDArray[np.float64]
@@ -146,13 +136,25 @@ def _ranked(
         low = high = theta
     ranking = SideRanking(
         side, number, group, ballots, made, covariance, low, high,
-        all_pairs(theta, covariance[:size, :size], errors, LEVEL), why,
+        all_pairs(theta, covariance[:size, :size], errors, LEVEL, _tested(ballots, made, why)), why,
     )  # fmt: skip
     if interval == "sandwich":
         half = ranking.factor * np.sqrt(np.diag(covariance)[:size])
         ranking = replace(ranking, low=theta - half, high=theta + half)
     infinite = np.array([bool(w) for w in why])
     return replace(ranking, low=np.where(infinite, np.nan, ranking.low), high=np.where(infinite, np.nan, ranking.high))
+
+
+def _tested(ballots: Ballots, made: Strengths, why: list[str]) -> Floats | None:
+    """Score tests of the pairs with a system that has no finite strength."""
+    size = len(why)
+    pairs = [(i, j) for i in range(size) for j in range(i) if why[i] or why[j]]
+    if not pairs:
+        return None
+    found = np.full((size, size), np.nan)
+    for (i, j), z in zip(pairs, equality_tests(ballots, size, made.ties, made.position, pairs), strict=True):
+        found[i, j], found[j, i] = z, -z
+    return found
 
 
 def _expanded(units: int) -> list[float]:
@@ -225,7 +227,7 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                     f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
                     f"penalised values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
                     "comparisons. An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
-                    "and tiers of such a system are cautious, its strength having no upper or lower end."
+                    "and tiers of such a system are by score tests, which need no finite strength."
                 )
             if r.tests is None:
                 notes.append(

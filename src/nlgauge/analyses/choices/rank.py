@@ -10,7 +10,7 @@ from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, me
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.number import percent, row_interval, some
-from nlgauge.stats.ranking.bradley_terry import TieModel
+from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.table import Row, Table
 
 SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
