@@ -76,6 +76,33 @@ def test_clusters_count_together(folder: Path) -> None:
     assert "rows of one 'chat' are not independent" in run.stdout.replace("\n", " ")
 
 
+def test_inputs_as_clusters_are_what_they_are_anyway(folder: Path) -> None:
+    runs = [nlgauge("estimate", "log.csv", "--labels", "labels.csv", *more, cwd=folder)
+            for more in ([], ["--cluster", "input"])]  # fmt: skip
+    assert [run.returncode for run in runs] == [0, 0]
+    assert runs[0].stdout == runs[1].stdout
+
+
+def test_names_of_conversations_beside_an_id_are_no_texts_and_count_together(folder: Path) -> None:
+    text = (folder / "log.csv").read_text().replace("id,chat,", "id,conversation,", 1)
+    (folder / "conversations.csv").write_text(text)
+    for more in ([], ["--cluster", "conversation"]):
+        run = nlgauge("estimate", "conversations.csv", "--labels", "labels.csv", *more, cwd=folder)
+        assert run.returncode == 0, run.stderr
+        assert "rows of one 'conversation' are not independent" in run.stdout
+
+
+def test_sentences_about_groups_name_them(folder: Path) -> None:
+    lines = (folder / "log.csv").read_text().splitlines()
+    topics = [f"{line},{'topic' if k == 0 else 'ab'[k % 2]}" for k, line in enumerate(lines)]
+    (folder / "topics.csv").write_text("\n".join(topics))
+    said = nlgauge("estimate", "topics.csv", "--labels", "labels.csv", "--by", "topic", cwd=folder).stdout
+    for group in "ab":
+        assert f"\n{group}: People would pass " in said
+        assert f"\n{group}: " in said.partition("outputs are labelled")[0]
+    assert said.count("95% intervals for outputs like these") == 1
+
+
 def test_an_unknown_column_is_one_line(folder: Path) -> None:
     run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--probability", "prob", cwd=folder)
     assert run.returncode == 2 and "no column 'prob'" in run.stderr

@@ -206,7 +206,8 @@ class Dataset(AsksQuestions):
         if column not in self.samples.columns:
             raise self.no_column(column)
         # A number that names a conversation looks like a score.
-        return replace(self, cluster=column, scores=self.scores.drop(column, strict=False))
+        scores = self.scores if column in KEY else self.scores.drop(column, strict=False)
+        return replace(self, cluster=column, scores=scores)
 
     def no_column(self, name: str) -> NameUnknown:
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]

@@ -121,13 +121,16 @@ def _ranked(
     position = adjust != "none" and both_orders(ballots) > 0.5
     made = fit(ballots, len(group), ties, position)
     size, rng = len(group), np.random.default_rng(seed)
+    why = _infinite(ballots, size, ties)
+    middle = np.array([not w for w in why]) if not all(why) else np.ones(size, bool)
+    made = made.around(middle)  # a strength without an end has no place in a mean
     covariance, theta = made.covariance, made.theta
     nothing = np.full(size, np.nan)
-    why = _infinite(ballots, size, ties)
     if made.units < FEWEST:
         return SideRanking(side, number, group, ballots, made, covariance, nothing, nothing, None, why)
     if interval == "bootstrap":
         drawn = bootstrap(ballots, made, DRAWS, rng)
+        drawn[:, :size] -= drawn[:, :size][:, middle].mean(axis=1, keepdims=True)
         covariance = np.atleast_2d(np.cov(drawn.T))
         low, high = np.quantile(drawn[:, :size], _expanded(made.units), axis=0)
         errors = drawn[:, :size] - theta
@@ -226,7 +229,8 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                 notes.append(
                     f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
                     f"penalised values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
-                    "comparisons. An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
+                    f"comparisons{', their mean without such systems 0' if 0 < len(endless) < len(r.systems) else ''}. "
+                    "An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
                     "and tiers of such a system are by score tests, which need no finite strength."
                 )
             if r.tests is None:

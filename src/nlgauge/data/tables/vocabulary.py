@@ -59,6 +59,8 @@ SOFT: dict[str, tuple[str, ...]] = {
 NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src")
 # Names of inputs, unless the column holds texts: then outputs come from these.
 TEXTS = ("doc", "input")
+# Texts, unless the column holds single words beside an id: then they name what several inputs belong to.
+SHARED = ("conversation", "dialogue", "dialog", "document", "article")
 # Words that name a system in a longer name, as in a question of a form.
 ABOUT = {"system": frozenset("system model llm".split())}
 REFERENCES = re.compile(

@@ -16,7 +16,7 @@ import numpy as np
 
 from nlgauge.errors import DataError
 from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, winners_reach
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, Ints, Mask
 
 Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
@@ -53,6 +53,15 @@ class Strengths:
             ratio = np.diag(sandwich) / np.diag(self.model)
         finite = ratio[np.isfinite(ratio)]
         return np.asarray(self.model * max(1.0, float(np.max(finite)) if len(finite) else 1.0))
+
+    def around(self, systems: Mask) -> Strengths:
+        """The same with strengths around the mean of these systems."""
+        turn = np.eye(self.model.shape[0])
+        turn[: len(systems), : len(systems)] -= systems / systems.sum()
+        return replace(
+            self, theta=self.theta - self.theta[systems].mean(), influence=self.influence @ turn.T,
+            model=turn @ self.model @ turn.T,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
