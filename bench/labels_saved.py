@@ -257,7 +257,7 @@ def table(rows: list[dict[str, Any]]) -> str:
                     continue
                 saved = np.array([_saved(rows, r, rng) for r in found])  # aspects × (value, draws)
                 low, high = np.quantile(saved[:, 1:].mean(axis=0), [0.025, 0.975])
-                count = sum(len(r["width"]) for r in found)
+                count = sum(int(np.isfinite(r["width"]).sum()) for r in found)
                 cover = sum(r["covered"] for r in found) / count
                 chance = np.sqrt(cover * (1 - cover) / count)
                 share = f"{100 * saved[:, 0].mean():.0f} % [{100 * low:.0f} {100 * high:.0f}]"
@@ -277,8 +277,8 @@ def _saved(rows: list[dict[str, Any]], mine: dict[str, Any], rng: np.random.Gene
     found = []
     for k in range(201):
         at = np.arange(len(own)) if k == 0 else rng.integers(len(own), size=len(own))
-        curve = np.log(widths[:, at].mean(axis=1))[::-1]
-        found.append(1 - mine["n"] / np.exp(np.interp(np.log(own[at].mean()), curve, sizes[::-1])))
+        curve = np.log(np.nanmean(widths[:, at], axis=1))[::-1]  # labels that are all alike have no width
+        found.append(1 - mine["n"] / np.exp(np.interp(np.log(np.nanmean(own[at])), curve, sizes[::-1])))
     return np.array(found)
 
 

@@ -71,6 +71,14 @@ def test_too_few_labels_get_no_interval_and_are_told_how_many_it_takes(folder: P
     assert row["low"] is None and row["reason"] == "needs at least 10 labels, found 8"
 
 
+def test_ratings_that_are_all_alike_get_their_mean_and_a_reason_instead_of_an_interval(tmp_path: Path) -> None:
+    rows = [f"q{k},some text,{k % 7},{5 if k < 30 else ''}" for k in range(100)]
+    (tmp_path / "alike.csv").write_text("\n".join(["id,answer,judge,human", *rows]))
+    run = nlgauge("estimate", "alike.csv", "--human", "human", cwd=tmp_path)
+    assert run.returncode == 0 and "Warning" not in run.stderr
+    assert "give 5.00 on average, which is no estimate yet: needs ratings that differ; all 30 are 5." in run.stdout
+
+
 def test_clusters_count_together(folder: Path) -> None:
     run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--cluster", "chat", cwd=folder)
     assert "rows of one 'chat' are not independent" in run.stdout.replace("\n", " ")
