@@ -164,6 +164,17 @@ def test_nothing_is_said_to_be_unused_or_missing_that_is_used_or_there(outputs, 
     assert not [n for n in told if "not used" in n or "share an input" in n], told
 
 
+def test_rows_that_were_drawn_and_got_no_label_are_counted(outputs, tmp_path):
+    file = tmp_path / "tasks.csv"
+    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 36, out=file)
+    lines = answered(file, "csv").read_text().splitlines()
+    rows = [line.rsplit(",", 4) for line in lines]
+    file.write_text("\n".join(",".join([r[0], "" if 0 < k < 11 else r[1], *r[2:]]) for k, r in enumerate(rows)))
+    data = ng.load(outputs, labels=file)
+    assert data.ratings.height == 26
+    assert any("without a label: 10 of 36 rows" in note for note in data.notes), data.notes
+
+
 def test_a_draw_says_what_it_will_save_before_people_label():
     """A judge that follows people, and one that does not."""
     rng = np.random.default_rng(4)

@@ -100,6 +100,37 @@ def test_names_of_conversations_beside_an_id_are_no_texts_and_count_together(fol
         assert "rows of one 'conversation' are not independent" in run.stdout
 
 
+def test_a_number_that_names_chats_is_no_judge(folder: Path) -> None:
+    lines = (folder / "log.csv").read_text().splitlines()
+    numbered = [line.replace(",c", ",", 1) if k else line.replace("chat", "desk_no", 1) for k, line in enumerate(lines)]
+    (folder / "numbered.csv").write_text("\n".join(numbered))
+    said = [
+        nlgauge(
+            "estimate", name, "--labels", "labels.csv", "--cluster", column, "--judge", "judge_score", cwd=folder
+        ).stdout
+        for name, column in (("log.csv", "chat"), ("numbered.csv", "desk_no"))
+    ]
+    assert "rows of one 'desk_no' are not independent" in said[1]
+    tables = [[line for line in text.splitlines() if line.startswith(("labels only", "PPI"))] for text in said]
+    assert len(tables[0]) == 3 and tables[0] == tables[1]
+
+
+def test_the_column_with_probabilities_is_no_judge_and_a_column_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    rows = []
+    for k in range(500):
+        chance = 0.4 if k % 2 else 0.1
+        good = draw.gauss(3, 1)
+        label = f"{chance},{good:.1f}" if draw.random() < chance else ","
+        rows.append(f"q{k},some words,{good + draw.gauss(0, 0.3):.2f},{'eu' if k % 2 else 'us'},{label}")
+    (tmp_path / "own.csv").write_text("\n".join(["id,answer,judge,region,p,human", *rows]))
+    for more in (["--probability", "p"], ["--probability", "p", "--strata", "region"]):
+        run = nlgauge("estimate", "own.csv", *more, cwd=tmp_path)
+        assert "PPI++ (judge)" in run.stdout and "rows:500" in run.stdout and "all judges" not in run.stdout
+    run = nlgauge("estimate", "own.csv", "--probability", "p", "--strata", "nothing", cwd=tmp_path)
+    assert run.returncode == 2 and "no column 'nothing'" in run.stderr and "Traceback" not in run.stderr
+
+
 def test_sentences_about_groups_name_them(folder: Path) -> None:
     lines = (folder / "log.csv").read_text().splitlines()
     topics = [f"{line},{'topic' if k == 0 else 'ab'[k % 2]}" for k, line in enumerate(lines)]

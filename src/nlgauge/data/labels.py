@@ -157,10 +157,16 @@ def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl
             drawn.drop(ROW), on=KEY, how="left", maintain_order="left"
         )
         return samples, [f"how the labelled rows were drawn: {', '.join(named)}"]
+    silent = labels.keys.filter(pl.col(PROBABILITY).is_not_null()).join(labels.rows, on=ROW, how="anti").height
     rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.people))).height
     each = drawn[PROBABILITY].cast(pl.Float64, strict=False)
     rounds = drawn[ROUND].cast(pl.Int64, strict=False) if ROUND in named else pl.Series([1] * drawn.height)
     notes = []
+    if silent:
+        notes.append(
+            f"drawn to be labelled, but without a label: {silent:,} of {labels.keys[PROBABILITY].count():,} rows; the "
+            "others are taken for a random part of them"
+        )
     if unknown := each.null_count():
         notes.append(
             f"labels without {PROBABILITY} are taken as drawn at random before the others: {unknown:,} of {rows:,} "
