@@ -93,11 +93,11 @@ def rows_of(
 ) -> Rows:  # fmt: skip
     """All outputs of the data that have a score of every judge (of all judges by default)."""
     people = set() if keep_people else data.people
-    for column in filter(None, (probability, strata)):  # a number that says how a row was drawn looks like a score
-        if column not in data.samples.columns and column not in data.metrics:
-            raise data.no_column(column)
-        if column not in data.samples.columns:
-            samples = data.samples.join(data.scores.select(*KEY, column), on=KEY, how="left", maintain_order="left")
+    for drawn_by in filter(None, (probability, strata)):  # a number that says how a row was drawn looks like a score
+        if drawn_by not in data.samples.columns and drawn_by not in data.metrics:
+            raise data.no_column(drawn_by)
+        if drawn_by not in data.samples.columns:
+            samples = data.samples.join(data.scores.select(*KEY, drawn_by), on=KEY, how="left", maintain_order="left")
             data = replace(data, samples=samples)
     judges = list(judges if judges is not None else [m for m in data.metrics if m not in (probability, strata)])
     data = data.only_metrics(judges)
