@@ -1,13 +1,14 @@
 """Labels that `nlgauge next` saves against random labelling at the same width of the interval, and its coverage.
 
-    python bench/labels_saved.py -o saved.jsonl            # about ten minutes on one core
-    python bench/labels_saved.py --table saved.jsonl       # the table of docs/labels_saved.md
+    python -m bench.labels_saved                                      all cells that out/labels_saved.json does not hold yet
+    python -m bench.labels_saved --write docs/labels_saved.md         and the tables of the page (about 20 minutes on one core)
+    python -m bench.labels_saved --only "widths wmt23"                cells whose name begins so
 
 Rows of published sets with ratings of people are drawn with replacement to make a population whose mean is known (that
 of the set); labels of the rows that a design draws are shown to the estimator, all others are hidden. Width and
 coverage are over repetitions; the labels that random labelling without a judge would need for the same mean width are
 read off its own curve, log-linear between sizes. The judge is the mean relative rank of all metrics of the set: nothing
-about it is chosen with the ratings.
+about it is chosen with the ratings. The ends of the scale are those of the labels shown, as the command takes them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import argparse
 import gzip
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,13 @@ import numpy as np
 import polars as pl
 
 import nlgauge as ng
+from bench import threshold_labels
+from bench._cells import between, fingerprint
+from nlgauge.analyses.design import next_labels
 from nlgauge.analyses.design.next_labels import LEAST_LEARNED, Population, draw_rows
+from nlgauge.stats.design import label_sampling
 from nlgauge.stats.design.label_sampling import combined_probability, relative_ranks
+from nlgauge.stats.estimation import means, shares
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
 
 SUMMEVAL = ["coherence", "consistency", "fluency", "relevance"]
@@ -50,6 +57,11 @@ SIZES = (40, 80, 160)
 CURVE = (20, 30, 40, 60, 80, 120, 160, 240, 400, 800)  # of random labelling
 MOST = 2000  # outputs of a population
 DESIGNS = ("random", "stratified", "disagreement", "diverse", "stratified, then optimal")
+SHOWN = ("labels only", *DESIGNS)
+SELDOM = ("disagreement", "diverse")  # on the set on which designs were chosen only
+REPETITIONS, MORE = 100, {"wmt23-zh-en": 600}  # of each aspect; one aspect, and skewed
+ERRORS = ("summeval", "hanna", "usr-topical")  # sets in which every system has every input
+KEPT = Path("out/labels_saved.json")
 
 
 def rows_of(name: str, aspect: str) -> dict[str, Any]:
@@ -73,8 +85,6 @@ def rows_of(name: str, aspect: str) -> dict[str, Any]:
     units = np.unique(frame["input"].to_numpy(), return_inverse=True)[1]
     return {
         "y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64), "unit": units,
-        "bounds": (data.ratings.filter(pl.col("aspect") == aspect)["value"].min(),
-                   data.ratings.filter(pl.col("aspect") == aspect)["value"].max()),  # as `estimate` takes them
     }  # fmt: skip
 
 
@@ -118,6 +128,10 @@ def labels_of(people: Population, y: np.ndarray, n: int, design: str, rng: np.ra
     return people.labels, probability
 
 
+def ends(labels: np.ndarray) -> tuple[float, float]:
+    return float(np.nanmin(labels)), float(np.nanmax(labels))
+
+
 def measured(
     name: str, aspect: str, repetitions: int, seed: int, designs: Sequence[str] = DESIGNS
 ) -> list[dict[str, Any]]:
@@ -137,7 +151,7 @@ def measured(
         for n in (c for c in CURVE if c <= size):
             labels = np.full(size, np.nan)
             labels[order[:n]] = y[order[:n]]
-            keep("labels only", n, mean_estimate(PartlyLabelled(labels, bounds=given["bounds"]), "labels"))
+            keep("labels only", n, mean_estimate(PartlyLabelled(labels, bounds=ends(labels)), "labels"))
         for design in designs:
             least = 2 * LEAST_LEARNED if "optimal" in design else 1
             shown = scores if design in ("disagreement", "diverse") else judge[None]
@@ -148,7 +162,7 @@ def measured(
                 labels, probability = labels_of(people, y, n, design, rng)
                 strata = system if "stratified" in design and n >= 3 * (system.max() + 1) else None
                 own = None if design in ("random", "diverse") else probability
-                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata, bounds=given["bounds"])))
+                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata, bounds=ends(labels))))
     return [
         {"set": name, "aspect": aspect, "design": design, "n": n, "rows": size, "seed": seed,
          "width": [round(w, 5) for w, _ in found], "covered": int(sum(c for _, c in found))}
@@ -207,9 +221,8 @@ def errors(name: str, aspect: str, repetitions: int, seed: int, n: int = 160) ->
     ]
 
 
-def errors_table(path: Path) -> str:
+def errors_table(rows: list[dict[str, Any]]) -> str:
     """Labels saved at the same mean squared error, with its 95 % interval over repetitions; pairs in the wrong order."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
     rng = np.random.default_rng(0)
     lines = ["| set | for | design | labels saved | pairs in the wrong order |", "| --- | --- | --- | ---: | ---: |"]
     for name in dict.fromkeys(r["set"] for r in rows):
@@ -232,23 +245,25 @@ def errors_table(path: Path) -> str:
     return "\n".join(lines)
 
 
-def table(path: Path) -> str:
+def table(rows: list[dict[str, Any]]) -> str:
     """Mean over the aspects of a set of the share of labels saved, its 95 % interval over repetitions, and coverage."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
     rng = np.random.default_rng(0)
     lines = ["| set | labels | design | labels saved | coverage |", "| --- | ---: | --- | ---: | ---: |"]
     for name in dict.fromkeys(r["set"] for r in rows):
         for n in SIZES:
-            for design in DESIGNS:
+            for design in SHOWN:
                 found = [r for r in rows if (r["set"], r["design"], r["n"]) == (name, design, n)]
-                if not found:
+                if not found or n > found[0]["rows"] / 2:
                     continue
                 saved = np.array([_saved(rows, r, rng) for r in found])  # aspects × (value, draws)
                 low, high = np.quantile(saved[:, 1:].mean(axis=0), [0.025, 0.975])
-                cover = sum(r["covered"] for r in found) / sum(len(r["width"]) for r in found)
+                count = sum(int(np.isfinite(r["width"]).sum()) for r in found)
+                cover = sum(r["covered"] for r in found) / count
+                chance = np.sqrt(cover * (1 - cover) / count)
+                share = f"{100 * saved[:, 0].mean():.0f} % [{100 * low:.0f} {100 * high:.0f}]"
                 lines.append(
-                    f"| {name} | {n} | {design} | {100 * saved[:, 0].mean():.0f} % [{100 * low:.0f} {100 * high:.0f}] "
-                    f"| .{1000 * cover:03.0f} |"
+                    f"| {name} | {n} | {design} | {'' if design == 'labels only' else share} "
+                    f"| {cover:.3f} ± {chance:.3f} |".replace(" 0.", " .")
                 )
     return "\n".join(lines)
 
@@ -262,28 +277,57 @@ def _saved(rows: list[dict[str, Any]], mine: dict[str, Any], rng: np.random.Gene
     found = []
     for k in range(201):
         at = np.arange(len(own)) if k == 0 else rng.integers(len(own), size=len(own))
-        curve = np.log(widths[:, at].mean(axis=1))[::-1]
-        found.append(1 - mine["n"] / np.exp(np.interp(np.log(own[at].mean()), curve, sizes[::-1])))
+        curve = np.log(np.nanmean(widths[:, at], axis=1))[::-1]  # labels that are all alike have no width
+        found.append(1 - mine["n"] / np.exp(np.interp(np.log(np.nanmean(own[at])), curve, sizes[::-1])))
     return np.array(found)
 
 
+def cells() -> Iterator[tuple[str, Callable[[], list[dict[str, Any]]]]]:
+    for name, aspects in SETS.items():
+        designs = [d for d in DESIGNS if name == "summeval" or d not in SELDOM]
+        for aspect in aspects:
+            yield f"widths {name} {aspect}", partial(measured, name, aspect, MORE.get(name, REPETITIONS), 1, designs)
+    for name in ERRORS:
+        for aspect in SETS[name]:
+            yield f"errors {name} {aspect}", partial(errors, name, aspect, 2 * REPETITIONS, 1)
+    for case in threshold_labels.CASES:
+        yield f"threshold {case}", partial(threshold_labels.measured, *case)
+
+
+def compute(only: str = "") -> dict[str, Any]:
+    """All cells, from the file where they are known; those that other code made are computed again."""
+    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    made_by = fingerprint(
+        means, shares, label_sampling, next_labels.draw_rows, next_labels.Population, measured, errors, rows_of,
+        labels_of, threshold_labels.measured,
+    )  # fmt: skip
+    for name, work in cells():
+        if name.startswith(only) and kept.get(name, {}).get("code") != made_by:
+            kept[name] = {"code": made_by, "rows": work()}
+            KEPT.write_text(json.dumps(kept))
+            print(name, flush=True)
+    return kept
+
+
+def tables(kept: dict[str, Any]) -> dict[str, str]:
+    """Of the page, by the names of their places in it."""
+    rows = {
+        part: [row for name, _ in cells() if name.startswith(part) and name in kept for row in kept[name]["rows"]]
+        for part in ("widths", "errors", "threshold")
+    }
+    return {
+        "labels saved": table(rows["widths"]) + "\n", "other purposes": errors_table(rows["errors"]) + "\n",
+        "threshold": threshold_labels.table(rows["threshold"]) + "\n",
+    }  # fmt: skip
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--out", type=Path, default=Path("labels_saved.jsonl"))
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--errors", action="store_true", help="of agreement and ranking instead of widths")
-    parser.add_argument("--repetitions", type=int, default=400)
-    parser.add_argument("--sets", nargs="*", default=list(SETS))
-    parser.add_argument("--designs", nargs="*", default=DESIGNS)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    if given.table:
-        print((errors_table if given.errors else table)(given.table))
-    else:
-        with given.out.open("w") as out:
-            for name in given.sets:
-                for aspect in SETS[name]:
-                    plan = name, aspect, given.repetitions, given.seed
-                    for row in errors(*plan) if given.errors else measured(*plan, given.designs):
-                        out.write(json.dumps(row) + "\n")
-                    out.flush()
+    parser = argparse.ArgumentParser(prog="python -m bench.labels_saved", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="also write the tables of the page")
+    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
+    parser.add_argument("--page", action="store_true", help="compute nothing: the tables from what is kept")
+    asked = parser.parse_args()
+    known = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    if asked.write:
+        between(asked.write, tables(known))

@@ -18,13 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from bench._cells import cells_or_page
+from bench._cells import cells_or_page, fingerprint
 from bench._trust_page import table
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices import _rankings as ranking
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
-from nlgauge.stats.ranking.bradley_terry import Ballots, TieModel, fit
+from nlgauge.stats.ranking import bradley_terry, told_apart
+from nlgauge.stats.ranking.ballots import Ballots, TieModel
+from nlgauge.stats.ranking.bradley_terry import fit
 
 Row = dict[str, Any]
 KEPT = Path("out/ranking.json")
@@ -32,15 +34,22 @@ PLACE, TIED, SPREAD = 0.3, 0.5, 0.7  # advantage of the first place, ties, stand
 PER_INPUT = 5  # choices on one input, where inputs are clusters
 SIZES = [(2, 40), (4, 60), (4, 200), (8, 1000), (20, 2000)]  # systems, choices
 CLUSTERED = [(4, 200), (8, 1000)]
+AHEAD = {"strong": 4.0, "perfect": 20.0, "two perfect": 20.0}
+NO_END = [
+    ("perfect", 2, 15, False), ("perfect", 4, 30, False), ("perfect", 4, 60, False), ("perfect", 8, 120, False),
+    ("perfect", 4, 200, True), ("two perfect", 4, 60, False), ("equal", 4, 15, False), ("equal", 8, 40, False),
+]  # shape, systems, choices, clustered  # fmt: skip
 ranking.deviations = functools.partial(ranking.deviations, draws=4000)  # 20,000 in use, which takes longer
 
 
 def strengths(shape: str, systems: int) -> np.ndarray:
-    """spaced: evenly from .8 to -.8, the second and third equal; strong: one wins nearly all; equal."""
+    """spaced: evenly from .8 to -.8, the second and third equal; strong: one wins nearly all; perfect: all; two perfect:
+    two that lose to each other only, and are equal; equal."""
     if shape == "equal":
         return np.zeros(systems)
-    if shape == "strong":
-        theta = np.append(4.0, np.zeros(systems - 1))
+    if shape in AHEAD:
+        theta = np.zeros(systems)
+        theta[: 1 + shape.startswith("two")] = AHEAD[shape]
         return np.asarray(theta - theta.mean())
     theta = np.linspace(0.8, -0.8, systems)
     if systems > 2:
@@ -113,7 +122,8 @@ def coverage(
             continue
         one = made[0]
         given = np.isfinite(one.low)
-        held += ((one.low <= theta) & (theta <= one.high))[given].tolist()
+        mean = theta[given].mean() if one.made.penalised and given.any() else 0.0
+        held += ((one.low <= theta - mean) & (theta - mean <= one.high))[given].tolist()
         _, low, high = one.chances()
         given = np.isfinite(low)
         chances += ((low <= chance) & (chance <= high))[given].tolist()
@@ -175,6 +185,11 @@ def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
                 trials = 200 if systems > 8 else 500
                 arguments = (shape, systems, n, clustered, trials)
                 yield f"sandwich {shape} {systems} {n} {clustered}", functools.partial(coverage, *arguments)
+    for shape, systems, n, clustered in NO_END:
+        yield (
+            f"perfect {shape} {systems} {n} {clustered}",
+            functools.partial(coverage, shape, systems, n, clustered, 500),
+        )
     models: list[TieModel] = ["rao-kupper", "half", "drop"]
     for ties in models:
         for systems, n in ((4, 60), (4, 200)):
@@ -195,9 +210,10 @@ def compute(only: str = "") -> dict[str, Row]:
     """All cells, from the file where they are known."""
     kept: dict[str, Row] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
+    made_by = fingerprint(bradley_terry, told_apart, ranking, coverage, sides, effects)
     for name, work in cells():
-        if name not in kept and name.startswith(only):
-            kept[name] = work()
+        if (kept.get(name, {}).get("code") != made_by) and name.startswith(only):
+            kept[name] = {**work(), "code": made_by}
             KEPT.write_text(json.dumps(kept))
             print(name, kept[name], flush=True)
     return kept
@@ -229,6 +245,13 @@ def page(kept: dict[str, Row]) -> str:
     heads = ["systems are", "systems", "choices", "clustered", "strength", "win chance", "wrong", "wrong tier", "found",
              "penalised", "not ranked", "data sets"]  # fmt: skip
     lines = [PAGE, "## Sandwich intervals (the default)", "", *table(heads, [line(r) for r in part("sandwich")])]
+    lines += [
+        "## One that won all", "",
+        "*perfect*: one system never loses; *two perfect*: two lose to each other only, and are equal; *equal*: so few choices that some system wins or loses all "
+        "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalised fit makes their intervals too wide rather "
+        "than too narrow. *Not ranked*: choices on fewer than 10 inputs.", "",
+        *table(heads, [line(r) for r in part("perfect")]),
+    ]  # fmt: skip
     lines += ["## Bootstrap over inputs", "", *table(heads, [line(r) for r in part("bootstrap")])]
     with_ties = [*heads[:4], "ties", *heads[4:]]
     lines += [

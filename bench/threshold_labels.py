@@ -1,7 +1,6 @@
 """Is a judge's threshold chosen better from labels that `nlgauge next --for threshold` draws than from random ones?
 
-    python -m bench.threshold_labels
-
+A table of docs/labels_saved.md (`python -m bench.labels_saved --write docs/labels_saved.md`).
 1,000 outputs, a judge's normal scores of those that people pass and fail (distance 0.7, 1.5 or 3), labels of n of them.
 The threshold has least errors (or cost: passing what people fail costs 5) on the labels, unweighted as `threshold` takes
 them; excess cost is that over the best threshold of all outputs. Below 1: better than as many random labels.
@@ -9,13 +8,21 @@ them; excess cost is that over the best threshold of all outputs. Below 1: bette
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import polars as pl
 
 from nlgauge.analyses.design.next_labels import Population, draw_rows
 from nlgauge.stats.agreement.curves import cheapest, sweep
 
-ROWS, TRIALS = 1000, 200
+Row = dict[str, Any]
+ROWS, TRIALS = 1000, 400
+CASES = [
+    (apart, share, miss, n)
+    for n in (100, 200) for apart in (0.7, 1.5, 3.0) for share, miss in ((0.5, 1.0), (0.8, 1.0), (0.8, 5.0))
+]  # fmt: skip
 
 
 def excess(score: np.ndarray, passed: np.ndarray, rows: np.ndarray, miss: float) -> float:
@@ -32,9 +39,8 @@ def _cost(score: np.ndarray, passed: np.ndarray, threshold: float, miss: float) 
     return float((miss * (above & ~passed) + (~above & passed)).mean())
 
 
-def measured(apart: float, share: float, miss: float, n: int) -> tuple[float, float, float]:
-    """Mean excess of random labels; that of labels in steps along the score, and of half so, half near the cut they
-    give, over it."""
+def measured(apart: float, share: float, miss: float, n: int) -> list[Row]:
+    """Excess cost of random labels, of labels in steps along the score, and of half so, half near the cut they give."""
     rng = np.random.default_rng([n, round(10 * apart), round(10 * share), round(miss)])
     found: list[list[float]] = []
     for _ in range(TRIALS):
@@ -51,20 +57,22 @@ def measured(apart: float, share: float, miss: float, n: int) -> tuple[float, fl
                 labels[free[drawn.rows]] = passed[free[drawn.rows]]
             row.append(excess(score, passed, np.flatnonzero(np.isfinite(labels)), miss))
         found.append(row)
-    plain, stratified, aimed = np.mean(found, axis=0).tolist()
-    return plain, stratified / plain, aimed / plain
+    return [{"apart": apart, "share": share, "miss": miss, "n": n, "excess": np.array(found).T.tolist()}]
 
 
-if __name__ == "__main__":
-    print(
-        "| labels | judge apart | people pass | cost of a miss | excess cost, random | stratified | then near the cut |"
-    )
-    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for n in (100, 200):
-        for apart in (0.7, 1.5, 3.0):
-            for share, miss in ((0.5, 1.0), (0.8, 1.0), (0.8, 5.0)):
-                plain, stratified, aimed = measured(apart, share, miss, n)
-                print(
-                    f"| {n} | {apart} | {share} | {miss:.0f} | {plain:.4f} | {stratified:.2f} | {aimed:.2f} |",
-                    flush=True,
-                )
+def table(rows: Sequence[Row]) -> str:
+    """Mean excess of random labels, and what is left of it, with its standard error over data sets."""
+    lines = [
+        "| labels | judge apart | people pass | cost of a miss | excess cost, random | stratified | then near the cut |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in rows:
+        plain, *others = np.array(row["excess"])
+        left = []
+        for other in others:
+            ratio = other.mean() / plain.mean()
+            left.append(f"{ratio:.2f} ± {(other - ratio * plain).std(ddof=1) / np.sqrt(len(plain)) / plain.mean():.2f}")
+        lines.append(
+            f"| {row['n']} | {row['apart']} | {row['share']} | {row['miss']:.0f} | {plain.mean():.4f} | {left[0]} | {left[1]} |"
+        )
+    return "\n".join(lines)

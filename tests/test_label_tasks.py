@@ -133,6 +133,78 @@ def test_a_second_draw_takes_other_outputs_and_both_count_as_one(outputs, tmp_pa
     assert (1 / drawn(data)["label_probability"]).sum() == pytest.approx(240, rel=0.1)
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_labels_of_two_draws_are_given_as_two_files(outputs, tmp_path, tool):
+    files = [tmp_path / f"{name}.{'csv' if tool == 'csv' else 'json'}" for name in ("first", "second")]
+    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 60, out=files[0], tool=tool)
+    first = ng.load(outputs, labels=answered(files[0], tool))
+    table = first.next(30, out=files[1], tool=tool)
+    assert "beside --labels of the earlier draws" in table.notes[-1]
+    data = ng.load(outputs, labels=[files[0], answered(files[1], tool)])
+    assert data.ratings.height == 90
+    told = " ".join(data.notes)
+    assert "first" in told and "second" in told and "labels of 2 draws" in told
+    assert (1 / drawn(data)["label_probability"]).sum() == pytest.approx(240, rel=0.1)
+
+
+def test_files_of_labels_of_two_kinds_are_refused_in_one_line(outputs, tmp_path):
+    files = [tmp_path / "first.csv", tmp_path / "second.json"]
+    for file, tool in zip(files, TOOLS, strict=False):
+        ng.next_to_label(ng.select(str(outputs), aspect="quality"), 30, out=file, tool=tool)
+    with pytest.raises(NlgaugeError, match="give files of one kind") as error:
+        ng.load(outputs, labels=[answered(f, t) for f, t in zip(files, TOOLS, strict=False)])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_nothing_is_said_to_be_unused_or_missing_that_is_used_or_there(outputs, tmp_path, tool):
+    file = tmp_path / f"tasks.{'csv' if tool == 'csv' else 'json'}"
+    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 36, out=file, tool=tool)
+    told = [n for n in ng.load(outputs, labels=answered(file, tool)).notes if n.startswith("labels: ")]
+    assert not [n for n in told if "not used" in n or "share an input" in n], told
+
+
+def test_rows_that_were_drawn_and_got_no_label_are_counted(outputs, tmp_path):
+    file = tmp_path / "tasks.csv"
+    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 36, out=file)
+    lines = answered(file, "csv").read_text().splitlines()
+    rows = [line.rsplit(",", 4) for line in lines]
+    file.write_text("\n".join(",".join([r[0], "" if 0 < k < 11 else r[1], *r[2:]]) for k, r in enumerate(rows)))
+    data = ng.load(outputs, labels=file)
+    assert data.ratings.height == 26
+    assert any("without a label: 10 of 36 rows" in note for note in data.notes), data.notes
+
+
+def test_a_draw_says_what_it_will_save_before_people_label():
+    """A judge that follows people, and one that does not."""
+    rng = np.random.default_rng(4)
+    rows = [{"system": s, "id": f"q{i}", "output": f"{s}{i}", "judge": v + rng.normal(0, 0.5), "noise": rng.normal(),
+             "quality": v if i < 40 else None} for s in "AB" for i in range(1000) for v in [rng.normal()]]  # fmt: skip
+    said = {}
+    for judge in ("judge", "noise"):
+        data = ng.load(rows, metrics=[judge], human=["quality"])
+        table = data.next(60)
+        facts = table.facts
+        assert facts["saved_low"] <= facts["saved"] <= facts["saved_high"]
+        said[judge] = facts["saved_low"], facts["saved_high"], table.answers[0]
+    truth = 1 / 1.25 * (1 - 140 / 2000)  # of a straight line; the draw goes by ranks
+    assert said["judge"][0] - 0.1 < truth < said["judge"][1] + 0.1
+    assert said["noise"][1] < 0.1 and "aiming hardly pays" in said["noise"][2]
+    assert "%" in said["judge"][2] and "hardly" not in said["judge"][2]
+    assert ng.load(rows, metrics=["noise"], human=["quality"]).next(60, goal="agreement").answers == []
+
+
+def test_a_long_draw_shows_its_first_rows_and_where_the_others_are(outputs, tmp_path):
+    argv = [sys.executable, "-m", "nlgauge", "next", str(outputs), "-n", "40"]
+    shown, whole = (
+        subprocess.run([*argv, *more], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+        for more in (["-o", "tasks.csv"], [])
+    )
+    assert "… and 35 more in tasks.csv" in shown and "more in" not in whole
+    assert len(whole.splitlines()) > len(shown.splitlines()) + 30
+    assert len((tmp_path / "tasks.csv").read_text().splitlines()) == 41
+
+
 def test_earlier_labels_without_a_probability_count_as_drawn_at_random(outputs, tmp_path):
     file = tmp_path / "labels.csv"
     rows = [{"system": "A", "id": f"q{i}", "quality": quality("A", f"q{i}"), "label_probability": p}
@@ -151,7 +223,8 @@ def test_the_order_of_the_file_does_not_decide_what_is_drawn(outputs, how):
 
 def test_a_threshold_that_nobody_knows_is_sought_along_the_whole_score(outputs):
     data = ng.load(outputs)
-    assert data.next(60, goal="threshold").facts["how"] == "stratified"
+    table = data.next(60, goal="threshold")
+    assert table.facts["how"] == "stratified" and "--cut names one" in table.method
     with pytest.raises(ng.NlgaugeError, match="needs --cut, or 30 labels of pass and fail"):
         data.next(60, goal="threshold", how="optimal")
 

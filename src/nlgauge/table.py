@@ -356,12 +356,18 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
         title, [row for table in tables for row in table.rows],
         kind=tables[0].kind,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
-        answers=list(dict.fromkeys(text for table in tables for text in table.answers)),
-        notes=list(dict.fromkeys(note for table in tables for note in table.notes)),
+        answers=_told(tables, groups, "answers"), notes=_told(tables, groups, "notes"),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
         method=method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
         groups=groups,
     )  # fmt: skip
+
+
+def _told(tables: Sequence[Table], groups: Sequence[str], part: str) -> list[str]:
+    """Sentences of all tables, each once; one that is not true of all groups begins with its own."""
+    told = [(", ".join(str(t.rows[0][c]) for c in groups if t.rows), getattr(t, part)) for t in tables]
+    of_all = set.intersection(*(set(texts) for _, texts in told))
+    return list(dict.fromkeys(f"{w}: {x}" if w and x not in of_all else x for w, texts in told for x in texts))
 
 
 def _groups(tables: Sequence[Table], by: Sequence[str]) -> tuple[str, ...]:

@@ -72,11 +72,28 @@ def test_one_who_won_all_has_a_penalised_value_a_limit_and_a_reason() -> None:
     assert best["tier"] == 1 and by(table, "system")["B"]["tier"] == 2
 
 
+def test_one_who_won_all_is_first_though_others_are_not_told_apart() -> None:
+    """A strength without an upper end over its error would leave places 1 to 3 open."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for k in range(120):
+        a, b = (str(s) for s in rng.choice(list("ABCDEFGH"), 2, replace=False))
+        won = "model_a" if a == "A" or (b != "A" and rng.random() < 0.5) else "model_b"
+        rows.append({"question_id": f"q{k}", "model_a": a, "model_b": b, "winner": won})
+    table = ng.rank(rows)
+    best = by(table, "system")["A"]
+    assert best["losses"] == 0 and best["wins"] > 20
+    assert (best["rank_low"], best["rank_high"], best["tier"]) == (1, 1, 1)
+    assert "score tests" in " ".join(table.notes)
+
+
 def test_groups_without_a_comparison_between_them_are_ranked_apart() -> None:
     rows = choices({"A": 0.5, "B": 0.0}, 60, 60) + choices({"C": 0.4, "D": 0.0, "E": -0.4}, 90, 60, seed=1)
     table = ng.rank(rows)
     assert {r["system"]: r["group"] for r in table} == {"C": 1, "D": 1, "E": 1, "A": 2, "B": 2}
     assert "no chain of comparisons connects" in " ".join(table.notes)
+    assert [text.partition(":")[0] for text in table.answers] == ["By people, group 1", "By people, group 2"]
+    assert "group" in ng.analyse("rank-effects", rows).shown
 
 
 def test_few_inputs_get_no_interval_and_the_number_needed() -> None:

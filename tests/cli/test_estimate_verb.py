@@ -71,9 +71,75 @@ def test_too_few_labels_get_no_interval_and_are_told_how_many_it_takes(folder: P
     assert row["low"] is None and row["reason"] == "needs at least 10 labels, found 8"
 
 
+def test_ratings_that_are_all_alike_get_their_mean_and_a_reason_instead_of_an_interval(tmp_path: Path) -> None:
+    rows = [f"q{k},some text,{k % 7},{5 if k < 30 else ''}" for k in range(100)]
+    (tmp_path / "alike.csv").write_text("\n".join(["id,answer,judge,human", *rows]))
+    run = nlgauge("estimate", "alike.csv", "--human", "human", cwd=tmp_path)
+    assert run.returncode == 0 and "Warning" not in run.stderr
+    assert "give 5.00 on average, which is no estimate yet: needs ratings that differ; all 30 are 5." in run.stdout
+
+
 def test_clusters_count_together(folder: Path) -> None:
     run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--cluster", "chat", cwd=folder)
     assert "rows of one 'chat' are not independent" in run.stdout.replace("\n", " ")
+
+
+def test_inputs_as_clusters_are_what_they_are_anyway(folder: Path) -> None:
+    runs = [nlgauge("estimate", "log.csv", "--labels", "labels.csv", *more, cwd=folder)
+            for more in ([], ["--cluster", "input"])]  # fmt: skip
+    assert [run.returncode for run in runs] == [0, 0]
+    assert runs[0].stdout == runs[1].stdout
+
+
+def test_names_of_conversations_beside_an_id_are_no_texts_and_count_together(folder: Path) -> None:
+    text = (folder / "log.csv").read_text().replace("id,chat,", "id,conversation,", 1)
+    (folder / "conversations.csv").write_text(text)
+    for more in ([], ["--cluster", "conversation"]):
+        run = nlgauge("estimate", "conversations.csv", "--labels", "labels.csv", *more, cwd=folder)
+        assert run.returncode == 0, run.stderr
+        assert "rows of one 'conversation' are not independent" in run.stdout
+
+
+def test_a_number_that_names_chats_is_no_judge(folder: Path) -> None:
+    lines = (folder / "log.csv").read_text().splitlines()
+    numbered = [line.replace(",c", ",", 1) if k else line.replace("chat", "desk_no", 1) for k, line in enumerate(lines)]
+    (folder / "numbered.csv").write_text("\n".join(numbered))
+    said = [
+        nlgauge(
+            "estimate", name, "--labels", "labels.csv", "--cluster", column, "--judge", "judge_score", cwd=folder
+        ).stdout
+        for name, column in (("log.csv", "chat"), ("numbered.csv", "desk_no"))
+    ]
+    assert "rows of one 'desk_no' are not independent" in said[1]
+    tables = [[line for line in text.splitlines() if line.startswith(("labels only", "PPI"))] for text in said]
+    assert len(tables[0]) == 3 and tables[0] == tables[1]
+
+
+def test_the_column_with_probabilities_is_no_judge_and_a_column_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    rows = []
+    for k in range(500):
+        chance = 0.4 if k % 2 else 0.1
+        good = draw.gauss(3, 1)
+        label = f"{chance},{good:.1f}" if draw.random() < chance else ","
+        rows.append(f"q{k},some words,{good + draw.gauss(0, 0.3):.2f},{'eu' if k % 2 else 'us'},{label}")
+    (tmp_path / "own.csv").write_text("\n".join(["id,answer,judge,region,p,human", *rows]))
+    for more in (["--probability", "p"], ["--probability", "p", "--strata", "region"]):
+        run = nlgauge("estimate", "own.csv", *more, cwd=tmp_path)
+        assert "PPI++ (judge)" in run.stdout and "rows:500" in run.stdout and "all judges" not in run.stdout
+    run = nlgauge("estimate", "own.csv", "--probability", "p", "--strata", "nothing", cwd=tmp_path)
+    assert run.returncode == 2 and "no column 'nothing'" in run.stderr and "Traceback" not in run.stderr
+
+
+def test_sentences_about_groups_name_them(folder: Path) -> None:
+    lines = (folder / "log.csv").read_text().splitlines()
+    topics = [f"{line},{'topic' if k == 0 else 'ab'[k % 2]}" for k, line in enumerate(lines)]
+    (folder / "topics.csv").write_text("\n".join(topics))
+    said = nlgauge("estimate", "topics.csv", "--labels", "labels.csv", "--by", "topic", cwd=folder).stdout
+    for group in "ab":
+        assert f"\n{group}: People would pass " in said
+        assert f"\n{group}: " in said.partition("outputs are labelled")[0]
+    assert said.count("95% intervals for outputs like these") == 1
 
 
 def test_an_unknown_column_is_one_line(folder: Path) -> None:

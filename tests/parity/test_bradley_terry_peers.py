@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.stats.ranking.bradley_terry import Ballots, fit
+from nlgauge.stats.ranking.ballots import Ballots
+from nlgauge.stats.ranking.bradley_terry import fit
 
 SYSTEMS = 7
 

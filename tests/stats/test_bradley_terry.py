@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from nlgauge.errors import DataError
-from nlgauge.stats.ranking.bradley_terry import (
-    Ballots,
-    TieModel,
-    bootstrap,
-    both_orders,
-    connected,
-    expected_score,
-    fit,
-)
+from nlgauge.stats.ranking.ballots import Ballots, TieModel, both_orders, connected
+from nlgauge.stats.ranking.bradley_terry import bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
 
 MODELS: list[TieModel] = ["davidson", "rao-kupper", "half", "drop"]
@@ -102,6 +97,52 @@ def test_one_who_won_all_has_a_finite_penalised_strength_and_the_others_keep_the
         assert np.isfinite(made.covariance).all()
         assert np.isfinite(bootstrap(ballots(rows), made, 50, np.random.default_rng(0))).all()
     assert not fit(ballots([*rows, (1, 0, 0)]), 3).penalised
+
+
+def test_equality_of_two_systems_is_tested_as_by_mcnemar_whoever_won_all() -> None:
+    for won, lost in ((30, 10), (25, 0), (0, 12)):
+        n = won + lost
+        (z,) = equality_tests(ballots(counted(0, 1, won, lost)), 2, "davidson", False, [(0, 1)])
+        assert z == pytest.approx((won - lost) / np.sqrt(n) * np.sqrt((n - 1) / n))
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_equality_is_tested_by_the_score_of_the_plain_likelihood(ties: TieModel) -> None:
+    """Maximum under equality by scipy, derivatives by differences, one choice at a time."""
+    v = votes(120, systems=3, units=120, seed=2)
+    v = replace(v, unit=np.arange(len(v)))
+
+    def full(free: np.ndarray, gap: float) -> np.ndarray:  # system 1 = system 2 + gap; 2 is the 0
+        return np.array([free[0], gap, free[1], free[2]])
+
+    best = minimize(
+        lambda free: log_likelihood(full(free, 0.0), v, 3, ties), [0.1, 0.1, 0.3], method="BFGS", options={"gtol": 1e-6}
+    ).x
+    at, step = full(best, 0.0), 1e-4
+    ways = np.eye(4) * step
+    each = np.array([
+        [(log_likelihood(at - w, v.part([k]), 3, ties) - log_likelihood(at + w, v.part([k]), 3, ties)) / (2 * step)
+         for w in ways] for k in range(len(v))
+    ])  # fmt: skip
+    whole = np.array([
+        [sum(p * q * log_likelihood(at + p * a + q * b, v, 3, ties) for p in (1, -1) for q in (1, -1))
+         for a in ways] for b in ways
+    ]) / (4 * step**2)  # fmt: skip
+    rest = [0, 2, 3]
+    score = each[:, 1] - each[:, rest] @ np.linalg.solve(whole[np.ix_(rest, rest)], whole[rest, 1])
+    wanted = score.sum() / np.sqrt((score**2).sum() * 120 / 119)
+    (z,) = equality_tests(v, 3, ties, True, [(1, 2)])
+    assert z == pytest.approx(wanted, abs=2e-3)
+    assert equality_tests(v, 3, ties, True, [(2, 1)]) == pytest.approx([-z])
+
+
+def test_equality_with_one_who_won_all_needs_no_strength_and_the_order_of_pairs_does_not_matter() -> None:
+    rows = counted(0, 1, 10, 0) + counted(0, 2, 10, 0) + counted(1, 2, 12, 4, 2)
+    for ties in MODELS:
+        one, other, back = equality_tests(ballots(rows), 3, ties, False, [(0, 1), (0, 2), (2, 0)])
+        assert one > 2.5
+        assert other > one  # the weaker of the two is further away
+        assert back == pytest.approx(-other)
 
 
 def test_systems_that_nobody_compared_are_in_groups_of_their_own() -> None:

@@ -9,6 +9,7 @@ from nlgauge.stats.design.label_sampling import (
     allocation,
     combined_probability,
     coordinated_draw,
+    explained,
     inclusion,
     learned_spread,
     neighbour_order,
@@ -95,3 +96,29 @@ def test_few_labels_in_each_stratum_share_one_weight_and_the_interval_holds():
     truth = level.mean()  # the groups are these; their rows are new in every repetition
     assert np.mean((found.low <= truth) & (truth <= found.high)) > 0.93
     assert found.se.mean() < 0.85 * alone.se.mean()
+
+
+@pytest.mark.parametrize(("share", "groups"), [(0.0, 0), (0.3, 0), (0.3, 4), (0.7, 2)])
+def test_the_share_explained_is_unbiased_enough_and_its_interval_holds(share, groups):
+    rng, held, values = np.random.default_rng(8), 0, []
+    for _ in range(300):
+        x, strata = rng.normal(size=60), rng.integers(0, max(groups, 1), 60)
+        y = np.sqrt(share) * x + np.sqrt(1 - share) * rng.normal(size=60)
+        value, low, high = explained(x, y, strata if groups else None)
+        held += low <= share <= high
+        values.append(value)
+    assert held / 300 > 0.85  # the interval takes scores as given; here they are drawn anew
+    assert np.mean(values) == pytest.approx(share, abs=0.03)
+
+
+def test_the_share_explained_is_that_of_statsmodels_and_needs_labels():
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(9)
+    x, strata = rng.normal(size=50), rng.integers(0, 3, 50)
+    y = x + strata + rng.normal(size=50)
+    design = sm.add_constant(np.column_stack([x, strata == 1, strata == 2]).astype(float))
+    assert explained(x, y, strata)[0] == pytest.approx(sm.OLS(y, design).fit().rsquared_adj)
+    labels = np.where(np.arange(50) < 5, y, np.nan)
+    assert np.isnan(explained(x, labels, strata)).all()
+    assert np.isnan(explained(x, np.ones(50))).all()

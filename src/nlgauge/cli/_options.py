@@ -54,7 +54,8 @@ Values = Annotated[Name, column("--values", "What words are worth: good=3,ok=2,b
 Sheet = Annotated[Name, column("--sheet", "Sheet of an Excel file.")]
 Encoding = Annotated[Name, column("--encoding", "Text encoding, when not UTF-8.")]
 Labels = Annotated[
-    Name, column("--labels", "File with people's labels of these outputs, joined by id.", metavar="FILE")
+    list[str] | None,
+    column("--labels", "File with people's labels of these outputs, joined by id; again for another.", metavar="FILE"),
 ]
 Reader = Annotated[
     Name, column("--reader", "Format, when it is not found by looking, or file.py@name for a reader of your own.")

@@ -203,10 +203,14 @@ class Dataset(AsksQuestions):
         """The same data, with the outputs of one value of the column (a conversation, a document) taken as not
         independent.
         """
-        if column not in self.samples.columns:
+        samples, scores = self.samples, self.scores
+        if column in self.metrics:  # a number that names a conversation looks like a score
+            names = scores.select(*KEY, pl.col(column).cast(pl.String))
+            samples = samples.drop(column, strict=False).join(names, on=KEY, how="left", maintain_order="left")
+            scores = scores.drop(column)
+        if column not in samples.columns:
             raise self.no_column(column)
-        # A number that names a conversation looks like a score.
-        return replace(self, cluster=column, scores=self.scores.drop(column, strict=False))
+        return replace(self, cluster=column, samples=samples, scores=scores)
 
     def no_column(self, name: str) -> NameUnknown:
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]

@@ -14,7 +14,7 @@ from nlgauge.data.raters import is_model
 from nlgauge.data.tables.build import build
 from nlgauge.data.tables.columns import LABEL, Roles
 from nlgauge.data.tables.keys import name_text
-from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, listed, plain
@@ -47,12 +47,44 @@ class Labels:
     notes: Sequence[str]
 
 
+def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
+    """Labels of several files of one kind, one below the other: those of a first and a second draw."""
+    if len(files) == 1:
+        return files[0]
+    datasets = [f for f in files if isinstance(f, Dataset)]
+    tables = [f for f in files if isinstance(f, RawTable)]
+    if datasets and tables:
+        raise DataError(
+            f"--labels: {datasets[0].name} is an export of a tool and {tables[0].where.source} a plain table; give "
+            "files of one kind."
+        )
+    if datasets:
+        samples, ratings = (
+            pl.concat([getattr(d, part) for d in datasets], how="diagonal_relaxed") for part in ("samples", "ratings")
+        )
+        notes = tuple(f"{d.name}: {note}" for d in datasets for note in d.notes)
+        name = " and ".join(d.name for d in datasets)
+        samples = samples.unique(KEY, maintain_order=True)
+        return replace(datasets[0], name=name, samples=samples, ratings=ratings, notes=notes)
+    places = [(table.where, row) for table in tables for row in range(table.frame.height)]
+    return RawTable(
+        pl.concat([table.frame for table in tables], how="diagonal_relaxed"),
+        Where(
+            " and ".join(Path(table.where.source).name for table in tables), tables[0].where.word,
+            lambda row: places[row][0].line_of(places[row][1]),
+        ),
+        notes=[f"{table.where.source}: {note}" for table in tables for note in table.notes],
+        worth=tables[0].worth,
+    )  # fmt: skip
+
+
 def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], chosen: bool = False) -> Labels:
     """The labels of a plain table. Each column with values is people's, but for those that the data have as `metrics`.
 
     `chosen`: the user named the columns with labels.
     """
     roles = replace(roles, metrics={}) if chosen else _all_of_people(table, roles, metrics)
+    roles = replace(roles, aside=tuple(c for c in roles.aside if c not in DRAWN))  # they are used, by `_with_design`
     made = table.frame.with_columns(pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT))
     keyed = replace(
         roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None, sets=(), aside=()
@@ -77,8 +109,9 @@ def labels_of_dataset(data: Dataset) -> Labels:
     rows = data.ratings.join(keys.select(ROW, *KEY), on=KEY, how="left", maintain_order="left")
     system = None if data.systems == UNNAMED else "system"
     texts: dict[str, str] = {role: role for role in ("output", "source") if role in flat}
+    notes = [note for note in data.notes if "no two systems share an input" not in note]  # nobody needs it of labels
     return Labels(
-        data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, data.notes
+        data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, notes
     )  # fmt: skip
 
 
@@ -124,10 +157,16 @@ def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl
             drawn.drop(ROW), on=KEY, how="left", maintain_order="left"
         )
         return samples, [f"how the labelled rows were drawn: {', '.join(named)}"]
+    silent = labels.keys.filter(pl.col(PROBABILITY).is_not_null()).join(labels.rows, on=ROW, how="anti").height
     rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.people))).height
     each = drawn[PROBABILITY].cast(pl.Float64, strict=False)
     rounds = drawn[ROUND].cast(pl.Int64, strict=False) if ROUND in named else pl.Series([1] * drawn.height)
     notes = []
+    if silent:
+        notes.append(
+            f"drawn to be labelled, but without a label: {silent:,} of {labels.keys[PROBABILITY].count():,} rows; the "
+            "others are taken for a random part of them"
+        )
     if unknown := each.null_count():
         notes.append(
             f"labels without {PROBABILITY} are taken as drawn at random before the others: {unknown:,} of {rows:,} "

@@ -10,7 +10,7 @@ from typing import Any
 
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.labels import labels_of_dataset, labels_of_table, with_labels
+from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
 from nlgauge.data.records import option_worth
@@ -63,8 +63,9 @@ def load(
     column to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
     whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad":
     1}), `sheet` names one of an Excel file. Raters whose names are those of language models are no people:
-    `person_raters` and `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's
-    labels of these outputs, joined by id; a column of it may be named with `human`, `rater`, `input` and `system`.
+    `person_raters` and `model_raters` say what a rater is. `labels` is another file (or a list of files), frame or
+    Dataset with people's labels of these outputs, joined by id; a column of it may be named with `human`, `rater`,
+    `input` and `system`.
     Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
@@ -141,12 +142,20 @@ class LabelFile:
     def of(
         cls, labels: Any, said: Mapping[str, str | None], human: ColumnNames = None, values: Any = None
     ) -> LabelFile:
-        given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
-        if not isinstance(given, RawTable):
-            return cls(given or load(labels, values=values), {}, None)
+        if isinstance(labels, list | tuple) and labels and all(isinstance(name, str | Path) for name in labels):
+            given = joined_labels([cls._read(name, values) for name in labels])
+        else:
+            given = cls._read(labels, values)
+        if isinstance(given, Dataset):
+            return cls(given, {}, None)
         columns = set(given.frame.columns)
         theirs = {role: said[role] for role in ("system", "input", "rater") if said.get(role) in columns}
         return cls(given, theirs, human if _words({}, human, None) & columns else None)
+
+    @staticmethod
+    def _read(labels: Any, values: Any) -> Dataset | RawTable:
+        given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
+        return given or load(labels, values=values)
 
 
 def labelled(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Dataset:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from nlgauge.door.questions import analyse
 
 if TYPE_CHECKING:
-    from nlgauge.stats.ranking.bradley_terry import TieModel
+    from nlgauge.stats.ranking.ballots import TieModel
     from nlgauge.table import Table
     from nlgauge.types import Names
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.labels import DRAWN
+from nlgauge.data.labels import DRAWN, ROUND
 from nlgauge.errors import NameUnknown
 from nlgauge.writing import write_whole
 
@@ -42,12 +42,18 @@ def write_tasks(
     asked = list(aspects) or data.aspects or ["label"]
     write_whole(path, _WRITERS[tool](tasks, named, asked))
     said = f"written: {path} ({tasks.height} outputs, {tool})"
+    many = "s" * (len(asked) > 1)
     if tool == "csv":
-        return [said, f"fill in the column{'s' * (len(asked) > 1)} {', '.join(asked)}, then: --labels {path}"]
+        return [said, f"fill in the column{many} {', '.join(asked)}, then: --labels {path}{_beside(tasks)}"]
     return [
         said,
-        f"import it there, let people answer, export as JSON, then: --labels EXPORT (questions: {asked[0]}, …)",
+        f"import it there, let people answer, export as JSON, then: --labels EXPORT{_beside(tasks)} (question{many}: "
+        f"{', '.join(asked)})",
     ]
+
+
+def _beside(tasks: pl.DataFrame) -> str:
+    return " beside --labels of the earlier draws" if (tasks[ROUND] > 1).any() else ""
 
 
 def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:

@@ -39,7 +39,7 @@ def next_to_label(
     how : {'random', 'stratified', 'disagreement', 'optimal', 'diverse'}, optional
         The design; by default the one that measured best for the goal.
     cut : float, optional
-        Of the judge, for goal 'threshold'; its median by default.
+        Of the judge, for goal 'threshold'; by default where earlier labels of pass and fail put it.
     out : path, optional
         File to write for those who label.
     tool : {'csv', 'label-studio', 'argilla'}, optional

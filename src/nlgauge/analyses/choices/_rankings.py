@@ -12,18 +12,8 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
-from nlgauge.stats.ranking.bradley_terry import (
-    TIE,
-    Ballots,
-    Strengths,
-    TieModel,
-    bootstrap,
-    both_orders,
-    connected,
-    expected_score,
-    fit,
-    winners_reach,
-)
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, both_orders, connected, winners_reach
+from nlgauge.stats.ranking.bradley_terry import Strengths, bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import AllPairs, all_pairs, deviations
 
 Floats = NDArray[np.float64]
@@ -131,13 +121,16 @@ def _ranked(
     position = adjust != "none" and both_orders(ballots) > 0.5
     made = fit(ballots, len(group), ties, position)
     size, rng = len(group), np.random.default_rng(seed)
+    why = _infinite(ballots, size, ties)
+    middle = np.array([not w for w in why]) if not all(why) else np.ones(size, bool)
+    made = made.around(middle)  # a strength without an end has no place in a mean
     covariance, theta = made.covariance, made.theta
     nothing = np.full(size, np.nan)
-    why = _infinite(ballots, size, ties)
     if made.units < FEWEST:
         return SideRanking(side, number, group, ballots, made, covariance, nothing, nothing, None, why)
     if interval == "bootstrap":
         drawn = bootstrap(ballots, made, DRAWS, rng)
+        drawn[:, :size] -= drawn[:, :size][:, middle].mean(axis=1, keepdims=True)
         covariance = np.atleast_2d(np.cov(drawn.T))
         low, high = np.quantile(drawn[:, :size], _expanded(made.units), axis=0)
         errors = drawn[:, :size] - theta
@@ -146,13 +139,25 @@ def _ranked(
         low = high = theta
     ranking = SideRanking(
         side, number, group, ballots, made, covariance, low, high,
-        all_pairs(theta, covariance[:size, :size], errors, LEVEL), why,
+        all_pairs(theta, covariance[:size, :size], errors, LEVEL, _tested(ballots, made, why)), why,
     )  # fmt: skip
     if interval == "sandwich":
         half = ranking.factor * np.sqrt(np.diag(covariance)[:size])
         ranking = replace(ranking, low=theta - half, high=theta + half)
     infinite = np.array([bool(w) for w in why])
     return replace(ranking, low=np.where(infinite, np.nan, ranking.low), high=np.where(infinite, np.nan, ranking.high))
+
+
+def _tested(ballots: Ballots, made: Strengths, why: list[str]) -> Floats | None:
+    """Score tests of the pairs with a system that has no finite strength."""
+    size = len(why)
+    pairs = [(i, j) for i in range(size) for j in range(i) if why[i] or why[j]]
+    if not pairs:
+        return None
+    found = np.full((size, size), np.nan)
+    for (i, j), z in zip(pairs, equality_tests(ballots, size, made.ties, made.position, pairs), strict=True):
+        found[i, j], found[j, i] = z, -z
+    return found
 
 
 def _expanded(units: int) -> list[float]:
@@ -224,8 +229,9 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                 notes.append(
                     f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
                     f"penalised values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
-                    "comparisons. An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
-                    "and tiers of such a system are cautious, its strength having no upper or lower end."
+                    f"comparisons{', their mean without such systems 0' if 0 < len(endless) < len(r.systems) else ''}. "
+                    "An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
+                    "and tiers of such a system are by score tests, which need no finite strength."
                 )
             if r.tests is None:
                 notes.append(

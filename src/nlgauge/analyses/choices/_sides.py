@@ -14,7 +14,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import some
 from nlgauge.registry import did_you_mean
-from nlgauge.stats.ranking.bradley_terry import TIE, Ballots
+from nlgauge.stats.ranking.ballots import TIE, Ballots
 from nlgauge.stats.ranking.wins import UNKNOWN, score_votes
 from nlgauge.text.formatting import FEATURES, format_counts
 

@@ -10,7 +10,7 @@ from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, me
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.number import percent, row_interval, some
-from nlgauge.stats.ranking.bradley_terry import TieModel
+from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.table import Row, Table
 
 SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
@@ -46,7 +46,10 @@ def rank(
             "tier": "every system of a tier is clearly stronger than every system of the next",
             "beats an average other": "chance to be preferred to one of the others drawn at random, a tie being half",
         },
-        answers=[*_only_machines(found), *(words for r in ranked if (words := first_words(found, r)))],
+        answers=[
+            *_only_machines(found),
+            *(words for r in ranked if (words := first_words(found, r, groups="group" not in hidden))),
+        ],
         notes=remarks(found, ranked, adjust),
         signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
     )  # fmt: skip
@@ -92,9 +95,9 @@ def _rank_text(row: Row) -> str:
     return f"{row['rank']} [{row['rank_low']} {row['rank_high']}]"
 
 
-def first_words(found: SidesVotes, r: SideRanking) -> str:
-    """Who is first, and whether the choices support it."""
-    who = "people" if r.side == HUMAN else r.side
+def first_words(found: SidesVotes, r: SideRanking, groups: bool = False) -> str:
+    """Who is first, and whether the choices support it; `groups`: and in which group of systems."""
+    who = ("people" if r.side == HUMAN else r.side) + (f", group {r.group}:" if groups else "")
     if len(r.systems) < 2:
         return ""
     order = [found.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]

@@ -11,7 +11,8 @@ from nlgauge.analyses.choices._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent, row_interval
-from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
+from nlgauge.stats.ranking.ballots import TieModel
+from nlgauge.stats.ranking.bradley_terry import expected_score
 from nlgauge.table import Row, Table
 
 WORDS = {
@@ -31,10 +32,11 @@ def rank_effects(
     rows = [row for r in ranked for row in _rows(found.aspect, r, effect_names(found, r))]
     if not rows:
         raise NeedsMissing(" ".join(remarks(found, ranked, adjust)) or "adjust='none': there is no effect to show.")
+    group = ["group"] if len(ranked) > len(found.sides) else []
     return Table(
         title=f"{data.name}: what else moves the choices on {found.aspect}",
         rows=rows,
-        shown=["side", "measure", "win_chance", "value", "p", "n"],
+        shown=["side", *group, "measure", "win_chance", "value", "p", "n"],
         heads={"measure": "effect", "value": "log-odds", "win_chance": "beats an equal system"},
         cells={
             "side": lambda r: "people" if r["side"] == HUMAN else r["side"],

@@ -11,7 +11,8 @@ from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent, row_interval, some
-from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
+from nlgauge.stats.ranking.ballots import TieModel
+from nlgauge.stats.ranking.bradley_terry import expected_score
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
 from nlgauge.table import Row, Table
 

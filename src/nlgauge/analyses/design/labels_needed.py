@@ -196,7 +196,10 @@ def _comparisons(panel: Panel, systems: Sequence[str] | None) -> Iterator[tuple[
     both = np.isfinite(first) & np.isfinite(second)
     gaps = (first - second)[both]
     if len(gaps) < LEAST // 2:
-        raise NeedsMissing(f"{panel.name}: {len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed.")
+        raise NeedsMissing(
+            f"{panel.name}: {len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge next "
+            "--for ranking` draws the same inputs for all systems)."
+        )
 
     def study(n: int, rng: np.random.Generator, trials: int) -> Array:
         drawn = gaps[rng.integers(len(gaps), size=(trials, max(n // 2, 2)))]

@@ -26,6 +26,7 @@ DEFAULT: dict[Goal, How] = {
 }  # fmt: skip
 LEAST_LEARNED = 30  # labels from which spreads are learned
 LEAST_AIMED = 60  # labels from which a draw for an estimate is aimed by them unasked
+HARDLY = 0.1  # share of labels saved below which aiming is said to hardly pay
 NEAR = 0.15  # ranks (0 to 1) from a cut at which interest falls to 1/e
 TYPICAL = 0.4  # correlation with people at which a draw for agreement is best
 WORDS = 512  # columns into which words are counted
@@ -91,6 +92,9 @@ def next_labels(
     cut = -cut if cut is not None and data.lower.issuperset(data.metrics) else cut  # scores are turned: more is better
     found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng([seed, people.draw]))
     rows = [_row(people, int(free[at]), float(found.probability[at]), int(found.stratum[at])) for at in found.rows]
+    if blind and not how:
+        said += " (no threshold is known: --cut names one, 30 labels of pass and fail show where it is)"
+    saved = _saved(people, budget, design) if goal == "estimate" else None
     first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} have one already)"
     return Table(
         title=f"{data.name}: {len(rows)} outputs to label next, of {len(free):,} without a label{first}",
@@ -100,9 +104,35 @@ def next_labels(
         heads={PROBABILITY: "drawn with probability"},
         method=f"for {goal}, {design}: {said}; seed {seed}. The column '{PROBABILITY}' stays with the labels: an "
         "estimate weighs each by its inverse.",
+        answers=[_saved_words(people, saved)] if saved else [],
         notes=people.notes,
-        facts={"goal": goal, "how": design, "outputs": len(people.keys), "free": len(free), "draw": people.draw},
+        facts={"goal": goal, "how": design, "outputs": len(people.keys), "free": len(free), "draw": people.draw,
+               **(dict(zip(("saved", "saved_low", "saved_high"), saved, strict=True)) if saved else {})},
     )  # fmt: skip
+
+
+def _saved(people: Population, budget: int, how: How) -> tuple[float, float, float] | None:
+    """Share of the labels that the judge (and strata) will save, from the labels so far: what they explain of people's
+    ratings, of which the outputs that will have a label themselves gain nothing."""
+    if not people.learned or not len(people.scores):
+        return None
+    systems, count = len(np.unique(people.system)), int(np.isfinite(people.labels).sum())
+    strata = people.system if how in ("stratified", "optimal") and systems > 1 and budget >= 3 * systems else None
+    found = sampling.explained(people.judge(), people.labels, strata)
+    left = 1 - (count + budget) / len(people.labels)
+    return (found[0] * left, found[1] * left, found[2] * left) if np.isfinite(found[0]) else None
+
+
+def _saved_words(people: Population, saved: tuple[float, float, float]) -> str:
+    value, low, high = (f"{100 * share:.0f}" for share in saved)
+    count = int(np.isfinite(people.labels).sum())
+    said = (
+        f"By the {count} labels so far this draw saves about {value} % [{low} {high}] of the labels that random ones "
+        "would take without a judge for an interval as narrow"
+    )
+    if saved[2] < HARDLY:
+        return f"{said}: aiming hardly pays here, random labels do as well."
+    return f"{said}{': it may save nothing' if round(100 * saved[1]) < 1 else ''}."
 
 
 def population(data: Dataset, keep_people: bool = False) -> Population:

@@ -67,7 +67,7 @@ class Rows:
         strata = None if self.strata is None else np.unique(self.strata, return_inverse=True)[1].reshape(-1)
         names, clusters = np.unique(self.unit, return_inverse=True)
         several = clusters.reshape(-1) if len(names) < len(self.unit) else None
-        bounds = None if self.share else (min(self.levels), max(self.levels))
+        bounds = None if self.share or len(self.levels) < 2 else (min(self.levels), max(self.levels))
         return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share, bounds)
 
     def lacking(self) -> str:
@@ -75,6 +75,8 @@ class Rows:
         n = int(self.labelled.sum())
         if n < FEWEST:
             return f"needs at least {FEWEST} labels, found {n}"
+        if not self.share and len(self.levels) < 2:
+            return f"needs ratings that differ; all {n} are {self.levels[0]:g}"
         units = len(np.unique(self.unit[self.labelled]))
         if units < CLUSTERS:
             return f"needs labels in at least {CLUSTERS} different {self.clustered or 'inputs'}, found {units}"
@@ -91,7 +93,13 @@ def rows_of(
 ) -> Rows:  # fmt: skip
     """All outputs of the data that have a score of every judge (of all judges by default)."""
     people = set() if keep_people else data.people
-    judges = list(judges if judges is not None else data.metrics)
+    for drawn_by in filter(None, (probability, strata)):  # a number that says how a row was drawn looks like a score
+        if drawn_by not in data.samples.columns and drawn_by not in data.metrics:
+            raise data.no_column(drawn_by)
+        if drawn_by not in data.samples.columns:
+            samples = data.samples.join(data.scores.select(*KEY, drawn_by), on=KEY, how="left", maintain_order="left")
+            data = replace(data, samples=samples)
+    judges = list(judges if judges is not None else [m for m in data.metrics if m not in (probability, strata)])
     data = data.only_metrics(judges)
     rated = data.ratings.filter(pl.col("aspect") == aspect)
     levels = np.unique(rated["value"].drop_nulls().to_numpy())

@@ -308,7 +308,7 @@ def _design_notes(rows: Rows, systems: int) -> list[str]:
     notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled."]
     if rows.probability is not None:
         notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
-    if rows.strata is not None:
+    if rows.strata is not None and len(np.unique(rows.strata)) > 1:
         notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
     if rows.clustered or systems > 1:
         notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")

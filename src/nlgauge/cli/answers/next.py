@@ -10,10 +10,13 @@ back with --labels, `nlgauge estimate` weighs by it. A next draw takes what has 
   nlgauge next answers.csv --budget 60 --for ranking -o tasks.json --tool label-studio
 
   nlgauge next answers.csv --labels to_label.csv --budget 40 -o second.csv
+
+  nlgauge estimate answers.csv --labels to_label.csv --labels second.csv
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from nlgauge.door.label_tasks import Tool
 
 draw = o.panel("The draw")
+SHOWN = 5  # rows of the table on the screen, where a file holds them all
 
 
 @with_data
@@ -36,7 +40,8 @@ def command(
                                        "threshold.")] = "estimate",
     how: Annotated[str | None, draw("--how", "random, stratified, disagreement, optimal or diverse; the one that "
                                              "measured best by default.")] = None,
-    cut: Annotated[float | None, draw("--cut", "Of the judge, with --for threshold; its median by default.")] = None,
+    cut: Annotated[float | None, draw("--cut", "Of the judge, with --for threshold; by default where "
+                                               "earlier labels of pass and fail put it.")] = None,
     tool: Annotated[str | None, o.output("--tool", "Layout of the file: csv, label-studio or argilla.")] = None,
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File for those who label: .csv, or .json (Label Studio, or "
@@ -48,4 +53,7 @@ def command(
         pick, budget, goal=cast("Goal", goal), how=cast("How | None", how), cut=cut, out=out,
         tool=cast("Tool | None", tool),
     )  # fmt: skip
+    if out is not None and format == "table" and len(table) > SHOWN:  # all of them are in the file
+        more = f"… and {len(table) - SHOWN:,} more in {out}"
+        table = replace(table, rows=table.rows[:SHOWN], notes=[more, *table.notes])
     o.show([table], format)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -163,7 +164,7 @@ def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
     before, after = (table.frame.row(row, named=True) for row in (one, two))
     found = [c for c in roles.aside if before[c] != after[c]]
-    return f"; they differ in '{found[0]}'" if found else ""
+    return f"; they differ in '{found[0]}' (--input {quote(found[0])} where that names the input)" if found else ""
 
 
 def _one_value_a_sample(

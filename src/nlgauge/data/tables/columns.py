@@ -27,6 +27,7 @@ from nlgauge.data.tables.vocabulary import (
     REMARKS,
     SCORES_PREFIX,
     SETS,
+    SHARED,
     SOFT,
     TEXTS,
     listed,
@@ -180,6 +181,8 @@ class _RoleSearch:
         if not number and role == "input" and name in NUMBERED:
             return False
         if name in TEXTS and role in ("input", "source") and (role == "source") != _is_text(self.table.frame[column]):
+            return False
+        if role == "source" and name in SHARED and "input" in self.taken and not _has_blanks(self.table.frame[column]):
             return False
         if role == "rater" and self._gives_verdicts(column):
             return False

@@ -16,7 +16,8 @@ NAMES: dict[str, tuple[str, ...]] = {
               "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
               "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "queryid", "qid", "taskid",
               "testid",
-              "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid",
+              "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "chatid", "ticketid",
+              "problemid", "passageid",
               "sentenceid", "sentid",
               "storyid", "imageid", "recordid", "entryid", "inputno", "textid", "utt", "utterance", "utteranceid",
               "uttid", "test", "testname", "id", "i", "traceid", "requestid", "messageid", "rowid", "uuid", "uid",
@@ -60,6 +61,8 @@ SOFT: dict[str, tuple[str, ...]] = {
 NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src")
 # Names of inputs, unless the column holds texts: then outputs come from these.
 TEXTS = ("doc", "input")
+# Texts, unless the column holds single words beside an id: then they name what several inputs belong to.
+SHARED = ("conversation", "dialogue", "dialog", "document", "article")
 # Words that name a system in a longer name, as in a question of a form.
 ABOUT = {"system": frozenset("system model llm".split())}
 REFERENCES = re.compile(

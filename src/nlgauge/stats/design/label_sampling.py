@@ -121,6 +121,43 @@ def learned_spread(score: Array, labels: Array) -> Array:
     return np.asarray(np.interp(everywhere, at[keep], root[keep]))
 
 
+def explained(
+    score: Array, labels: Array, strata: Ints | None = None, level: float = 0.95
+) -> tuple[float, float, float]:
+    """Share of the variance of labels that a score (and strata) explain, adjusted for the numbers fitted, with its
+    interval: that of the noncentral F distribution for these scores (over scores drawn anew it holds about nine times
+    in ten). NaN where there are too few labels.
+
+    >>> x = np.arange(40.0)
+    >>> [round(v, 2) for v in explained(x, x + 12 * np.sin(x))]
+    [0.63, 0.43, 0.75]
+    """
+    from scipy.special import ncfdtr, ncfdtrinc
+
+    known = np.isfinite(score) & np.isfinite(labels)
+    columns = [np.ones(int(known.sum())), score[known]]
+    if strata is not None:
+        columns += [(strata[known] == code).astype(float) for code in np.unique(strata[known])[1:]]
+    design, y = np.column_stack(columns), labels[known]
+    fitted, n = int(np.linalg.matrix_rank(design)) - 1, len(y)
+    if not fitted or n - fitted < 5 or np.ptp(y) == 0:
+        return float("nan"), float("nan"), float("nan")
+    left = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    rest, whole, freedom = float(left @ left), float(y.var() * n), n - fitted - 1
+    value = max(0.0, 1 - rest / freedom / (whole / (n - 1)))
+    ratio = (whole - rest) / fitted / max(rest / freedom, 1e-300)
+
+    def end(p: float) -> float:
+        """The share under which a ratio as small as this has probability p."""
+        if ncfdtr(fitted, freedom, 0.0, ratio) <= p:
+            return 0.0
+        noncentral = float(ncfdtrinc(fitted, freedom, p, ratio))
+        return noncentral / (noncentral + n)
+
+    low, high = end((1 + level) / 2), end((1 - level) / 2)
+    return value, low, high
+
+
 def neighbour_order(features: Array) -> Array:
     """A place for each row (rows × features) such that rows near in the order are near in the features.
 

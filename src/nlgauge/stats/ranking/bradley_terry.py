@@ -9,39 +9,18 @@ half:       logistic regression, a tie is half a win for each; drop: ties are le
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import DataError
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, winners_reach
 from nlgauge.types import Array, Ints, Mask
 
-TieModel = Literal["davidson", "rao-kupper", "half", "drop"]
-FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
+Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
 FAR = 25.0  # a strength beyond this has no finite estimate
-
-
-@dataclass(frozen=True)
-class Ballots:
-    """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
-
-    `covariates` is choices × columns: what the first output has more of than the second.
-    """
-
-    first: Ints
-    second: Ints
-    outcome: Ints
-    unit: Ints
-    covariates: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def part(self, rows: Any) -> Ballots:
-        more = None if self.covariates is None else self.covariates[rows]
-        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more)
 
 
 @dataclass(frozen=True)
@@ -75,6 +54,15 @@ class Strengths:
         finite = ratio[np.isfinite(ratio)]
         return np.asarray(self.model * max(1.0, float(np.max(finite)) if len(finite) else 1.0))
 
+    def around(self, systems: Mask) -> Strengths:
+        """The same with strengths around the mean of these systems."""
+        turn = np.eye(self.model.shape[0])
+        turn[: len(systems), : len(systems)] -= systems / systems.sum()
+        return replace(
+            self, theta=self.theta - self.theta[systems].mean(), influence=self.influence @ turn.T,
+            model=turn @ self.model @ turn.T,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class _Cells:
@@ -82,36 +70,6 @@ class _Cells:
 
     design: Array
     of: Ints  # the cell of each choice
-
-
-def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
-    """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
-    reach = np.eye(systems, dtype=bool)
-    a, b, o = ballots.first, ballots.second, ballots.outcome
-    tied = (o == TIE) & (ties != "drop")
-    reach[a[(o == FIRST) | tied], b[(o == FIRST) | tied]] = True
-    reach[b[(o == SECOND) | tied], a[(o == SECOND) | tied]] = True
-    while True:
-        more = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
-        if (more == reach).all():
-            return np.asarray(reach)
-        reach = more
-
-
-def connected(ballots: Ballots, systems: int) -> list[list[int]]:
-    """Groups of systems that chains of comparisons connect, the largest first."""
-    linked = replace(ballots, outcome=np.full(len(ballots), TIE))
-    reach = winners_reach(linked, systems)
-    groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
-    return sorted((list(g) for g in groups), key=lambda g: (-len(g), g))
-
-
-def both_orders(ballots: Ballots) -> float:
-    """Share of the choices whose two systems were also shown the other way round."""
-    size = int(max(ballots.first.max(), ballots.second.max())) + 1
-    seen = np.zeros((size, size), bool)
-    seen[ballots.first, ballots.second] = True
-    return float(seen[ballots.second, ballots.first].mean())
 
 
 def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: bool = False) -> Strengths:
@@ -143,6 +101,51 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     return Strengths(
         theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
     )  # fmt: skip
+
+
+def equality_tests(
+    ballots: Ballots, systems: int, ties: TieModel, position: bool, pairs: Iterable[Pair]
+) -> list[float]:
+    """z of the score test that the two systems of each pair are equally strong, clustered by unit; above 0: the first
+    is stronger, NaN where the effects cannot be told apart.
+
+    It needs strengths only as they are when the two are equal, so that it holds where one of them won all: there a
+    strength over its error says less and less the clearer the choices are (Hauck and Donner 1977).
+    """
+    ballots, family = _without_ties(ballots, ties)
+    cells = _cells(ballots, systems, position)
+    counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
+    extra = _penalty(counts, systems)
+    places = np.hstack([-cells.design[:, : systems - 1].sum(axis=1, keepdims=True), cells.design])  # a column a system
+    units, at = np.unique(ballots.unit, return_inverse=True)
+    scale = len(units) / max(1, len(units) - 1)
+    found = []
+    for one, other in pairs:
+        equal = places.copy()
+        equal[:, one] += equal[:, other]
+        equal = np.delete(equal, [other, one], axis=1)  # the two together are the 0 of the others
+        merged = replace(
+            ballots, first=_renamed(ballots.first, other, one), second=_renamed(ballots.second, other, one)
+        )
+        reach = np.delete(np.delete(winners_reach(merged, systems, ties), other, axis=0), other, axis=1)
+        made, _ = _newton(equal, counts if reach.all() else counts + extra, family)
+        if not np.isfinite(made).all():
+            found.append(float("nan"))
+            continue
+        width = equal.shape[1]
+        design, made = np.hstack([equal, places[:, [one]]]), np.insert(made, width, 0.0)
+        gradient = _gradients(_Cells(design, cells.of), ballots.outcome, made, family)
+        information = _climbs(design, counts[None], made[None], family)[1][0]
+        rest = np.delete(np.arange(len(made)), width)
+        slope = np.linalg.lstsq(information[np.ix_(rest, rest)], information[rest, width], rcond=None)[0]
+        score = np.bincount(at, gradient[:, width] - gradient[:, rest] @ slope)
+        error = np.sqrt(scale * (score**2).sum())
+        found.append(float(score.sum() / error) if error > 0 else 0.0)
+    return found
+
+
+def _renamed(systems: Ints, old: int, new: int) -> Ints:
+    return np.where(systems == old, new, systems)
 
 
 def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:
@@ -294,6 +297,8 @@ def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Arra
     """The maximum and the inverse information there; NaN where there is none."""
     size = design.shape[1] + (family in ("davidson", "rao-kupper"))
     at = np.zeros(size)
+    if not size:  # two systems held equal: nothing is left to estimate
+        return at, np.zeros((0, 0))
     if size > design.shape[1]:
         won = counts[:, :2].sum()
         share = max(counts[:, 2].sum(), 1e-9) / max(won, 1e-9)

@@ -51,9 +51,12 @@ def deviations(covariance: Array, units: int, rng: np.random.Generator, draws: i
     return np.asarray(normal @ vectors.T * np.sqrt(freedom / rng.chisquare(freedom, (draws, 1))))
 
 
-def all_pairs(values: Array, covariance: Array, errors: Array, level: float = 0.95) -> AllPairs:
+def all_pairs(
+    values: Array, covariance: Array, errors: Array, level: float = 0.95, tested: Array | None = None
+) -> AllPairs:
     """Tests of all differences of `values` at once by the largest |t| (single step): `errors` are draws × values of
-    what the estimates may be off by.
+    what the estimates may be off by. `tested`: the statistic of a pair (row above column) where the difference over its
+    error does not tell, else NaN; the error of such a pair is the one that agrees with it.
 
     >>> rng = np.random.default_rng(0)
     >>> made = all_pairs(np.array([2.0, 0.2, 0.0]), np.eye(3) / 9, deviations(np.eye(3) / 9, 50, rng))
@@ -67,6 +70,10 @@ def all_pairs(values: Array, covariance: Array, errors: Array, level: float = 0.
     for i, j in zip(*np.triu_indices(len(values), 1), strict=True):
         if error[i, j] > 0:
             np.maximum(largest, np.abs(by_value[i] - by_value[j]) / error[i, j], out=largest)
+    if tested is not None:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            agreeing = np.where(tested * gap > 0, gap / tested, np.inf)
+        error = np.where(np.isfinite(tested), agreeing, error)
     with np.errstate(invalid="ignore", divide="ignore"):
         seen = np.where(error > 0, np.abs(gap) / error, 0.0)
     beyond = len(errors) - np.searchsorted(np.sort(largest), seen.ravel(), side="left").reshape(seen.shape)

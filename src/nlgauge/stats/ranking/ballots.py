@@ -1,0 +1,64 @@
+"""Choices between two systems' outputs as arrays, and who is connected with whom by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.types import Array, Ints, Mask
+
+TieModel = Literal["davidson", "rao-kupper", "half", "drop"]
+FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
+
+
+@dataclass(frozen=True)
+class Ballots:
+    """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
+
+    `covariates` is choices × columns: what the first output has more of than the second.
+    """
+
+    first: Ints
+    second: Ints
+    outcome: Ints
+    unit: Ints
+    covariates: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def part(self, rows: Any) -> Ballots:
+        more = None if self.covariates is None else self.covariates[rows]
+        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more)
+
+
+def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
+    """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
+    reach = np.eye(systems, dtype=bool)
+    a, b, o = ballots.first, ballots.second, ballots.outcome
+    tied = (o == TIE) & (ties != "drop")
+    reach[a[(o == FIRST) | tied], b[(o == FIRST) | tied]] = True
+    reach[b[(o == SECOND) | tied], a[(o == SECOND) | tied]] = True
+    while True:
+        more = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
+        if (more == reach).all():
+            return np.asarray(reach)
+        reach = more
+
+
+def connected(ballots: Ballots, systems: int) -> list[list[int]]:
+    """Groups of systems that chains of comparisons connect, the largest first."""
+    linked = replace(ballots, outcome=np.full(len(ballots), TIE))
+    reach = winners_reach(linked, systems)
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
+    return sorted((list(g) for g in groups), key=lambda g: (-len(g), g))
+
+
+def both_orders(ballots: Ballots) -> float:
+    """Share of the choices whose two systems were also shown the other way round."""
+    size = int(max(ballots.first.max(), ballots.second.max())) + 1
+    seen = np.zeros((size, size), bool)
+    seen[ballots.first, ballots.second] = True
+    return float(seen[ballots.second, ballots.first].mean())
