@@ -18,7 +18,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.learned.s3 import FEATURES, FORMAT, features, read_vectors
+from nlgauge.metrics.embedding.s3 import FEATURES, FORMAT, features, read_vectors
 from nlgauge.text.stopwords import STOP
 
 PLACE = Path(__file__).parent.parent.parent / "tools" / "s3_regressors.py"

@@ -11,7 +11,7 @@ from metric_texts import real_samples
 from programs import agree, installed, program
 
 from nlgauge.metrics.batch import Sample
-from nlgauge.metrics.learned.s3 import FEATURES, features, read_vectors
+from nlgauge.metrics.embedding.s3 import FEATURES, features, read_vectors
 from nlgauge.text.stopwords import STOP
 
 
