@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge.papers import Sources
-from nlgauge.papers.gao2025.judge_families import RELEASED, Judged, judged
+from nlgauge.papers.gao2025.judge_families import RELEASED, JudgedSet, judged
 from nlgauge.papers.gao2025.judge_measures import study
 from nlgauge.papers.gao2025.judge_scores import Score, write_scores
 
@@ -20,18 +20,18 @@ def sources(request: pytest.FixtureRequest) -> Sources:
 
 
 @pytest.fixture(scope="module")
-def released(sources: Sources) -> Judged:
+def released(sources: Sources) -> JudgedSet:
     return judged(sources, [])[0]
 
 
-def test_nine_judges_on_twelve_systems_and_a_hundred_documents(released: Judged) -> None:
+def test_nine_judges_on_twelve_systems_and_a_hundred_documents(released: JudgedSet) -> None:
     nine = released.family(RELEASED, released.released)
     assert len(nine.scorers) == 9 and not nine.left_out
     assert {x.shape for x, _ in nine.panels.values()} == {(9, 12, 100)} and len(nine.panels) == 4
 
 
 def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
-    sources: Sources, released: Judged, tmp_path: Path
+    sources: Sources, released: JudgedSet, tmp_path: Path
 ) -> None:
     people = released.data.panel("coherence")
     inputs = people.inputs[:12]

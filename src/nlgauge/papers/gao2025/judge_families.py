@@ -48,7 +48,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSet:
     """SummEval's judged systems, and what there is to compare on them."""
 
     data: Dataset
@@ -85,7 +85,7 @@ class Judged:
         return sorted(found)
 
 
-def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[Judged, list[str]]:
+def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, list[str]]:
     """The set with released and added scores; notes say what of the files does not belong to it."""
     released = {aspect: ratings(mirror_folder(sources.mirror), aspect) for aspect in ASPECTS}
     systems = {system for by in released.values() for values in by.values() for system, _ in values}
@@ -107,10 +107,10 @@ def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[Judged, list[
             mine[score.system, score.input] = score.value
     notes = [f"rows of the score files about other outputs or aspects, left out: {foreign:,}"] if foreign else []
     notes += [f"rows of the score files without a score: {unscored:,}"] if unscored else []
-    return Judged(data, released, added, facts), notes
+    return JudgedSet(data, released, added, facts), notes
 
 
-def families(all_: Judged) -> Iterator[Family]:
+def families(all_: JudgedSet) -> Iterator[Family]:
     """Released judges as they are and coarse, metrics, both; then each judge of the files beside the released ones on
     the same outputs, alone where it has enough settings, and all together.
     """

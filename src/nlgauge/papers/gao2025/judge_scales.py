@@ -13,7 +13,7 @@ import numpy as np
 from nlgauge.analyses.judges.fineness import coarse
 from nlgauge.number import interval, number
 from nlgauge.papers.gao2025.claims import STILL, STILL_WITH_SCALE, UP_AND_DOWN
-from nlgauge.papers.gao2025.judge_families import Family, Judged
+from nlgauge.papers.gao2025.judge_families import Family, JudgedSet
 from nlgauge.papers.gao2025.judges import STYLES
 from nlgauge.stats.correlation.evaluate_groups import wanted
 from nlgauge.stats.correlation.measure import TWELVE
@@ -45,7 +45,7 @@ def resampled(family: Family, seed: int, draws: int = DRAWS, aspect: str | None 
     return np.asarray(np.mean(found, axis=0))
 
 
-def five_prompts(all_: Judged) -> Family:
+def five_prompts(all_: JudgedSet) -> Family:
     """GPT-3.5's five prompts."""
     nine = all_.family("GPT-3.5", all_.released)
     mine = [n for style in STYLES for n in nine.scorers if n.startswith("gpt-3.5") and n.endswith(f" {style}")]
@@ -60,7 +60,7 @@ def means_of(family: Family, size: int) -> Family:
     return Family(family.name, tuple(f"{size} of {len(family.scorers)}: {s}" for s in sets), panels)
 
 
-def scale_tables(all_: Judged, seed: int) -> list[Table]:
+def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
     """The mean of five prompts on coarser and coarser scales, and the paper's statements about it."""
     mean = means_of(five_prompts(all_), len(STYLES))
     versions = {
@@ -141,7 +141,7 @@ def moved_verdict(claim: str, low: float, high: float) -> str:
     return HOLDS if low > 0 else NOT if high < 0 else UNSURE
 
 
-def averaging_table(all_: Judged, seed: int) -> Table:
+def averaging_table(all_: JudgedSet, seed: int) -> Table:
     """One prompt, means of two to five, and the mean of five made as coarse as one."""
     five = five_prompts(all_)
     versions: dict[str, Family] = {f"{m} of 5 prompts": means_of(five, m) for m in range(1, len(STYLES) + 1)}
@@ -182,7 +182,7 @@ def averaging_table(all_: Judged, seed: int) -> Table:
     )  # fmt: skip
 
 
-def agreement_table(all_: Judged, seed: int, aspect: str = "coherence") -> Table:
+def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Table:
     """Each judge by itself on one aspect, and whether it agrees with people more than not at all."""
     parts = [("released", all_.family("released", {aspect: all_.released[aspect]}), len(all_.data.inputs))]
     mean = means_of(five_prompts(all_), len(STYLES))

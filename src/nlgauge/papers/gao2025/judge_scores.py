@@ -26,7 +26,7 @@ from nlgauge.metrics.judge.scale import Scale
 from nlgauge.writing import write_whole
 
 FIELDS = ("judge", "setting", "scale", "sampling", "system", "input", "aspect", "value")
-SHIPPED = Path(__file__).with_name("judge_scores")
+SHIPPED = Path(__file__).with_name("scores")
 
 
 @dataclass(frozen=True)
