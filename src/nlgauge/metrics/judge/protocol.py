@@ -98,7 +98,7 @@ class JudgeProtocol:
             shown.append(self._headed(f"{self.task.output} {letter}", batch.text(int(batch.output[place]))))
         return "\n\n".join(shown)
 
-    def _headed(self, name: str, text: str) -> str:
+    def _headed(self, name: str, text: str | None) -> str:
         return f"{self.task.heading.replace('{name}', name)}\n{text}"
 
     def _shown(self, batch: Batch, i: int) -> list[str]:

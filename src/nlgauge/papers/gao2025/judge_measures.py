@@ -253,7 +253,9 @@ def said_of(rows: Sequence[Row]) -> str:
         counts = {v: sum(row[column] == v for row in rows) for v in (HOLDS, NOT, UNSURE)}
         against = [f"{row['claim'][:2]} {row['statement']}" for row in rows if row[column] == NOT]
         named = f" ({some(against, 8)})" if against else ""
-        parts.append(f"{about} {counts[HOLDS]} hold, {counts[NOT]} do not{named}, {counts[UNSURE]} cannot be told")
+        parts.append(
+            f"{about}: holds {counts[HOLDS]}, does not hold {counts[NOT]}{named}, cannot tell {counts[UNSURE]}"
+        )
     return "; ".join(parts) + "."
 
 

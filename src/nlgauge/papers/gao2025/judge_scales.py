@@ -122,7 +122,8 @@ def scale_claims(found: Array, names: list[str]) -> Table:
         method=f"difference between two scales with its interval over documents, at {LEVEL:.0%} for all {len(rows)} "
         f"together. ✓ holds, ✗ does not hold, ? cannot tell; hardly moves: within {STILL}.",
         answers=[
-            f"of {len(rows)} statements {counts[HOLDS]} hold, {counts[NOT]} do not, {counts[UNSURE]} cannot be told."
+            f"of {len(rows)} statements: holds {counts[HOLDS]}, does not hold {counts[NOT]}, cannot tell "
+            f"{counts[UNSURE]}."
         ],
         notes=["people's scores stay as they are (means of three experts); the paper's simulation coarsens both sides"],
         kind="judge-scale-statements",
@@ -147,7 +148,7 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
     versions: dict[str, Family] = {f"{m} of 5 prompts": means_of(five, m) for m in range(1, len(STYLES) + 1)}
     whole = versions[f"{len(STYLES)} of 5 prompts"]
     versions["5 of 5, cut to 5 levels"] = whole.cut(5)
-    found = {name: resampled(family, seed, draws=1000).mean(axis=0) for name, family in versions.items()}
+    found = {name: resampled(family, seed).mean(axis=0) for name, family in versions.items()}
     names = list(found)
     tail = 50 * (1 - LEVEL) / (2 * len(NAMES))
     rows: list[Row] = [
@@ -166,17 +167,19 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
              "high": ends[j][1]}
             for j, m in enumerate(NAMES)
         ]  # fmt: skip
-        named = f" ({', '.join(down)})" if down else ""
+        unsure = [m for m in NAMES if m not in up and m not in down]
+        told = {"surely higher": up, "surely lower": down, "cannot be told": unsure}
         answers.append(
-            f"{name} against one prompt: {len(up)} of 12 measures are surely higher, {len(down)} surely lower"
-            f"{named}, {12 - len(up) - len(down)} cannot be told."
+            f"{name} against one prompt, of 12 measures: "
+            + ", ".join(f"{len(found_)} {what}" for what, found_ in told.items())
+            + (f" ({', '.join(unsure)})." if unsure else ".")
         )
     return Table(
         "SummEval: what averaging GPT-3.5's prompts does to twelve measures",
         rows,
         Layout("version", "measure", "value", heads=heads()),
         method=f"mean over all choices of so many of five prompts and over four aspects; differences with intervals "
-        f"over documents (1,000 resamplings) at {LEVEL:.0%} for all {2 * len(NAMES)} together.",
+        f"over documents ({DRAWS:,} resamplings) at {LEVEL:.0%} for all {2 * len(NAMES)} together.",
         answers=answers,
         kind="judge-averages",
     )  # fmt: skip
@@ -184,17 +187,17 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
 
 def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Table:
     """Each judge by itself on one aspect, and whether it agrees with people more than not at all."""
-    parts = [("released", all_.family("released", {aspect: all_.released[aspect]}), len(all_.data.inputs))]
-    mean = means_of(five_prompts(all_), len(STYLES))
-    panels = {aspect: mean.panels[aspect]}
-    parts.append(
-        ("released", Family("mean", ("gpt-3.5-turbo-0301, mean of 5 prompts",), panels), len(all_.data.inputs))
-    )
-    for judge in dict.fromkeys(s.judge for s in all_.facts.values() if aspect in all_.added):
+    every = len(all_.data.inputs)
+    mean = {aspect: means_of(five_prompts(all_), len(STYLES)).panels[aspect]}
+    parts = [
+        ("released", all_.family("released", {aspect: all_.released[aspect]}), every),
+        ("released", Family("mean", ("gpt-3.5-turbo-0301, mean of 5 prompts",), mean), every),
+    ]
+    for judge in dict.fromkeys(score.judge for score in all_.facts.values()):
         own = {n: v for n, v in all_.added.get(aspect, {}).items() if all_.facts[n].judge == judge}
         if own:
-            inputs = all_.inputs_of(judge)
-            parts.append(("added", all_.family(judge, {aspect: own}, inputs=inputs), len(inputs)))
+            scored = all_.inputs_of(judge)
+            parts.append(("added", all_.family(judge, {aspect: own}, inputs=scored), len(scored)))
     rows: list[Row] = []
     for origin, family, inputs in parts:
         found = resampled(family, seed, draws=1000, aspect=aspect) if family.scorers else np.empty((0, 12, 1))
@@ -206,16 +209,10 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
                  "unique": int(fit.unique), "ties": float(fit.tie_ratio), **_ends_of(found[i])}
             )  # fmt: skip
         rows += [
-            {
-                "judge": n,
-                "origin": origin,
-                "documents": inputs,
-                "unique": 1,
-                "ties": 1.0,
-                "reason": "always the same score",
-            }
-            for n in family.left_out
-        ]
+            {"judge": name, "origin": origin, "documents": inputs, "unique": 1, "ties": 1.0,
+             "reason": "always the same score"}
+            for name in family.left_out
+        ]  # fmt: skip
     cells = {m: _cell(m) for m in CHOSEN}
     return Table(
         f"SummEval, {aspect}: each judge by itself",

@@ -107,7 +107,10 @@ def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
             raise DataError(f"{path}, line {line}: value '{said['value'][:40]}' is no number.") from None
         if not math.isfinite(value) or value not in Scale.parse(said["scale"]):
             raise DataError(f"{path}, line {line}: value {said['value']} is outside the scale {said['scale']}.")
-    return Score(**{**said, "value": value})
+    return Score(
+        said["judge"], said["setting"], said["scale"], said["sampling"], said["system"], said["input"], said["aspect"],
+        value,
+    )  # fmt: skip
 
 
 def score_rows(
