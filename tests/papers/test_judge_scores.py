@@ -118,6 +118,12 @@ def test_dp_is_the_mean_over_pairs_and_aspects() -> None:
     np.testing.assert_allclose(one.kept.mean(axis=0), one.rc, atol=0.02)
 
 
+def test_what_is_too_small_to_be_compared_says_why() -> None:
+    assert made([0.5, 1.0]).too_small == "2 scorers; 3 are needed"
+    assert made([0.5, 1.0, 2.0], inputs=4).too_small == "4 documents; 6 are needed"
+    assert made([0.5, 1.0, 2.0], inputs=6).too_small == ""
+
+
 def test_statements_are_the_papers_eighteen_and_verdicts_follow_the_interval() -> None:
     family = made([0.1, 0.4, 0.8, 1.2, 2.0])
     rows = statement_rows(family, stability_of_family(family, 50), without_documents(family, 50))

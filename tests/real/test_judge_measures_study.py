@@ -49,7 +49,7 @@ def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
     assert len(rows) == 24 and {row["n"] for row in rows} == {3}
     assert any("other outputs or aspects, left out: 1" in note for note in tables["judge-measures"].notes)
     (best,) = [row for row in tables["judge-agreement"] if row["judge"] == "mine a"]
-    assert best["documents"] == 12 and best["global/pearson"] > 0.9  # people's own ratings, rounded
+    assert best["documents"] == 12 and best["global_pearson"] > 0.9  # people's own ratings, rounded
     averages = {(r["version"], r["measure"]): r["value"] for r in tables["judge-averages"]}
     # docs/judges.md: averaging five prompts lifts the measures
     assert averages["5 of 5 prompts", "input/kendall"] > averages["1 of 5 prompts", "input/kendall"] + 0.03

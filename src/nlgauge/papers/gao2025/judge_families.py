@@ -21,6 +21,7 @@ ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 RELEASED, METRICS, BOTH = "9 judges", "metrics", "judges and metrics"
 COARSE = 3  # levels that judges are cut to
 LEAST = 3  # scorers that can be ranked, and left out one at a time
+FEWEST = 6  # documents that can be halved, and left out one at a time
 Outputs = Mapping[tuple[str, str], float]  # (system, input) -> score
 ByJudge = Mapping[str, Mapping[str, Outputs]]  # aspect -> judge -> its scores
 
@@ -34,6 +35,14 @@ class Family:
     panels: Mapping[str, tuple[Array, Array]]
     left_out: tuple[str, ...] = ()  # the same score for every output: no correlation
     only_beside: bool = False  # shown beside another family, no statements of its own
+
+    @property
+    def too_small(self) -> str:
+        """Why its measures cannot be compared; empty where they can."""
+        if len(self.scorers) < LEAST:
+            return f"{len(self.scorers)} scorers; {LEAST} are needed"
+        inputs = next(iter(self.panels.values()))[1].shape[1]
+        return f"{inputs} documents; {FEWEST} are needed" if inputs < FEWEST else ""
 
     @property
     def size(self) -> str:

@@ -21,7 +21,7 @@ from nlgauge.analyses.comparing.significance import PairTest, run_test
 from nlgauge.number import interval, some
 from nlgauge.papers import Sources, further, published_rows
 from nlgauge.papers.gao2025.claims import NEAR, ORDERS
-from nlgauge.papers.gao2025.judge_families import LEAST, Family, families, judged
+from nlgauge.papers.gao2025.judge_families import Family, families, judged
 from nlgauge.papers.gao2025.judge_scales import (
     HOLDS,
     LEVEL,
@@ -284,8 +284,8 @@ def study(
     for family in families(all_):
         if family.left_out:
             notes.append(f"{family.name}: the same score for every output, so left out: {', '.join(family.left_out)}")
-        if len(family.scorers) < LEAST:
-            notes.append(f"{family.name}: {len(family.scorers)} scorers; {LEAST} are needed")
+        if family.too_small:
+            notes.append(f"{family.name}: {family.too_small}")
             continue
         sources.tell(f"{family.name}: {family.size}")
         found = stability_of_family(family, draws, seed)

@@ -30,6 +30,7 @@ WHOLE = "as it is"
 PEAK = 10  # steps at which the paper's simulation has Kendall's highest value
 DRAWS = 4000
 CHOSEN = ("global/pearson", "input/kendall", "system/spearman")
+COLUMN = {measure: measure.replace("/", "_") for measure in CHOSEN}
 NAMES = [str(m) for m in TWELVE]
 
 
@@ -213,12 +214,12 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
              "reason": "always the same score"}
             for name in family.left_out
         ]  # fmt: skip
-    cells = {m: _cell(m) for m in CHOSEN}
     return Table(
         f"SummEval, {aspect}: each judge by itself",
         rows,
-        shown=["judge", "documents", "unscored", "unique", "ties", *CHOSEN],
-        cells=cells,
+        shown=["judge", "documents", "unscored", "unique", "ties", *COLUMN.values()],
+        heads={column: measure for measure, column in COLUMN.items()},
+        cells={column: _cell(column) for column in COLUMN.values()},
         method="95 % intervals from 1,000 resamplings of the documents, one judge at a time; the systems stay; seed "
         f"{seed}.",
         kind="judge-agreement",
@@ -229,12 +230,13 @@ def _ends_of(found: Array) -> dict[str, float]:
     out: dict[str, float] = {}
     for m in CHOSEN:
         j = NAMES.index(m)
-        out |= {m: float(found[j, 0]), f"{m} low": _end(found[j], 2.5), f"{m} high": _end(found[j], 97.5)}
+        name = COLUMN[m]
+        out |= {name: float(found[j, 0]), f"{name}_low": _end(found[j], 2.5), f"{name}_high": _end(found[j], 97.5)}
     return out
 
 
-def _cell(measure: str) -> Callable[[Row], str]:
-    return lambda row: interval(row.get(measure), row.get(f"{measure} low"), row.get(f"{measure} high"), 2)
+def _cell(column: str) -> Callable[[Row], str]:
+    return lambda row: interval(row.get(column), row.get(f"{column}_low"), row.get(f"{column}_high"), 2)
 
 
 def _end(drawn: Array, percent: float) -> float:
