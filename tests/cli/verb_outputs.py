@@ -38,6 +38,7 @@ list measures
 list analyses
 list readers
 list judges
+list judges gao2025
 list figures
 data list
 data show summeval

@@ -1,8 +1,9 @@
 """A judge to test against: a real server on loopback that speaks /v1/chat/completions, well or badly.
 
 `python judge_server.py '{"faults": {"429": 0.1, "drop": 0.05}, "latency": 0.01, "port": 0}'` prints its port. The reply
-to a prompt depends on the prompt alone; faults depend on the prompt and on how often it was asked, so that patience
-helps. GET /log tells what was asked; POST /set changes the settings.
+to a prompt depends on the prompt alone (`says`: always this; of several, one after the other); faults depend on the
+prompt and on how often it was asked, so that patience helps. GET /log tells what was asked, with `bodies` word for
+word; POST /set changes the settings.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from typing import Any
 
 SETTINGS: dict[str, Any] = {
     "faults": {}, "latency": 0.0, "port": 0, "logprobs": True, "refuse": [], "key": None, "replay": None, "most": 2,
-    "to": "", "after": None, "says": None,
+    "to": "", "after": None, "says": None, "bodies": False,
 }  # fmt: skip
 SEEN: Counter[str] = Counter()
 STATS: Counter[str] = Counter()
 KEYS: Counter[str] = Counter()  # what stood in Authorization
+BODIES: list[dict[str, Any]] = []
 REPLAY: dict[tuple[str, str], str] = {}
 
 
@@ -38,6 +40,9 @@ def rating(prompt: str) -> int:
 
 def told(prompt: str) -> str:
     """What the judge says."""
+    if isinstance(SETTINGS["says"], list):
+        mark = hashlib.blake2b(prompt.encode(), digest_size=8).hexdigest()
+        return str(SETTINGS["says"][(SEEN[mark] - 1) % len(SETTINGS["says"])])
     if SETTINGS["says"]:
         return str(SETTINGS["says"])
     if SETTINGS["replay"]:
@@ -97,6 +102,8 @@ async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.
     bad = fault(prompt, SEEN[mark])
     SEEN[mark] += 1
     STATS["requests"] += 1
+    if SETTINGS["bodies"]:
+        BODIES.append(body)
     KEYS[headers.get("authorization", "")] += 1
     if SETTINGS["after"] is not None and STATS["good"] >= SETTINGS["after"]:
         bad = next(iter(SETTINGS["faults"]), "")  # all is well until so many were answered
@@ -155,7 +162,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             raw = await reader.readexactly(int(headers.get("content-length", 0)))
             method, path, _ = head[0].split(" ")
             if path == "/log":
-                writer.write(packed(200, json.dumps({"seen": SEEN, "stats": STATS, "keys": KEYS}).encode()))
+                writer.write(
+                    packed(200, json.dumps({"seen": SEEN, "stats": STATS, "keys": KEYS, "bodies": BODIES}).encode())
+                )
             elif path == "/set":
                 SETTINGS.update(json.loads(raw))
                 writer.write(packed(200, b"{}"))

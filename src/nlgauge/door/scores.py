@@ -100,6 +100,7 @@ def judge(
     *,
     model: str = "",
     aspect: Names = None,
+    setting: Names = None,
     base_url: str = "",
     how: Asking | None = None,
     keep_draws: bool = False,
@@ -118,6 +119,8 @@ def judge(
         The model's name and the endpoint (or NLGAUGE_MODEL, NLGAUGE_BASE_URL).
     aspect : str or sequence of str, optional
         All of the task by default.
+    setting : str or sequence of str, optional
+        Settings that the task has by name, as 'GPT4o_T=1_1_10' of 'gao2025'; 'all' is every one.
     how : Asking, optional
         Requests at once, attempts, limits, key, budget.
     keep_draws : bool, default False
@@ -140,9 +143,9 @@ def judge(
     from nlgauge.scoring.judge_data import judge_data, judges_of
 
     if isinstance(judges, str):
-        chosen = judges_of(judges, listed(aspect), model=model, base_url=base_url)
-    elif model or base_url or aspect:
-        raise NlgaugeError("judge: a Judge has its own model, base_url and aspect; name them there.")
+        chosen = judges_of(judges, listed(aspect), settings=listed(setting), model=model, base_url=base_url)
+    elif model or base_url or aspect or setting:
+        raise NlgaugeError("judge: a Judge has its own model, base_url, aspect and setting; name them there.")
     else:
         chosen = [judges] if isinstance(judges, Judge) else list(judges)
     done = judge_data(dataset(data), chosen, how=how, keep_draws=keep_draws, progress=progress)

@@ -51,6 +51,8 @@ def available(
         hint = registry.did_you_mean(what, list(KINDS))
         raise NameUnknown(f"cannot list '{what}'.{hint} There are {', '.join(KINDS)}.")
     if kind != "metrics":
+        if names and kind == "judges":
+            return judge_settings(listed(names) or [])
         if names:
             raise NameUnknown(f"list {what}: only metrics can be named; `nlgauge list {what}` shows them all.")
         return Table(what, KINDS[kind](), kind="formats" if kind == "readers" else f"list-{kind}")
@@ -103,9 +105,33 @@ def judge_rows() -> list[Row]:
     tasks = [load_task(name) for name in shipped()]
     return [
         {"judge": t.name, "judges": t.task, "shown": ", ".join(t.shows) or "–", "scale": t.scale,
-         "aspects": ", ".join(t.aspects)}
+         "settings": len(t.named_settings()), "aspects": ", ".join(t.aspects)}
         for t in tasks
     ]  # fmt: skip
+
+
+def judge_settings(names: list[str]) -> Table:
+    """The settings of judges that can be run by name, and what each asks."""
+    from nlgauge.metrics.judge.judge import Judge
+    from nlgauge.metrics.judge.task import load_task
+
+    rows: list[Row] = []
+    for name in names:
+        task = load_task(name)
+        for setting in task.named_settings() or [""]:
+            said = Judge(task=name, setting=setting, aspect=next(iter(task.aspects))).decided()
+            rows.append(
+                {"judge": name, "setting": setting or "–", "model": said.model or "–", "scale": str(said.scale),
+                 "replies": said.n, "temperature": said.temperature, "mode": said.mode,
+                 "without_a_rating": "random rating" if said.fill else "unscored"}
+            )  # fmt: skip
+    alone = list(dict.fromkeys(s for name in names for s in load_task(name).settings))
+    notes = [f"with a model of your own: --model NAME --setting {', '.join(alone)}"] if alone else []
+    return Table(
+        "judges", rows, heads={"without_a_rating": "without a rating"}, kind="list-judge-settings", notes=notes,
+        cells={"temperature": lambda row: f"{row['temperature']:g}"},
+        method="several replies: their ratings are averaged.",
+    )  # fmt: skip
 
 
 def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:

@@ -55,11 +55,22 @@ class JudgedData:
         return self.stopped or "; ".join(["no output is scored", *self.table.notes[:3]]) + "."
 
 
-def judges_of(task: str, aspects: Sequence[str] | None = None, name: str = "", **settings: Any) -> list[Judge]:
-    """One judge for each aspect of a task, all of the task by default; `settings` are those of `Judge`."""
-    asked = aspects or list(load_task(task).aspects)
+def judges_of(
+    task: str, aspects: Sequence[str] | None = None, name: str = "", settings: Sequence[str] | None = None, **how: Any
+) -> list[Judge]:  # fmt: skip
+    """One judge for each aspect of a task, all of the task by default, and each of its settings that is named.
+
+    `how` are fields of `Judge`. The setting 'all' is every one of the task; with a model of one's own each once.
+    """
+    known = load_task(task)
+    asked = aspects or list(known.aspects)
+    chosen = list(settings or [""])
+    if "all" in chosen:
+        chosen = (list(known.settings) if how.get("model") else known.named_settings()) or chosen
+    if name and len(chosen) > 1:
+        raise NlgaugeError(f"--name {name}: one setting at a time, or leave the name to the settings.")
     names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
-    return [Judge(task=task, aspect=a, name=names[a], **settings) for a in asked]
+    return [Judge(task=task, aspect=a, name=names[a], setting=s, **how) for s in chosen for a in asked]
 
 
 def judge_data(

@@ -6,6 +6,8 @@
 
   nlgauge list metrics bleu chrf
 
+  nlgauge list judges gao2025
+
   nlgauge list figures
 """
 
@@ -19,13 +21,15 @@ from nlgauge.cli import _options as o
 from nlgauge.table import Row
 from nlgauge.terminal import wrapped
 
+NAMED = "Metrics of which all is shown; judges whose settings are."
 NEEDS = "Only metrics that need this: references, source, context, control, none."
 
 
 def command(
     what: Annotated[str, typer.Argument(help="metrics, measures, analyses, figures, readers or judges.")] = "metrics",
     names: Annotated[
-        list[str] | None, typer.Argument(help="Metrics of which all is shown.", metavar="[NAME]...")
+        list[str] | None,
+        typer.Argument(help="Metrics of which all is shown; judges whose settings are.", metavar="[NAME]..."),
     ] = None,
     needs: Annotated[list[str] | None, typer.Option("--needs", help=NEEDS)] = None,
     family: Annotated[str | None, typer.Option("--family", help="Only metrics of this family.")] = None,

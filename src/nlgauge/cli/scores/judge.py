@@ -14,6 +14,8 @@ asks twice for what it has.
   people's pass and fail)
 
   nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
+
+  nlgauge judge summeval -j gao2025 --setting GPT4o_T=1_1_10 --aspect coherence -o judged.jsonl
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ def command(
                                          "`split`.")] = 0.45,
     aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by "
                                                         "default.")] = None,
+    setting: Annotated[list[str] | None, ask("--setting", "Scale, draws and temperature by name, where the task has "
+        "settings (`nlgauge list judges gao2025`); a,b or repeated, or 'all'.")] = None,
     scale: Annotated[str, ask("--scale", "As in 1-5, 1-10, 0-100, A-E.")] = "",
     mode: Annotated[str, ask("--mode", "analysis, rating, logprobs or pairwise.")] = "",
     draws: Annotated[int, ask("--draws", "-n", "Replies per output; their ratings are averaged.")] = 0,
@@ -59,7 +63,8 @@ def command(
     references: Annotated[bool, ask("--references", "Also show the judge the references.")] = False,
     name: Annotated[str, ask("--name", "What the judge is called in files, tables and pages; model and aspect by "
                                        "default.")] = "",
-    fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did.")] = "",
+    fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did; 'none' leaves "
+                                       "them unscored where a setting would fill them.")] = "",
     model: Annotated[str, server("--model", "The model's name at the endpoint (or NLGAUGE_MODEL).")] = "",
     base_url: Annotated[str, server("--base-url", "As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).")] = "",
     allow_endpoint: Annotated[str, server("--allow-endpoint", "Yes, ask the endpoint that the task's file names: "
@@ -110,11 +115,14 @@ def command(
     if prompts is not None:
         from nlgauge.door.tuning import tuning_part
 
+        if setting:
+            raise NlgaugeError("--prompts tries prompts, --setting names settings of a task: choose one.")
         data, words = tuning_part(data, columns.file, test)
         o.tell([words])
         judges = _one_each(prompts, judge, o.listed(aspect), settings)
     else:
-        judges = judges_of(judge, o.listed(aspect), name, **settings, prompt=str(prompt or ""))
+        settings["prompt"] = str(prompt or "")
+        judges = judges_of(judge, o.listed(aspect), name, o.listed(setting), **settings)
     offline = dry_run or batch_out is not None or reparse
     if not offline:
         judges = _allowed(judges, allow_endpoint)

@@ -41,6 +41,7 @@ class Judge(Metric):
     references: bool = False
     pattern: str = ""  # a regular expression whose first group is the rating
     prompt: str = ""  # file of a template that takes the place of the task's
+    setting: str = ""  # scale, draws and temperature by a name that the task has, as GPT4o_T=1_1_10 of gao2025
     name: str = ""  # what its column and its lines are called
 
     def check(self) -> None:
@@ -66,26 +67,31 @@ class Judge(Metric):
         from nlgauge.metrics.judge.reply_parser import checked_pattern
         from nlgauge.metrics.judge.scale import Scale
         from nlgauge.metrics.judge.secret import checked_url
-        from nlgauge.metrics.judge.task import MODES, load_task, template
+        from nlgauge.metrics.judge.task import MODES, Setting, load_task, template
 
         task = load_task(self.task)
+        named = task.setting(self.setting) if self.setting else Setting()
         if self.references and "references" not in task.shows:
             task = replace(task, shows={**task.shows, "references": f"Reference {task.output.lower()}"})
-        mode = self.mode or task.mode
+        mode = self.mode or named.mode or task.mode
         if mode not in MODES:
             raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
         if self.prompt:
             task = replace(task, prompts={**task.prompts, mode: template(Path(self.prompt), Path(self.prompt).name)})
-        if self.fill not in ("", "random"):
-            raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in gao2025.")
+        fill = self.fill or named.fill
+        if fill not in ("", "random", "none"):
+            raise NlgaugeError(f"judge: fill='{fill}'; leave it out, or 'random' as in gao2025, or 'none'.")
         base = self.base_url or task.base_url or own_endpoint()
-        n = self.n or task.n
+        n = self.n or named.n or task.n
+        said = self.temperature if self.temperature >= 0 else named.temperature
         # Several draws of one temperature-0 reply would be one reply: gao2025 draws ten times at T=1.
-        temperature = self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
+        temperature = said if said >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         return JudgeProtocol(
-            task, task.aspect(self.aspect), self.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
-            f"{checked_url(base)}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
-            temperature, self.fill, self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
+            task, task.aspect(self.aspect),
+            self.model or named.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
+            f"{checked_url(base)}/chat/completions" if base else "",
+            Scale.parse(self.scale or named.scale or task.scale), mode, n, temperature, "" if fill == "none" else fill,
+            self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -94,6 +100,11 @@ class Judge(Metric):
             return self.name
         decided = self.decided()
         model = re.sub(r"[^\w.-]+", "-", decided.model.rstrip("/").rpartition("/")[2]).strip("-")
+        if self.setting:
+            named = decided.task.setting(self.setting)
+            # The paper's own name only for the paper's own model; another one says which it is.
+            own = bool(named.model) and not self.model
+            model = self.setting if own else f"{model or 'judge'}_{named.name}"
         return f"{model or 'judge'}-{decided.aspect}"[:LONGEST]
 
     @property
@@ -126,9 +137,12 @@ class Judge(Metric):
 
     @property
     def signature(self) -> str:
+        from nlgauge.metrics.judge.task import HEADING
+
         d = self.decided()
         said = "\n".join(
             [d.task.prompt(d.mode), d.task.system, d.task.task, d.task.aspects[d.aspect], str(d.task.shows)]
+            + ([d.task.heading] if d.task.heading != HEADING else [])
         )
         return signature(
             model=d.model, aspect=d.aspect, scale=d.scale, mode=d.mode, n=d.n, temperature=d.temperature,

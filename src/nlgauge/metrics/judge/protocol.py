@@ -90,13 +90,16 @@ class JudgeProtocol:
         return body
 
     def example(self, batch: Batch, i: int) -> str:
-        return "\n\n".join([*self._shown(batch, i), f"## {self.task.output}\n{batch.text(int(batch.output[i]))}"])
+        return "\n\n".join([*self._shown(batch, i), self._headed(self.task.output, batch.text(int(batch.output[i])))])
 
     def _pair(self, batch: Batch, pair: ShownPair) -> str:
         shown = self._shown(batch, pair.first)
         for letter, place in (("A", pair.first), ("B", pair.second)):
-            shown.append(f"## {self.task.output} {letter}\n{batch.text(int(batch.output[place]))}")
+            shown.append(self._headed(f"{self.task.output} {letter}", batch.text(int(batch.output[place]))))
         return "\n\n".join(shown)
+
+    def _headed(self, name: str, text: str | None) -> str:
+        return f"{self.task.heading.replace('{name}', name)}\n{text}"
 
     def _shown(self, batch: Batch, i: int) -> list[str]:
         """What the judge sees beside the output; what a sample lacks is left out."""
@@ -108,7 +111,7 @@ class JudgeProtocol:
                 texts = [batch.control[i]]
             else:
                 texts = [batch.text(int(getattr(batch, part)[i]))]
-            found += [f"## {name}\n{text}" for text in texts if text]
+            found += [self._headed(name, text) for text in texts if text]
         return found
 
     # --- reading ---
@@ -161,7 +164,7 @@ class JudgeProtocol:
         if parsed.value is None:
             return self._filled(parsed, request)
         if self.mode == "logprobs":
-            return Parsed(parsed.value, "no logprobs from this server: the rating as it was written")
+            return Parsed(parsed.value, _no_logprobs(reply))
         if reply.dropped:
             return Parsed(parsed.value, f"without {', '.join(reply.dropped)}, which the server refused")
         return parsed
@@ -218,6 +221,13 @@ class JudgeProtocol:
         reasons = {i: why.get(i, "no other output of its input") for i in range(len(batch)) if not won[i]}
         notes = {i: "some comparisons unscored" for i in why if won[i]}
         return Scores(values, reasons, notes)
+
+
+def _no_logprobs(reply: Reply) -> str:
+    """Why the rating counts as it was written."""
+    if any(len(place) > 1 for place in reply.logprobs):
+        return "no logprobs of whole ratings (several tokens): the rating as it was written"
+    return "no logprobs from this server: the rating as it was written"
 
 
 def _schema(analysis: bool) -> dict[str, Any]:

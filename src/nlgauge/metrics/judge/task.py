@@ -6,7 +6,11 @@
     control aspects:
       coherence: how well the sentences build one clear whole …
     scale: 1-5                            # and perhaps mode, n, temperature, model, base_url, system, max_tokens,
-    prompt
+    prompt, heading
+    models: {GPT4o: gpt-4o}               # settings that are run by name: `T=1_1_10` with the user's own model,
+    settings:                             # `GPT4o_T=1_1_10` with the model named here
+      T=1_1_10: {scale: 1-10, n: 10, temperature: 1}
+    like: gao2025                         # prompt, heading, models and settings of a shipped task
 
 Shipped tasks are in `library/`; a user's own is named by its path. It may come from a stranger: a prompt is read only
 from the task's own folder and only if it is a template, and nothing is sent to a `base_url` that the user has not
@@ -16,7 +20,7 @@ confirmed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +31,29 @@ LIBRARY = Path(__file__).with_name("library")
 MODES = ("analysis", "rating", "logprobs", "pairwise")
 SHOWN = ("source", "context", "references", "control")
 LARGEST = 1 << 20  # bytes of a prompt
+LISTED = ("aspects", "shows", "models", "settings")
+HEADING = "## {name}"  # above each text that is shown
+SET: dict[str, type] = {
+    "scale": str,
+    "n": int,
+    "temperature": float,
+    "mode": str,
+    "fill": str,
+}  # what a setting may say
 HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high)\}")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a judge is asked: what a task's own words leave open. Empty: as the task says."""
+
+    name: str = ""
+    model: str = ""
+    scale: str = ""
+    n: int = 0
+    temperature: float = -1.0
+    mode: str = ""
+    fill: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +73,9 @@ class Task:
     model: str = ""
     base_url: str = ""
     system: str = ""
+    heading: str = HEADING
+    models: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Setting] = field(default_factory=dict)
     prompts: dict[str, str] = field(default_factory=dict)
 
     def prompt(self, mode: str) -> str:
@@ -61,6 +90,26 @@ class Task:
             return lower[name.lower()]
         found = f"no aspect '{name}'.{did_you_mean(name, self.aspects)}" if name else "which aspect?"
         raise NameUnknown(f"judge '{self.name}': {found} There are {', '.join(self.aspects)}.")
+
+    def named_settings(self) -> list[str]:
+        """Each setting with each of the task's models; without models the settings alone."""
+        alone = list(self.settings)
+        return [f"{model}_{name}" for model in self.models for name in alone] if self.models else alone
+
+    def setting(self, name: str) -> Setting:
+        """`GPT4o_T=1_1_10`, or `T=1_1_10` with the model left to the user."""
+        model, _, rest = name.partition("_")
+        if name in self.settings:
+            return self.settings[name]
+        if model in self.models and rest in self.settings:
+            return replace(self.settings[rest], model=self.models[model])
+        if not self.settings:
+            raise NameUnknown(f"judge '{self.name}' has no settings; `nlgauge list judges` says which have.")
+        known = [*self.named_settings(), *self.settings]
+        raise NameUnknown(
+            f"judge '{self.name}': no setting '{name}'.{did_you_mean(name, known)} `nlgauge list judges {self.name}` "
+            "shows them."
+        )
 
 
 def filled(template: str, **texts: str) -> str:
@@ -111,7 +160,7 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
-    known = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt"]
+    known = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt", "like"]
     for key in said:
         if key not in known:
             raise DataError(f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} There are {', '.join(known)}.")
@@ -127,14 +176,19 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
     mode = str(said.get("mode", "analysis"))
     if mode not in MODES:
         raise DataError(f"{path}: mode '{mode}'.{did_you_mean(mode, MODES)} There are {', '.join(MODES)}.")
-    prompts = {mode: template(path, str(said["prompt"]))} if said.get("prompt") else {}
-    plain = {k: v for k, v in said.items() if k not in ("prompt", "aspects", "shows")}
+    like = _like(path, str(said["like"])) if said.get("like") else None
+    prompts = {mode: template(path, str(said["prompt"]))} if said.get("prompt") else like.prompts if like else {}
+    plain = {k: v for k, v in said.items() if k not in ("prompt", "aspects", "shows", "models", "settings", "like")}
+    if like:
+        plain = {"heading": like.heading, "max_tokens": like.max_tokens} | plain
     kinds: dict[str, Any] = {f.name: {"int": int, "float": float}.get(str(f.type), str) for f in fields(Task)}
     try:
         return Task(
             name=name,
             aspects={str(k): str(v).strip() for k, v in said["aspects"].items()},
             shows={str(k): str(v) for k, v in (said.get("shows") or {}).items()},
+            models={str(k): str(v) for k, v in (said.get("models") or (like.models if like else {})).items()},
+            settings=_settings(path, said["settings"]) if said.get("settings") else like.settings if like else {},
             prompts=prompts,
             **{k: kinds[k](v) for k, v in plain.items()},
         )
@@ -145,9 +199,37 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
 def _check_plain(path: Path, said: dict[str, Any]) -> None:
     """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it has no bound."""
     for key, value in said.items():
-        parts = value.values() if key in ("aspects", "shows") and isinstance(value, dict) else [value]
+        parts = list(value.values()) if key in LISTED and isinstance(value, dict) else [value]
+        if key == "settings" and isinstance(value, dict):
+            parts = [p for part in parts for p in (part.values() if isinstance(part, dict) else [part])]
         if any(isinstance(part, list | dict | set | tuple) for part in parts):
             raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
+    for key in ("shows", "models", "settings"):
+        if said.get(key) and not isinstance(said[key], dict):
+            raise DataError(f"{path}: `{key}:` is no list of name: value.")
+
+
+def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
+    found = {}
+    for name, parts in said.items():
+        if not isinstance(parts, dict) or not parts:
+            raise DataError(f"{path}: setting '{name}' says nothing; it may say {', '.join(SET)}.")
+        for key in parts:
+            if key not in SET:
+                hint = did_you_mean(str(key), list(SET))
+                raise DataError(f"{path}: setting '{name}' has '{key}'.{hint} It may say {', '.join(SET)}.")
+        try:
+            found[str(name)] = Setting(str(name), **{k: SET[k](v) for k, v in parts.items()})
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"{path}: setting '{name}': {error}.") from None
+    return found
+
+
+def _like(path: Path, name: str) -> Task:
+    """Only shipped tasks: a file names no other file."""
+    if name not in shipped():
+        raise DataError(f"{path}: like '{name}'.{did_you_mean(name, shipped())} There are {', '.join(shipped())}.")
+    return load_task(name)
 
 
 def template(task: Path, name: str) -> str:

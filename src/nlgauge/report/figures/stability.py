@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
+    COLOURS,
     DASHES,
     GROUPINGS,
+    LEGEND,
     LETTERS,
+    SIGNS,
     SYMBOLS,
     colour,
     dash,
+    distinct,
     framed,
     key,
     label,
+    panels,
+    plain,
     symbol,
     there,
+    whiskers,
 )
-from nlgauge.table import Table
+from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,7 +53,65 @@ def p_value_curves(table: Table) -> go.Figure:
     return _with_key(framed(figure, 420, margin={"l": 10, "r": 20, "t": 60, "b": 50}), table)
 
 
-def _points(table: Table) -> list[Any]:
+@figure("judge-measures")
+def power_and_consistency_by_family(table: Table) -> go.Figure:
+    """The same for each family of scorers, a panel each, on the same axes: does the order of measures stay?"""
+    names = distinct(table, "family")
+    drawn, places = panels(names, most=3, apart=90, tall=300, shared_xaxes="all", shared_yaxes="all")
+    for name, at in zip(names, places, strict=True):
+        cells: dict[str, Row] = {}
+        for row in table:
+            if row["family"] == name:
+                cells.setdefault(row["measure"], {"measure": row["measure"]})[row["what"].lower()] = row["value"]
+        for trace in _points(list(cells.values())):
+            drawn.add_trace(trace.update(mode="markers"), **at)
+    lines = -(-len(names) // 3)
+    framed(drawn, 90 + 300 * lines, margin={"l": 10, "r": 20, "t": 40, "b": 60})
+    drawn.update_xaxes(rangemode="tozero", showticklabels=True)
+    drawn.update_xaxes(title="DP (left: tells scorers apart)", row=lines)
+    drawn.update_yaxes(title="RC (top: ranks them alike)", col=1)
+    return _with_key(drawn, table, lines=False)
+
+
+@figure("judge-statements")
+def statement_intervals(table: Table) -> go.Figure:
+    """A line a statement, a dot with its interval a family; right of 0 is as the paper states, filled where sure."""
+    import plotly.graph_objects as go
+
+    lines = [f"{row['claim'][:2]} {row['statement']}" for row in table]
+    drawn = go.Figure()
+    names = distinct(table, "family")
+    for k, name in enumerate(names):
+        mine = [(line, _as_stated(row)) for line, row in zip(lines, table, strict=True) if row["family"] == name]
+        shift = (k - (len(names) - 1) / 2) * 0.7 / max(len(names), 1)
+        rows = [row for _, row in mine]
+        sure = [row["verdict"] in ("holds", "does not hold") for row in rows]
+        ink, sign = COLOURS[k % len(COLOURS)], SIGNS[k % len(SIGNS)]
+        drawn.add_trace(
+            go.Scatter(
+                x=[row["value"] for row in rows], y=[i + shift for i in range(len(rows))], mode="markers",
+                name=plain(name), error_x=whiskers(rows, ink, width=0), text=[line for line, _ in mine],
+                marker={"color": ink, "size": 9, "symbol": [sign if s else f"{sign}-open" for s in sure]},
+                hovertemplate="%{text}: %{x:.3f}<extra></extra>",
+            )
+        )  # fmt: skip
+    shown = list(dict.fromkeys(lines))
+    framed(drawn, 130 + 34 * len(shown), **LEGEND, margin={"l": 10, "r": 20, "t": 60, "b": 50})
+    drawn.update_yaxes(
+        tickvals=list(range(len(shown))), ticktext=[plain(s) for s in shown], autorange="reversed", zeroline=False
+    )
+    drawn.update_xaxes(title="difference in DP or RC; right of 0: as the paper states (for ≈ near 0)", zeroline=True)
+    return drawn
+
+
+def _as_stated(row: Row) -> Row:
+    """Turned so that a difference which the paper states is positive."""
+    if " < " not in row["statement"]:
+        return row
+    return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
+
+
+def _points(table: Iterable[Row]) -> list[Any]:
     import plotly.graph_objects as go
 
     rows = [row for row in table if there(row["dp"]) and there(row["rc"])]
