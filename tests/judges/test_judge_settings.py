@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +79,13 @@ def test_each_setting_sends_what_the_paper_says_and_averages_what_comes(
     assert str(judge) == f"{name}-coherence"
 
 
-def test_a_reply_without_a_rating_gets_a_random_one_as_in_the_paper_and_says_so(serve: Serve, tmp_path: Path) -> None:
+def test_a_reply_without_a_rating_gets_a_random_one_only_where_asked_and_says_so(serve: Serve, tmp_path: Path) -> None:
     server = serve(says="I cannot rate this.")
     how = Asking(concurrency=4, pause=0.01)
-    judge = Judge(task="gao2025", aspect="coherence", setting="GPT4o_T=0_1_5", base_url=server.base_url)
-    found = judged(judge, batch(40), Replies(Store(tmp_path / "s")), how)
+    plain = Judge(task="gao2025", aspect="coherence", setting="GPT4o_T=0_1_5", base_url=server.base_url)
+    found = judged(replace(plain, fill="random"), batch(40), Replies(Store(tmp_path / "s")), how)
     assert set(found.scores.values) == {1.0, 2.0, 3.0, 4.0, 5.0}
     assert all("random" in note for note in found.scores.notes.values()) and len(found.scores.notes) == 40
-    plain = Judge(
-        task="gao2025", aspect="coherence", setting="GPT4o_T=0_1_5", fill="none", base_url=server.base_url
-    )  # fmt: skip
     kept = judged(plain, batch(40), Replies(Store(tmp_path / "s")), how)
     assert all(math.isnan(v) for v in kept.scores.values)
     assert server.log()["stats"]["requests"] == 40  # the same replies, read otherwise

@@ -63,8 +63,7 @@ def command(
     references: Annotated[bool, ask("--references", "Also show the judge the references.")] = False,
     name: Annotated[str, ask("--name", "What the judge is called in files, tables and pages; model and aspect by "
                                        "default.")] = "",
-    fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did; 'none' leaves "
-                                       "them unscored where a setting would fill them.")] = "",
+    fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did.")] = "",
     model: Annotated[str, server("--model", "The model's name at the endpoint (or NLGAUGE_MODEL).")] = "",
     base_url: Annotated[str, server("--base-url", "As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).")] = "",
     allow_endpoint: Annotated[str, server("--allow-endpoint", "Yes, ask the endpoint that the task's file names: "

@@ -79,8 +79,8 @@ class Judge(Metric):
         if self.prompt:
             task = replace(task, prompts={**task.prompts, mode: template(Path(self.prompt), Path(self.prompt).name)})
         fill = self.fill or named.fill
-        if fill not in ("", "random", "none"):
-            raise NlgaugeError(f"judge: fill='{fill}'; leave it out, or 'random' as in gao2025, or 'none'.")
+        if fill not in ("", "random"):
+            raise NlgaugeError(f"judge: fill='{fill}'; leave it out, or 'random' as in gao2025.")
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or named.n or task.n
         said = self.temperature if self.temperature >= 0 else named.temperature
@@ -90,7 +90,7 @@ class Judge(Metric):
             task, task.aspect(self.aspect),
             self.model or named.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
             f"{checked_url(base)}/chat/completions" if base else "",
-            Scale.parse(self.scale or named.scale or task.scale), mode, n, temperature, "" if fill == "none" else fill,
+            Scale.parse(self.scale or named.scale or task.scale), mode, n, temperature, fill,
             self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
         )  # fmt: skip
 
