@@ -291,7 +291,7 @@ def _verdict_interval(
     units = found.influence if sample.clusters is None else cluster_sums(found.influence, sample.clusters)
     ends = share_interval(
         found.value, units, *_one_more(sample, found, value), (1 - level) / 2,
-        count=method == "labels" and sample.strata is None, tuned=method != "ppi", equal_tails=equal_tails,
+        count=method == "labels", tuned=method != "ppi", equal_tails=equal_tails,
     )  # fmt: skip
     return replace(found, value=value[()], low=ends.low, high=ends.high, worth=ends.worth)
 

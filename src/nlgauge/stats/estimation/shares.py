@@ -5,9 +5,9 @@ To the labelled rows half a pass and half a fail are added, each where the judge
 prior adds half of each to a count, and the rows get weights with gamma distributions (the Bayesian bootstrap). Rows
 that push the share up and rows that push it down are each summed up by their variance and skewness, and the quantiles
 of the difference of the two gamma distributions are the ends (saddlepoint approximation, no draws). So an error that
-was not seen yet counts, and rare errors of one kind make one end longer, in every design. Labels without judge and
-strata are a count, with its steps: at each end they add .7 of the row on its own side and .3 of the other, which is
-what the leaner Clopper-Pearson interval does (stats/agreement/proportion.py).
+was not seen yet counts, and rare errors of one kind make one end longer, in every design. Labels without a judge are a
+count, with its steps: at each end they add .7 of the row on its own side and .3 of the other, which is what the leaner
+Clopper-Pearson interval does (stats/agreement/proportion.py), and come to the halves as far as strata tell the verdict.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def share_interval(
     """Ends of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one end.
 
     `unseen`: the row on the side of an end, which may weigh more than those seen; `seen`: that on the other side.
-    `count`: labels without a judge and strata.
+    `count`: labels without a judge.
 
     `tuned`: without a pass the judge has no weight, so the upper end is never below that of a count of 0, and what lies
     below that end cannot be missed from above: the lower end may then use the rate of both (not with `equal_tails`).
@@ -59,7 +59,9 @@ def share_interval(
     """
     up, down = np.maximum(influence, 0.0), np.maximum(-influence, 0.0)
     sums = [(part**power).sum(axis=-1) for part in (up, down) for power in (2, 3)]
-    own = COUNT if count else 0.5
+    plain = unseen.pass_weight * (1 - value) + unseen.fail_weight * value
+    errors = unseen.up + unseen.down - plain  # of strata and judge: nothing where they tell nothing
+    own = 0.5 + (COUNT - 0.5) * np.clip((plain - errors) / (plain + errors), 0, 1) * count
 
     def low_end(p: Any) -> Any:
         more = OneMore(seen.pass_weight, unseen.fail_weight, seen.up, unseen.down)
