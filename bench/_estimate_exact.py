@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 MOST = 9  # errors of one kind that are looked at; more are taken as held where that helps and missed where it helps
 FLOOR = 0.93
+SECONDS = 120.0  # of a search
 
 
 class Least(NamedTuple):
@@ -52,28 +53,42 @@ def error_counts(n: int, missed: float, let_pass: float) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def least_coverage(n: int, p: float, recall: float, seconds: float = 60.0) -> Least:
+def least_coverage(n: int, p: float, recall: float) -> Least:
     """Over all intervals whose ends rise with a and fall with b and that cover FLOOR wherever the judge's errors shift
-    its share by as much as here: the least coverage where p of the rows pass and both recalls are `recall`.
+    its share by as much as here: the least coverage where p of the rows pass and both recalls are `recall`."""
+    missed, let_pass = p * (1 - recall), (1 - p) * (1 - recall)
+    shift = missed - let_pass
+    # Other errors of both kinds with the same difference, up to a recall of about .8.
+    more = np.concatenate([np.linspace(0, 0.03, 13), np.linspace(0.035, 0.12, 18)]) + max(-shift, 0.0)
+    return _search(error_counts(n, missed, let_pass), [error_counts(n, let + shift, let) for let in more])
 
-    Which counts hold the shift is a choice of two sets, one for each end; the search is over all such sets (integer
-    linear program), not over a formula for intervals. Fewer worlds are asked for than there are, and counts above MOST
-    are taken as the searcher likes, so the least coverage of real intervals is at least as large.
-    """
+
+@lru_cache(maxsize=64)
+def least_corrected(each: int, recall: float) -> Least:
+    """The same for the share corrected for both error rates (Rogan and Gladen), `each` labels of each verdict, where
+    the judge and people pass half of the rows: errors of both kinds are equally frequent, and how frequent is open."""
+    from scipy.stats import binom
+
+    count = np.arange(MOST + 1)
+
+    def chances(error: float) -> Floats:
+        one = binom.pmf(count, each, error)
+        return np.outer(one, one)
+
+    return _search(chances(1 - recall), [chances(float(e)) for e in np.linspace(0, 0.25, 51)])
+
+
+def _search(target: Floats, worlds: list[Floats]) -> Least:
+    """Which counts hold the truth, the same in all `worlds`, is a choice of two sets, one for each end; the search is
+    over all such sets (integer linear program), not over a formula for intervals. Fewer worlds are asked for than there
+    are, and counts above MOST are taken as the searcher likes, so the least coverage of real intervals is at least as
+    large."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import lil_matrix
 
-    missed, let_pass = p * (1 - recall), (1 - p) * (1 - recall)
-    shift = missed - let_pass
     cells = (MOST + 1) ** 2
     at = np.arange(cells).reshape(MOST + 1, MOST + 1)
-    target = error_counts(n, missed, let_pass)
-    # Other errors of both kinds with the same difference, up to a recall of about .8.
-    more = [
-        max(-shift, 0.0) + extra for extra in np.concatenate([np.linspace(0, 0.03, 13), np.linspace(0.035, 0.12, 18)])
-    ]
-    worlds = [error_counts(n, let + shift, let) for let in more]
-    # Variables: u (the upper end reaches the shift), l (the lower end does), both (held).
+    # Variables: u (the upper end reaches the truth), l (the lower end does), both (held).
     rows = []
     lower: list[float] = []
     upper: list[float] = []
@@ -103,7 +118,7 @@ def least_coverage(n: int, p: float, recall: float, seconds: float = 60.0) -> Le
     cost = np.concatenate([np.zeros(2 * cells), target.ravel()])
     found = milp(
         cost, integrality=np.ones(3 * cells), bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix.tocsr(), np.array(lower), np.array(upper)), options={"time_limit": seconds},
+        constraints=LinearConstraint(matrix.tocsr(), np.array(lower), np.array(upper)), options={"time_limit": SECONDS},
     )  # fmt: skip
     bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
     return Least(float(bound if found.status != 0 else found.fun), found.status == 0)
