@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
@@ -54,6 +55,16 @@ def test_errors_hold_where_strata_or_probabilities_say_nearly_all(p: float, kind
     for row in world.mean_coverage(30, p, kind, judge, design, TRIALS):
         if row["method"] != "judge":
             assert at_least(0.94, row["coverage"]), row
+
+
+def test_clusters_whose_rows_are_all_alike_count_once() -> None:
+    rng, held = np.random.default_rng(5), []
+    for _ in range(8):
+        labels = world.people(rng, 100, 0.1, 0.95)
+        sample = world.drawn(rng, labels, world.judged(rng, labels, "number", "poor"), 60, "clusters")
+        found = world.mean_estimate(sample, "ppi++")
+        held.append(float(((found.low <= 0.1) & (found.high >= 0.1)).mean()))
+    assert at_least(0.93, sum(held) / len(held), 800)
 
 
 def test_coverage_of_a_count_is_that_of_its_simulation() -> None:
