@@ -9,13 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench._estimate_exact import count_coverage
 from nlgauge.analyses.estimates.estimate import NOT_ENOUGH
-from nlgauge.stats.estimation.grouped_correlation import (
-    correlations,
-    input_correlation,
-    item_correlation,
-    system_correlation,
-)
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
@@ -103,15 +98,6 @@ def coverage(found: MeanEstimate, truth: float) -> float:
     return float((reach(found, truth) <= 1).mean())
 
 
-def nearest(reached: Floats) -> tuple[float, float]:
-    """Of the coverages that these intervals would have if all were narrowed by one factor: the one nearest to .95, and
-    the factor. Few counts make few of them."""
-    factors, times = np.unique(np.append(np.round(reached[reached <= 1], 9), 0.0), return_counts=True)
-    shares = np.cumsum(times) / len(reached)
-    at = int(np.argmin(np.abs(shares - 0.95)))
-    return float(shares[at]), float(factors[at])
-
-
 def mean_coverage(n: int, p: float | None, kind: str, judge: str, design: str, trials: int) -> list[Row]:
     """Labels only, PPI and PPI++, and the judge alone."""
     rng = np.random.default_rng([n, round(100 * (p or 0)), KINDS.index(kind), len(judge), DESIGNS.index(design)])
@@ -128,10 +114,10 @@ def mean_coverage(n: int, p: float | None, kind: str, judge: str, design: str, t
     rows = []
     for m in METHODS:
         each = np.concatenate(reached[m])
-        share, factor = nearest(each)
+        counted = m == "labels" and design == "random" and p is not None
         rows.append({
             "n": n, "p": p, "kind": kind, "judge": judge, "design": design, "method": m,
-            "coverage": float((each <= 1).mean()), "nearest": share, "factor": factor,
+            "coverage": count_coverage(n, truth) if counted else float((each <= 1).mean()),
             "narrowed": [float((each <= f).mean()) for f in NARROWER],
             "width": width[m] / width["labels"], "data sets": trials,
         })  # fmt: skip
@@ -247,45 +233,6 @@ def correlation_coverage(n: int, rho: float, ratings: bool, design: str, trials:
             "coverage": float(((low <= truth[c]) & (truth[c] <= high)).mean()), "bias": float(value.mean() - truth[c]),
             "plain": float(((plain_low <= truth[c]) & (truth[c] <= plain_high)).mean()),
             "width": float((high - low).mean() / (plain_high - plain_low).mean()), "data sets": trials,
-        })  # fmt: skip
-    return rows
-
-
-def grouped_coverage(grouping: str, n: int, rho: float, trials: int, systems: int = 8, inputs: int = 400) -> list[Row]:
-    """Correlations by input, by system and over system means, people's and metric's abilities of systems correlated by
-    `rho`. n labelled inputs with all their outputs. The truth is that of all outputs of the data set."""
-    rng = np.random.default_rng([n, round(100 * rho), len(grouping), 81])
-    coefficients = ("pearson", "spearman", "kendall")
-    held: dict[str, list[tuple[bool, bool, float, float, float]]] = {c: [] for c in coefficients}
-    units = [np.arange(inputs)] * systems
-    for _ in range(trials):
-        ability = rng.standard_normal(systems)
-        seen = rho * ability + np.sqrt(1 - rho**2) * rng.standard_normal(systems)
-        hard, own = rng.standard_normal(inputs), rng.standard_normal((systems, inputs))
-        y = np.clip(np.round(TRUTH + 1.1 * (0.5 * ability[:, None] + 0.6 * hard + 0.8 * own)), 1, 5)
-        f = 0.5 * seen[:, None] + 0.5 * hard + 0.5 * own + 0.6 * rng.standard_normal(y.shape)
-        labels = np.where(np.arange(inputs) < n, y, np.nan)
-        samples = [PartlyLabelled(labels[s], f[s], bounds=SCALE) for s in range(systems)]
-        for c in coefficients:
-            if grouping == "input":
-                truth, found = (
-                    np.nanmean(correlations(f.T, y.T, c)),
-                    input_correlation(PartlyLabelled(labels.T, f.T), c)[0],
-                )
-            elif grouping == "item":
-                truth, found = correlations(f, y, c).mean(), item_correlation(samples, units, c)
-            else:
-                truth, found = correlations(f.mean(axis=1), y.mean(axis=1), c), system_correlation(samples, units, c)
-            held[c].append((
-                found.low <= truth <= found.high, found.plain_low <= truth <= found.plain_high,
-                found.high - found.low, found.plain_high - found.plain_low, found.value - truth,
-            ))  # fmt: skip
-    rows = []
-    for c, each in held.items():
-        covered, plain, width, plain_width, bias = np.array(each, float).mean(axis=0).tolist()
-        rows.append({
-            "n": n, "grouping": grouping, "coefficient": c, "true": rho, "coverage": covered, "plain": plain,
-            "width": width / plain_width, "mean width": width, "bias": bias, "data sets": trials,
         })  # fmt: skip
     return rows
 

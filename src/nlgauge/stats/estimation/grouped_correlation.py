@@ -4,7 +4,8 @@ By input: inputs whose outputs are all labelled have a coefficient of their own;
 like any other mean. By item: the sparse correlation of each system, averaged. Over system means: people's mean of each
 system is estimated from its labels (PPI++), and the doubt about all of them, which hides part of a correlation, is
 taken out of it: means are drawn from what labels leave open around a line on the metric's means (random effects with a
-flat prior), and the coefficient of every draw is taken. Rows of one input, or cluster of inputs, count together.
+flat prior), those of the metric from what its rows leave open, and the coefficient of every draw is taken. Rows of one
+input, or cluster of inputs, count together.
 """
 
 from __future__ import annotations
@@ -108,9 +109,21 @@ def system_correlation(
         freedom = float(min(e.freedom for e in each))
         if np.ptp(x) == 0 or np.ptp(y) == 0:
             return SparseCorrelation(*[float("nan")] * 6)
-        drawn = correlations(x, _means_drawn(x, y, covariance, freedom, np.random.default_rng(seed)), coefficient)
+        rng = np.random.default_rng(seed)
+        people = _means_drawn(x, y, covariance, freedom, rng)
+        metric = rng.multivariate_normal(x, _score_covariance(samples, units), len(people))
+        drawn = correlations(metric, people, coefficient)
         ends += np.quantile(drawn, [0.5, (1 - level) / 2, (1 + level) / 2]).tolist()
     return SparseCorrelation(*ends)
+
+
+def _score_covariance(samples: Sequence[PartlyLabelled], units: Sequence[Ints]) -> Floats:
+    """Of the metric's means of the systems, whose rows are a sample of outputs like these."""
+    sums = np.zeros((len(samples), max(int(u.max()) for u in units) + 1))
+    for mine, sample, unit in zip(sums, samples, units, strict=True):
+        assert sample.score is not None
+        np.add.at(mine, unit, (sample.score - sample.score.mean()) / len(sample.score))
+    return np.asarray(sums @ sums.T)
 
 
 def _means_drawn(x: Floats, y: Floats, covariance: Floats, freedom: float, rng: np.random.Generator) -> Floats:

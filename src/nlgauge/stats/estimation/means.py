@@ -25,7 +25,6 @@ Method = Literal["labels", "judge", "ppi", "ppi++"]
 METHODS = ("labels", "judge", "ppi", "ppi++")
 OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
 DOUBT = 0.7  # ratings at the rarer end of the scale that a judge's gain is held against: it counts m / (m + DOUBT)
-COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 FAR = 0.1  # rating at the far end of the scale that is added to the variance
 
 
@@ -61,7 +60,8 @@ class MeanEstimate:
     """A mean with its interval; arrays over the repetitions, or numbers where there is one.
 
     weight: λ (the mean over strata). freedom: of Student's t. worth: number of labels drawn at random without a judge
-    that would give the same variance. influence: of every row on the value (repetitions × rows).
+    that would give the same variance. influence: of every row on the value (repetitions × rows). expected: label of
+    every row, from its stratum and the judge's score.
     """
 
     value: Any
@@ -72,6 +72,7 @@ class MeanEstimate:
     weight: Any
     worth: Any
     influence: Floats
+    expected: Floats
 
     @property
     def width(self) -> Any:
@@ -100,7 +101,7 @@ def mean_estimate(
     plain = found if method == "labels" else _rectified(sample, "labels")
     share = sample.two_valued if sample.share is None else sample.share
     if share and sample.two_valued:
-        return _verdict_interval(sample, found, plain, level, method, equal_tails)
+        return _verdict_interval(sample, found, level, method, equal_tails)
     if bounds := (0.0, 1.0) if share else sample.bounds:
         return _bounded_interval(sample, found, plain, bounds, level)
     half = _student(found.freedom, level) * found.se
@@ -122,7 +123,7 @@ def _judge_only(sample: PartlyLabelled, level: float) -> MeanEstimate:
     se = np.sqrt(_by_cluster_variance(influence, sample.clusters))
     half = _student(np.full_like(value, n - 1), level) * se
     nothing = np.zeros_like(value)
-    return MeanEstimate(value, se, value - half, value + half, nothing + n - 1, nothing + 1, nothing, influence)
+    return MeanEstimate(value, se, value - half, value + half, nothing + n - 1, nothing + 1, nothing, influence, score)
 
 
 def _score(sample: PartlyLabelled) -> Floats:
@@ -146,7 +147,7 @@ def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
     y = np.where(labelled, sample.labels, 0.0)
     f = np.zeros_like(y) if method == "labels" else np.broadcast_to(_score(sample), y.shape)
     value = np.zeros(y.shape[:-1])
-    influence, centres = np.zeros_like(y), np.zeros_like(y)
+    influence, centres, expected = np.zeros_like(y), np.zeros_like(y), np.zeros_like(y)
     spread, weighted, per_freedom = np.zeros_like(value), np.zeros_like(value), np.zeros_like(value)
     common, strata = _common_weight(sample, method, y, f)
     # Numbers taken from the labels of a stratum.
@@ -161,6 +162,7 @@ def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
         own = np.where(mine, own * np.sqrt(n / np.maximum(n - fitted, 1))[..., None], own) / rows
         influence += own
         centres += np.where(part.inside, theta[..., None], 0.0)
+        expected += lam[..., None] * part.all_off
         value += share * theta
         weighted += share * lam
         square = np.where(mine, own**2, 0.0).sum(axis=-1)
@@ -173,7 +175,8 @@ def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
     else:
         freedom = np.maximum(_labelled_clusters(sample) - fitted, 1).astype(float)
     nothing = np.full(value.shape, np.nan)
-    return MeanEstimate(value, np.sqrt(variance), nothing, nothing, freedom, weighted, nothing, influence)
+    se, expected = np.sqrt(variance), expected + centres
+    return MeanEstimate(value, se, nothing, nothing, freedom, weighted, nothing, influence, expected)
 
 
 @dataclass(frozen=True)
@@ -276,60 +279,66 @@ def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> 
 
 
 def _verdict_interval(
-    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, level: float, method: Method, equal_tails: bool
+    sample: PartlyLabelled, found: MeanEstimate, level: float, method: Method, equal_tails: bool
 ) -> MeanEstimate:
     """Labels drawn at random and nothing else are a count; else see shares.py."""
-    from scipy.special import ndtr
-
     n = sample.labelled.sum(axis=-1)
     value = np.clip(found.value, 0.0, 1.0)
     alone = method == "labels" and sample.clusters is None and sample.strata is None and sample.probability is None
     if alone:
         low, high = proportion_interval(value * n, n, level, one_tail=not equal_tails)
         return replace(found, low=low, high=high, worth=n.astype(float))
-    # Whole verdicts and errors make steps; PPI++ weighs them with a number, unless the judge hardly counts.
-    steps = np.full(n.shape, method == "labels" or (method == "ppi" and _two_scores(_score(sample))))
-    if method == "ppi++":
-        steps = found.se**2 >= COARSE * plain.se**2
-    steps &= sample.clusters is None
     units = found.influence if sample.clusters is None else cluster_sums(found.influence, sample.clusters)
-    # A count tells its own variance; that of clusters and of a judge's numbers is estimated.
-    freedom = found.freedom if sample.clusters is not None else np.maximum(n - 1.0 - (method == "ppi++"), 1.0)
-    tail = np.where(steps, (1 - level) / 2, ndtr(-_student(freedom, level)))
     ends = share_interval(
-        found.value, units, *_one_more(sample, found, value, method), tail,
-        steps=steps, tuned=method != "ppi", equal_tails=equal_tails,
+        found.value, units, *_one_more(sample, found, value), _tail(sample, found.influence, level),
+        count=method == "labels", tuned=method != "ppi", equal_tails=equal_tails,
     )  # fmt: skip
     return replace(found, value=value[()], low=ends.low, high=ends.high, worth=ends.worth)
 
 
-def _two_scores(score: Floats) -> bool:
-    return bool(((score == score.min()) | (score == score.max())).all())
+def _tail(sample: PartlyLabelled, influence: Floats, level: float) -> Any:
+    """Error rate of one end; in clusters less, by as much as Student's t is wider than the normal distribution. Its
+    degrees of freedom are the rows that count as one of their own, by the design effect (variance by clusters over
+    that by rows): where the rows of a cluster are alike, the clusters are all there is."""
+    from scipy.special import ndtr
+
+    if sample.clusters is None:
+        return (1 - level) / 2
+    together, alone = (cluster_sums(influence, sample.clusters) ** 2).sum(axis=-1), (influence**2).sum(axis=-1)
+    rows, clusters = sample.labelled.sum(axis=-1), _labelled_clusters(sample)
+    own = np.clip(rows * alone / np.maximum(together, 1e-300), clusters, rows)
+    return ndtr(-_student(np.maximum(own - 1.0, 1.0), level))
 
 
-def _one_more(sample: PartlyLabelled, found: MeanEstimate, value: Any, method: Method) -> tuple[OneMore, OneMore]:
-    """A pass among the rows that the judge would fail (the lowest scores, as many as fail), and a fail among the rows
-    that it would pass: not seen yet, when one with the largest weight is among those of its verdict and an error of the
-    judge has the largest, and with the weights seen. In clusters of k rows it counts as √k."""
+def _one_more(sample: PartlyLabelled, found: MeanEstimate, value: Any) -> tuple[OneMore, OneMore]:
+    """A pass among the rows that are expected to fail (those of least `expected`, as many as fail), and a fail among
+    the rows that are expected to pass: not seen yet, when one as heavy as the heaviest label (or as rows are on
+    average, by weight) is among those of its verdict, and with the weights seen. As an error of the judge, or of the
+    stratum, it weighs as those rows do on average. In clusters of k rows it counts as √k."""
     y = np.where(sample.labelled, sample.labels, 0.0)
-    w = _label_weights(sample, y)
-    largest, usual = w.max(axis=-1), (w**2).sum(axis=-1)
+    w, every = _label_weights(sample, y)
     many = 1.0 if sample.clusters is None else np.sqrt(sample.labelled.sum(axis=-1) / _labelled_clusters(sample))
-    off = np.zeros(value.shape), np.zeros(value.shape)
-    if method != "labels":
-        score = np.sort(np.broadcast_to(_score(sample), y.shape), axis=-1)
-        rows, total = y.shape[-1], score.sum(axis=-1)
-        failed = np.clip(np.round((1 - value) * rows), 1, rows - 1).astype(int)
-        worst = np.take_along_axis(np.cumsum(score, axis=-1), np.asarray(failed - 1)[..., None], axis=-1)[..., 0]
-        lam = np.minimum(found.weight, 1.0)
-        off = lam * (total / rows - worst / failed), lam * ((total - worst) / (rows - failed) - total / rows)
+    expected = np.clip(found.expected, 0.0, 1.0)
+    order = np.lexsort((every, expected), axis=-1)
+    expected, weight = (np.take_along_axis(a, order, axis=-1) for a in (expected, every))
+    rows = y.shape[-1]
+    failed = np.clip(np.round((1 - value) * rows), 1, rows - 1)
+    low = np.arange(rows) < failed[..., None]
+    up, down = (
+        np.maximum((weight * side).sum(axis=-1) * (off * side).sum(axis=-1) / count**2, 0.0)
+        for side, off, count in (
+            (low, value[..., None] - expected, failed),
+            (~low, expected - value[..., None], rows - failed),
+        )
+    )
     both = []
-    for extra, error in ((largest, largest), (0.0, usual)):
+    heavy = np.maximum(w.max(axis=-1), (every**2).sum(axis=-1) / every.sum(axis=-1))
+    for extra in (heavy, 0.0):
         passes, fails = (
             many * ((w**2 * mine).sum(axis=-1) + extra**2) / np.maximum((w * mine).sum(axis=-1) + extra, 1e-300)
             for mine in (y, np.where(sample.labelled, 1 - y, 0.0))
         )
-        both.append(OneMore(passes, fails, passes * (1 - value) + error * off[0], fails * value + error * off[1]))
+        both.append(OneMore(passes, fails, passes * (1 - value) + up, fails * value + down))
     return both[0], both[1]
 
 
@@ -365,13 +374,22 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
     """Verdicts drawn at random that would have the variance of labels only in this design."""
     # The variance hangs on rare ratings at the far end, which few labels may lack: part of the heaviest is added.
     y = np.where(sample.labelled, sample.labels, 0.0)
-    largest = _label_weights(sample, y).max(axis=-1)
+    largest = _label_weights(sample, y)[0].max(axis=-1)
     rare = FAR * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
     most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
 
 
-def _label_weights(sample: PartlyLabelled, y: Floats) -> Floats:
-    """How much each label counts in the mean of labels only; they add up to 1."""
-    return np.asarray(sum(part.w for part in _parts(sample, y, y)) / y.shape[-1])
+def _label_weights(sample: PartlyLabelled, y: Floats) -> tuple[Floats, Floats]:
+    """How much each label counts in the mean of labels only (they add up to 1), and every row if it were labelled,
+    which is that of the heaviest label where its probability is not known."""
+    rows = y.shape[-1]
+    labelled, every = np.zeros_like(y), np.zeros_like(y)
+    for part in _parts(sample, y, y):
+        labelled += part.w / rows
+        total = np.where(part.mine, part.each, 0.0).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            every += np.where(part.inside, part.each * (part.size / total / rows)[..., None], 0.0)
+    heaviest = labelled.max(axis=-1, keepdims=True)
+    return labelled, np.where(np.isfinite(every), np.minimum(every, 1.0), heaviest)

@@ -2,11 +2,12 @@
 judge are among them.
 
 To the labelled rows half a pass and half a fail are added, each where the judge would say the opposite, as Jeffreys'
-prior adds half of each to a count; the interval is that of the gamma distribution with the variance and the skewness
-of all these rows (the Bayesian bootstrap by its first three moments, without draws). So an error that was not seen yet
-counts, and rare errors of one kind make one end longer, in every design. An estimate with the steps of a count (labels
-alone, a judge's verdicts at full weight, a judge that hardly counts) adds at each end .7 of the row on its own side and
-.3 of the other, which is what the leaner Clopper-Pearson interval does (stats/agreement/proportion.py).
+prior adds half of each to a count, and the rows get weights with gamma distributions (the Bayesian bootstrap). Rows
+that push the share up and rows that push it down are each summed up by their variance and skewness, and the quantiles
+of the difference of the two gamma distributions are the ends (saddlepoint approximation, no draws). So an error that
+was not seen yet counts, and rare errors of one kind make one end longer, in every design. Labels without a judge are a
+count, with its steps: at each end they add .7 of the row on its own side and .3 of the other, which is what the leaner
+Clopper-Pearson interval does (stats/agreement/proportion.py), and come to the halves as far as strata tell the verdict.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-OWN = 0.7  # of the row on the side of an end, where the estimate has steps; else half
-NORMAL = 1e5  # rows of equal influence above which a gamma distribution is normal
+COUNT = 0.7  # of the row on the side of an end that a count adds; else half
+STEPS = 45  # of halving towards a quantile
+FAR = 1e4  # standard deviations: no point of the saddlepoint lies further out
 
 
 class OneMore(NamedTuple):
@@ -38,67 +40,95 @@ class ShareEnds(NamedTuple):
 
 
 def share_interval(
-    value: Any, influence: Floats, unseen: OneMore, seen: OneMore, tail: Any, *, steps: Any, tuned: bool,
+    value: Any, influence: Floats, unseen: OneMore, seen: OneMore, tail: Any, *, count: bool, tuned: bool,
     equal_tails: bool,
 ) -> ShareEnds:  # fmt: skip
     """Ends of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one end.
 
     `unseen`: the row on the side of an end, which may weigh more than those seen; `seen`: that on the other side.
+    `count`: labels without a judge.
 
     `tuned`: without a pass the judge has no weight, so the upper end is never below that of a count of 0, and what lies
     below that end cannot be missed from above: the lower end may then use the rate of both (not with `equal_tails`).
 
     >>> y = np.repeat([1.0, 0.0], [12, 18])
     >>> more = OneMore(1 / 30, 1 / 30, 0.6 / 30, 0.4 / 30)
-    >>> found = share_interval(0.4, (y - 0.4) / 30, more, more, 0.025, steps=True, tuned=True, equal_tails=False)
+    >>> found = share_interval(0.4, (y - 0.4) / 30, more, more, 0.025, count=True, tuned=True, equal_tails=False)
     >>> round(float(found.low), 3), round(float(found.high), 3)
-    (0.231, 0.589)
+    (0.229, 0.59)
     """
-    square, cube = (influence**2).sum(axis=-1), (influence**3).sum(axis=-1)
-    own = np.where(steps, OWN, 0.5)
+    up, down = np.maximum(influence, 0.0), np.maximum(-influence, 0.0)
+    sums = [(part**power).sum(axis=-1) for part in (up, down) for power in (2, 3)]
+    plain = unseen.pass_weight * (1 - value) + unseen.fail_weight * value
+    errors = unseen.up + unseen.down - plain  # of strata and judge: nothing where they tell nothing
+    own = 0.5 + (COUNT - 0.5) * np.clip((plain - errors) / (plain + errors), 0, 1) * count
 
     def low_end(p: Any) -> Any:
         more = OneMore(seen.pass_weight, unseen.fail_weight, seen.up, unseen.down)
-        centre, variance, third = _with_more(value, square, cube, more, (1 - own, own))
-        return centre + _gamma_quantile(variance, third, p)
+        centre, rising, falling = _with_more(value, sums, more, (1 - own, own))
+        return centre - _upper_quantile(falling, rising, p)
 
     def high_end(p: Any) -> Any:
         more = OneMore(unseen.pass_weight, seen.fail_weight, unseen.up, seen.down)
-        centre, variance, third = _with_more(value, square, cube, more, (own, 1 - own))
-        return centre + _gamma_quantile(variance, third, 1 - p)
+        centre, rising, falling = _with_more(value, sums, more, (own, 1 - own))
+        return centre + _upper_quantile(rising, falling, p)
 
     low, high = low_end(tail), high_end(tail)
     if tuned:
-        no_pass, no_fail = (1 - (tail / OWN) ** w for w in (unseen.pass_weight, unseen.fail_weight))
+        no_pass, no_fail = (1 - (tail / COUNT) ** w for w in (unseen.pass_weight, unseen.fail_weight))
         if not equal_tails:
             low = np.maximum(low, np.minimum(low_end(2 * tail), no_pass))
             high = np.minimum(high, np.maximum(high_end(2 * tail), 1 - no_fail))
         low, high = np.minimum(low, 1 - no_fail), np.maximum(high, no_pass)
     inside = np.clip(value, 0.0, 1.0)
-    centre, variance, _ = _with_more(inside, square, cube, unseen, (0.5, 0.5))
+    centre, rising, falling = _with_more(inside, sums, unseen, (0.5, 0.5))
+    variance = rising[0] + falling[0]
     low, high = np.clip(np.minimum(low, inside), 0, 1), np.clip(np.maximum(high, inside), 0, 1)
     return ShareEnds(low[()], high[()], np.maximum(centre * (1 - centre) / variance - 1, 1.0)[()])
 
 
-def _with_more(value: Any, square: Any, cube: Any, more: OneMore, added: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """Mean, variance and sum of cubes with parts of a pass and a fail added."""
+Moments = tuple[Any, Any]  # sums of squares and of cubes of the influence of rows
+
+
+def _with_more(value: Any, sums: list[Any], more: OneMore, added: tuple[Any, Any]) -> tuple[Any, Moments, Moments]:
+    """Mean, and moments of the rows that push it up and of those that push it down, with parts of a pass and a fail
+    added."""
     passes, fails = added
-    all_rows = 1 + passes * more.pass_weight + fails * more.fail_weight
+    rows = 1 + passes * more.pass_weight + fails * more.fail_weight
     return (
-        value + (passes * more.up - fails * more.down) / all_rows,
-        (square + passes * more.up**2 + fails * more.down**2) / all_rows**2,
-        (cube + passes * more.up**3 - fails * more.down**3) / all_rows**3,
+        value + (passes * more.up - fails * more.down) / rows,
+        ((sums[0] + passes * more.up**2) / rows**2, (sums[1] + passes * more.up**3) / rows**3),
+        ((sums[2] + fails * more.down**2) / rows**2, (sums[3] + fails * more.down**3) / rows**3),
     )
 
 
-def _gamma_quantile(variance: Any, third: Any, p: Any) -> Any:
-    """Of rows with gamma-distributed weights, off their mean; `third`: sum of the cubes of their influence."""
-    from scipy.special import gammaincinv, ndtri
+def _upper_quantile(rising: Moments, falling: Moments, p: Any) -> Any:
+    """How far above its mean the value lies that the difference of two gamma distributions exceeds with probability p
+    (below a half): Barndorff-Nielsen's form of the saddlepoint approximation, solved for the point by halving."""
+    from scipy.special import ndtri
 
+    shapes, scales = zip(*(_gamma(*part) for part in (rising, falling)), strict=True)
+    sd = np.sqrt(rising[0] + falling[0])
+    wanted = -ndtri(p)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        scale = third / variance
-        shape = variance / scale**2
-        normal = ~(shape < NORMAL)
-        shape = np.where(normal, 1.0, shape)
-        found = scale * (gammaincinv(shape, np.where(scale > 0, p, 1 - p)) - shape)
-        return np.where(normal, ndtri(p) * np.sqrt(variance), found)
+        low, high = np.zeros(np.shape(sd)), np.minimum(1 / scales[0], FAR / sd) * (1 - 1e-12)
+        off = low
+        for _ in range(STEPS):
+            t = (low + high) / 2
+            a, b = scales[0] * t, scales[1] * t
+            log_mean = -shapes[0] * (np.log1p(-a) + a) - shapes[1] * (np.log1p(b) - b)
+            off = shapes[0] * scales[0] * a / (1 - a) + shapes[1] * scales[1] * b / (1 + b)
+            curve = shapes[0] * (scales[0] / (1 - a)) ** 2 + shapes[1] * (scales[1] / (1 + b)) ** 2
+            root = np.sqrt(2 * np.maximum(t * off - log_mean, 0.0))
+            found = root + np.log(t * np.sqrt(curve) / root) / root
+            below = found < wanted
+            low, high = np.where(below, t, low), np.where(below, high, t)
+        return np.where(sd > 0, off, 0.0)
+
+
+def _gamma(square: Any, cube: Any) -> tuple[Any, Any]:
+    """Shape and scale of the gamma distribution of rows with these sums of squares and cubes."""
+    square, cube = np.asarray(square, np.float64), np.asarray(cube, np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scale = np.where(square > 0, cube / square, 1e-300)
+        return np.where(square > 0, square / scale**2, 0.0), scale

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Coefficient = Literal["pearson", "spearman", "kendall"]
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 MOST = 2000  # labels: the pairs of all of them are held at once
-FITTED = 4  # numbers fitted to the labels: the coefficient and what the score foretells of it
+FITTED = 3  # numbers fitted to the labels beside their mean: the coefficient, a slope and a curve on the score
 CUT = 1 - 1e-6  # correlations are cut here before atanh
 
 
@@ -90,7 +90,9 @@ def fisher_estimates(sample: PartlyLabelled, coefficient: str, level: float) -> 
     foretold = cross_fitted(labels, np.column_stack([off, off**2]), sample.clusters)
     mean = replace(sample, labels=labels, score=foretold, share=False, bounds=None)
     worth = weights.sum() ** 2 / (weights**2).sum()  # labels drawn alike that vary as much (Kish)
-    wider = float(np.sqrt(worth / max(worth - FITTED, 1.0)))
+    # A mean by strata has counted the mean of each already.
+    fitted = max(FITTED - (0 if sample.strata is None else int(sample.strata.max())), 0)
+    wider = float(np.sqrt(worth / max(worth - fitted, 1.0)))
     return FisherEstimates([mean_estimate(mean, method, level) for method in ("ppi++", "labels")], wider)
 
 
