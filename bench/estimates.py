@@ -38,7 +38,7 @@ KEPT = Path("out/estimates.json")
 BAND = (0.93, 0.97)
 TRIALS = 2000
 FEWER = 1000  # of systems and correlations, which take longer
-FEWEST = {"input": 400, "item": 400, "system": 600}  # of correlations by group
+BY_GROUP = {"input": 2000, "item": 400, "system": 600}  # data sets of correlations by group
 METHODS = {"labels": "labels only", "ppi": "PPI", "ppi++": "PPI++"}
 
 
@@ -69,7 +69,7 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
             for rho in (0.5, 0.9):
                 yield (
                     f"groups {grouping} {n} {rho}",
-                    partial(groups.grouped_coverage, grouping, n, rho, FEWEST[grouping]),
+                    partial(groups.grouped_coverage, grouping, n, rho, BY_GROUP[grouping]),
                 )
 
 
@@ -318,7 +318,7 @@ CORRELATIONS = (
 GROUPS = (
     "Eight systems, 400 inputs; *abilities*: correlation of the systems' qualities with what the metric "
     f"sees of them. The truth is that of these systems over all inputs like these ({groups.MANY:,} drawn, or computed for system means), which is what the interval is for; "
-    f"{FEWEST['input']} data sets a line, {groups.SAME} of the same systems, and {FEWEST['system']} over system means, each of other systems (chance: .929 to .971 and .933 to .967 where .95 is right). Few systems make few values of a rank correlation of their means, so its interval holds more often than stated.\n"
+    f"Data sets a line: {BY_GROUP['input']:,} by input and {BY_GROUP['item']} by item, {groups.SAME} of the same systems, {BY_GROUP['system']} over system means, each of other systems (chance, where .95 is right: .940 to .960, .929 to .971, .933 to .967). Few systems make few values of a rank correlation of their means, so its interval holds more often than stated.\n"
 )
 REAL = (
     "Rows drawn with replacement from the 1,200 outputs that the judges scored, so that the truth is the mean of all of "
