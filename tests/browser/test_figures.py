@@ -83,6 +83,22 @@ def tables() -> Iterator[Table]:
         {"task": "qags-xsum, consistency", "accuracy": a, "pearson": a / 3, "spearman": a / 4} for a in (0.6, 0.9)
     ]
     yield Table("Figure 7", points, kind="alignment-accuracy")
+    yield from judge_tables()
+
+
+def judge_tables() -> Iterator[Table]:
+    """gao2025's order of measures, for two families of scorers."""
+    families = ("judges", "metrics")
+    cells = [
+        {"family": f, "measure": m, "what": w, "value": 0.1 + 0.2 * i + 0.1 * k, "n": 100}
+        for i, f in enumerate(families) for k, m in enumerate(("system/pearson", "input/kendall")) for w in ("DP", "RC")
+    ]  # fmt: skip
+    yield Table("order of measures", cells, kind="judge-measures")
+    said = [
+        {"family": f, "claim": c, "statement": s, "value": 0.1, "low": -0.1, "high": 0.3, "verdict": v}
+        for f in families for c, s, v in (("T1", "a < b", "holds"), ("T2", "a > b", "cannot tell"))
+    ]  # fmt: skip
+    yield Table("statements", said, kind="judge-statements")
 
 
 def few_labels_and_choices() -> Iterator[Table]:
