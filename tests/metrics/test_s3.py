@@ -168,8 +168,8 @@ def trained() -> Any:
     return {name: model.fit(x, y) for name, model in estimators().items()}
 
 
-def converted(pyr: Any, resp: Any, folder: Path) -> str:
-    for name, model, protocol in (("pyr", pyr, 0), ("resp", resp, 4)):
+def converted(pyr: Any, resp: Any, folder: Path, protocols: tuple[int, int] = (0, 4)) -> str:
+    for name, model, protocol in (("pyr", pyr, protocols[0]), ("resp", resp, protocols[1])):
         (folder / name).write_bytes(pickle.dumps(model, protocol=protocol))
     assert tool.main([str(folder / "pyr"), str(folder / "resp"), "-o", str(folder / "s3.json")]) == 0
     return str(folder / "s3.json")
@@ -184,6 +184,14 @@ def test_predictions_are_those_of_scikit_learn(name: str, trained: Any, vectors:
         metric = metric_from_spec(f"s3(target={target!r}, regressors={file!r}, vectors={vectors!r})")
         metric.ready()
         assert np.allclose(metric.score(batch).values, model.predict(rows), rtol=0, atol=1e-9)
+
+
+def test_every_protocol_of_pickles_is_read(trained: Any, tmp_path: Path) -> None:
+    read = []
+    for protocols in ((0, 1), (2, 3), (4, 5)):
+        read.append(json.loads(Path(converted(trained["scaled"], trained["scaled"], tmp_path, protocols)).read_text()))
+    assert read[0] == read[1] == read[2]
+    assert read[0]["pyr"] == read[0]["resp"]
 
 
 def test_a_pickle_that_would_run_something_is_refused(
