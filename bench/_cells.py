@@ -27,7 +27,10 @@ def fingerprint(*parts: Any) -> str:
     return hashlib.sha256("".join(found).encode()).hexdigest()[:12]
 
 
-def cells_or_page(name: str, about: str, kept: Path, compute: Callable[[str], Any], page: Callable[[Any], str]) -> None:
+def cells_or_page(
+    name: str, about: str, kept: Path, compute: Callable[[str], Any], page: Callable[[Any], str | dict[str, str]]
+) -> None:
+    """The command of a bench that keeps its cells; `page` gives the whole page, or parts by name (see `between`)."""
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about.split("\n", maxsplit=1)[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
     parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
@@ -35,8 +38,12 @@ def cells_or_page(name: str, about: str, kept: Path, compute: Callable[[str], An
     asked = parser.parse_args()
     cells = json.loads(kept.read_text()) if asked.page else compute(asked.only)
     if asked.write:
-        asked.write.write_text(page(cells), encoding="utf-8")
-        print(f"written: {asked.write}")
+        written = page(cells)
+        if isinstance(written, str):
+            asked.write.write_text(written, encoding="utf-8")
+            print(f"written: {asked.write}")
+        else:
+            between(asked.write, written)
 
 
 def between(page: Path, parts: dict[str, str]) -> None:

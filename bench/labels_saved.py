@@ -13,7 +13,6 @@ about it is chosen with the ratings. The ends of the scale are those of the labe
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -27,7 +26,7 @@ import polars as pl
 
 import nlgauge as ng
 from bench import threshold_labels
-from bench._cells import between, fingerprint
+from bench._cells import cells_or_page, fingerprint
 from nlgauge.analyses.design import next_labels
 from nlgauge.analyses.design.next_labels import LEAST_LEARNED, Population, draw_rows
 from nlgauge.stats.design import label_sampling
@@ -323,11 +322,4 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m bench.labels_saved", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="also write the tables of the page")
-    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
-    parser.add_argument("--page", action="store_true", help="compute nothing: the tables from what is kept")
-    asked = parser.parse_args()
-    known = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
-    if asked.write:
-        between(asked.write, tables(known))
+    cells_or_page("labels_saved", __doc__ or "", KEPT, compute, tables)

@@ -21,7 +21,6 @@ from nlgauge.cli import _options as o
 from nlgauge.table import Row
 from nlgauge.terminal import wrapped
 
-NAMED = "Metrics of which all is shown; judges whose settings are."
 NEEDS = "Only metrics that need this: references, source, context, control, none."
 
 
