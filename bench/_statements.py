@@ -15,7 +15,8 @@ from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.correlation.uses import choose_right, flag_right, rank_right, use_interval, verdict_of
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.bootstrap import bootstrap
-from nlgauge.stats.resampling.jackknife import difference_tests, intervals, over_of
+from nlgauge.stats.resampling.contrasts import difference_tests
+from nlgauge.stats.resampling.jackknife import intervals, over_of
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.permutation import permutation_pairs
 

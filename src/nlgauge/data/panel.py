@@ -163,6 +163,15 @@ class Panel:
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
         return np.asarray(self.stacked() * signs[:, None, None])
 
+    def output_lengths(self) -> Array | None:
+        """The number of characters of each output (systems × inputs), NaN where there is no text; None without texts."""
+        if self.data is None or "output" not in self.data.samples.columns:
+            return None
+        texts = self.data.samples.select(*KEY, pl.col("output").cast(pl.String).str.len_chars().alias("length"))
+        if not texts["length"].null_count() < texts.height:
+            return None
+        return _Grid(self.systems, self.inputs).scores(texts, ["length"])["length"]
+
     def canonical(self) -> Panel:
         """The same panel with systems, inputs and raters ordered by content (`stats.canonical`): what is drawn by place
         then depends neither on the order of the file nor on names. Analyses work on this one; `given` and `listed` keep

@@ -169,9 +169,9 @@ def compare(
     aspect: Names = None,
     metrics: Names = None,
     *,
-    measure: str = "input/kendall",
+    measure: str = "input/pairwise-accuracy",
     test: Literal["auto", "permutation", "williams", "bootstrap"] = "auto",
-    correction: Literal["holm", "bh", "none"] = "holm",
+    correction: Literal["simultaneous", "holm", "bh", "none"] | None = None,
     draws: int | None = None,
     pairs: bool = False,
 ) -> Table:
@@ -182,10 +182,10 @@ def compare(
     data : path, data frame, rows, Dataset or Selection
     aspect, metrics : str or sequence of str, optional
         All by default.
-    measure : str, default 'input/kendall'
+    measure : str, default 'input/pairwise-accuracy'
     test : {'auto', 'permutation', 'williams', 'bootstrap'}
         'auto' asks whether a difference would hold for systems and inputs like these.
-    correction : {'holm', 'bh', 'none'}
+    correction : {'simultaneous', 'holm', 'bh', 'none'}, optional
         For many pairs.
     draws : int, optional
         Random draws of the test.

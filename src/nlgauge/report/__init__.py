@@ -42,7 +42,7 @@ def report(
     out: str | Path | None = None,
     *,
     measures: str | Sequence[str] | None = None,
-    gate: str = "input/kendall",
+    gate: str = "input/pairwise-accuracy",
     quick: bool = False,
     prices: Mapping[str, Price] | str | Path | None = None,
     against: Any = None,
@@ -58,7 +58,7 @@ def report(
         The .html file; NAME.report.html by default. Beside it stands NAME.report.results.json.
     measures : str or sequence of str, optional
         Measures to show; the twelve by default.
-    gate : str, default 'input/kendall'
+    gate : str, default 'input/pairwise-accuracy'
         Measure that ranks the metrics and that `nlgauge.diff` compares.
     quick : bool, default False
         200 draws instead of 1000, and no extras.

@@ -56,8 +56,9 @@ def intervals(
             raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
         scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
         sure = delete_one(
-            stacked, panel.human, chosen, over=scope, clusters=panel.clusters, level=level, progress=progress
-        )
+            stacked, panel.human, chosen, over=scope, clusters=panel.clusters, families=panel.families, level=level,
+            progress=progress,
+        )  # fmt: skip
         value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
         notes += scope_notes(panel, sure.over)
         notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
@@ -115,22 +116,26 @@ def interval_table(
 
 def speaks_of_these_only(panel: Panel) -> bool:
     """Whether systems are several and too few to speak of others."""
-    return panel.n_systems > 1 and over_of("auto", panel.n_systems) != "both"
+    return panel.n_systems > 1 and over_of("auto", len(set(panel.families or panel.systems))) != "both"
 
 
 def scope_notes(panel: Panel, over: str) -> list[str]:
     """What the interval or test takes as one, and of what it does not speak where systems are too few."""
-    whole = [
-        f"inputs of one '{panel.cluster_column}' are not independent and are left out together "
-        f"({len(set(panel.cluster_names))} of them)."
-    ]
+    whole = []
+    if panel.clusters:
+        whole.append(
+            f"Inputs with the same '{panel.cluster_column}' are not independent; they are left out together "
+            f"({len(set(panel.cluster_names))} clusters)."
+        )
+    if panel.families:
+        whole.append(
+            f"Systems of one family ({panel.family_column}) are not independent; they are left out together "
+            f"({len(set(panel.family_names))} families)."
+        )
     if over == "both" or panel.n_systems == 1:
-        return whole if panel.clusters else []
-    return [
-        *(whole if panel.clusters else []),
-        f"{panel.n_systems} systems cannot speak of other systems: this is about these systems and other inputs like "
-        f"these. Other systems need at least {SYSTEMS}.",
-    ]
+        return whole
+    units = "families of systems" if panel.families else "systems"
+    return [*whole, f"With fewer than {SYSTEMS} {units}, results do not generalize to other systems."]
 
 
 def undefined_note(lost: int, draws: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""For what use can I trust a metric: to rank systems, to choose the better of two outputs, to flag bad ones?"""
+"""For what use is a metric reliable: ranking systems, choosing the better of two outputs, flagging bad outputs?"""
 
 from __future__ import annotations
 
@@ -10,74 +10,116 @@ from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import interval, number, percent
-from nlgauge.stats.correlation.uses import Use, use_interval, verdict_of
+from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, pair_shares
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
 from nlgauge.table import Layout, Row, Table
 
 USES = {
-    "rank systems": "of two systems that people rate differently, how often it puts the better one first",
-    "choose of two": "of two outputs of one input that people rate differently, how often it prefers the better one",
-    "flag bad": "of a bad output (lowest third of the scale) and another, how often it scores the bad one lower "
-    "(ROC area)",
+    "rank systems": "of two systems with unequal mean human ratings, how often the metric puts the better one first",
+    "pairwise": "of two outputs of one input with unequal human ratings, how often the metric prefers the better one",
+    "flag": "of a bad output (lowest third of the scale) and another one, how often the metric scores the bad one lower "
+    "(area under the ROC curve)",
 }
-SHORT: dict[str, Use] = {"rank systems": "rank", "choose of two": "choose", "flag bad": "flag"}
+MEASURES = {"rank systems": "system/pairwise-accuracy", "pairwise": "input/pairwise-accuracy", "flag": "roc_area"}
 
 
-@analysis("uses", question="For what use can I trust a metric: ranking systems, choosing of two, flagging bad outputs?")
-def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float = 0.95) -> Table:
-    """One probability per use (.5 chance, 1 always right; metric ties count half) with an interval and a verdict.
+@analysis("uses", question="For what use is a metric reliable: ranking systems, pairwise choices, flagging bad outputs?")
+def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
+    """One share per use (0.5 is chance, 1 is always right; metric ties count one half) with an interval and a badge.
 
-    The interval is for systems and inputs like these (for inputs like these, where fewer than six systems cannot speak
-    of others). good: all of it at `good` or above; usable: all of it at `usable` or above; not: all of it below
-    `usable`; cannot tell: anything else.
+    reliable: the whole interval lies at `limit` or above, and the interval of the paired difference from the best
+    baseline (a constant, the length of the output, and for `flag` the metric's mean over the systems of each input) lies
+    above 0; not reliable: one of the two lies below as a whole; inconclusive: anything else. The intervals hold for all
+    metrics together. Below a floor there is no interval and no badge.
     """
-    if not 0.5 <= usable <= good <= 1:
-        raise NlgaugeError(f"limits must be .5 <= usable <= good <= 1; found usable {usable:g}, good {good:g}.")
-    scores, human = panel.oriented(), panel.human
-    over = over_of("auto", panel.n_systems)
-    levels = quality_levels(human)
+    if not 0.5 <= limit <= 1:
+        raise NlgaugeError(f"the limit must lie between 0.5 and 1; got {limit:g}.")
+    levels = quality_levels(panel.human)
     bad = np.asarray(levels.level == LOW)
-    rows: list[Row] = []
-    for k, metric in enumerate(panel.names):
-        for use, words in USES.items():
-            value, low, high, reason = use_interval(SHORT[use], scores[k], human, bad, over, level, panel.clusters)
-            verdict = None if np.isnan(value) else verdict_of(low, high, usable, good)
-            rows.append(
-                {"metric": metric, "aspect": panel.aspect, "use": use, "value": value, "low": low, "high": high,
-                 "verdict": verdict, "reason": reason if np.isfinite(value) else f"nothing to count: {words}"}
-            )  # fmt: skip
+    shares = _shares(panel, bad, level)
+    rows = [row for use, found in shares.items() for row in _rows(panel, use, found, bad, limit)]
     there = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
     if not there:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no two systems, outputs or levels that people rate differently."
+            f"{panel.name}, {panel.aspect}: no two systems, outputs or levels with different human ratings."
         )
-    order = {
-        m: -np.nanmean([r["value"] for r in rows if r["metric"] == m and r["use"] in there] or [0.0])
-        if any(np.isfinite(r["value"]) for r in rows if r["metric"] == m) else np.inf
-        for m in panel.names
-    }  # fmt: skip
-    rows = sorted((r for r in rows if r["use"] in there), key=lambda r: order[r["metric"]])
+    order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in there]) for m in panel.names}
+    rows = sorted((r for r in rows if r["use"] in there), key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
+    over = over_of("auto", len(set(panel.families or panel.systems)))
     return Table(
-        title=f"{panel.name}: what each metric is good for, on {panel.aspect}",
+        title=f"{panel.name}: what each metric is reliable for, on {panel.aspect}",
         rows=rows,
         layout=Layout("metric", "use", "value", line=panel.label),
         cells={"value": _cell},
         definitions={u: USES[u] for u in there},
-        method=f"{percent(level)} intervals for {UNITS[over]} (delete-one, Student's t; ranking systems: Kendall's "
-        f"tau after Bonett and Wright). good: interval at {number(good)} or above; usable: at {number(usable)} or "
-        f"above; not: below {number(usable)}; cannot tell: anything else. Each mark by itself claims too much in at "
-        f"most {number((1 - level) / 2, 3)} of such data sets; the number of marks is not corrected for. Bad outputs: "
-        f"{int(bad.sum())} of {int(np.isfinite(human).sum())} ({levels.words}).",
+        method=f"{percent(level)} intervals for {UNITS[over]}, simultaneous over the {len(panel.names)} metrics (jackknife, "
+        f"Student's t; ranking systems: Bonett and Wright's interval of Kendall's tau). reliable: interval at "
+        f"{number(limit)} or above, and paired difference from the best baseline above 0; not reliable: one of the two "
+        f"below; inconclusive: anything else. Bad outputs: {int(bad.sum())} of {int(np.isfinite(panel.human).sum())} from "
+        f"{int(bad.any(axis=1).sum())} systems ({levels.words}).",
         notes=[
-            *[f"not given: {u} (no pairs that people rate differently)." for u in USES if u not in there],
+            *_baseline_notes({u: shares[u] for u in there}),
+            *[f"not available: {u} (no pairs with different human ratings)." for u in USES if u not in there],
             *[f"no interval: {why}." for why in {r["reason"]: 0 for r in rows if np.isfinite(r["value"])} if why],
             *scope_notes(panel, over),
             *people_note(panel),
         ],
-        signature=signature(panel, usable=usable, good=good),
-    )  # fmt: skip
+        signature=signature(panel, limit=limit),
+    )
+
+
+def _shares(panel: Panel, bad: np.ndarray, level: float) -> dict[str, UseShares]:
+    x, z, length = panel.oriented(), panel.human, panel.output_lengths()
+    options = {"clusters": panel.clusters, "families": panel.families, "level": level}
+    return {
+        "rank systems": pair_shares(MEASURES["rank systems"], x, z, length, **options),  # type: ignore[arg-type]
+        "pairwise": pair_shares(MEASURES["pairwise"], x, z, length, **options),  # type: ignore[arg-type]
+        "flag": flag_shares(x, z, bad, length, **options),  # type: ignore[arg-type]
+    }
+
+
+def _rows(panel: Panel, use: str, shares: UseShares, bad: np.ndarray, limit: float) -> list[Row]:
+    rows: list[Row] = []
+    for k, metric in enumerate(panel.names):
+        value, low, high = (float(v[k]) for v in (shares.value, shares.low, shares.high))
+        gain = float(shares.advantage_low[k]), float(shares.advantage_high[k])
+        scored = bad & np.isfinite(panel.metrics[metric])
+        rows.append(
+            {
+                "metric": metric,
+                "aspect": panel.aspect,
+                "use": use,
+                "measure": MEASURES[use],
+                "value": value,
+                "low": low,
+                "high": high,
+                "advantage_low": gain[0],
+                "advantage_high": gain[1],
+                "baseline": max(shares.baselines, key=lambda b: shares.baselines[b]),
+                "baseline_value": max(shares.baselines.values()),
+                "badge": None if np.isnan(low) else badge_of(low, high, limit, *gain),
+                "positives": int(scored.sum()) if use == "flag" else None,
+                "positive_systems": int(scored.any(axis=1).sum()) if use == "flag" else None,
+                "reason": shares.reason[k] if np.isfinite(value) else f"nothing to count: {USES[use]}",
+            }
+        )
+    return rows
+
+
+def _mean(values: list[float]) -> float:
+    """Minus the mean of what there is, so that the best come first and those without any value last."""
+    known = [v for v in values if np.isfinite(v)]
+    return -float(np.mean(known)) if known else np.inf
+
+
+def _baseline_notes(shares: dict[str, UseShares]) -> list[str]:
+    lengths = {u: s.baselines["output length"] for u, s in shares.items() if "output length" in s.baselines}
+    if not lengths:
+        return ["baseline: a constant (0.5); the length of the outputs is not known (no output texts)."]
+    words = ", ".join(f"{u} {number(v, 2)}" for u, v in lengths.items() if np.isfinite(v))
+    return [f"baselines: a constant (0.5); output length ({words})."]
 
 
 def _cell(row: Row) -> str:
-    return f"{row['verdict']} {interval(row['value'], row['low'], row['high'])}" if row["verdict"] else "–"
+    return f"{row['badge'] or '–'} {interval(row['value'], row['low'], row['high'])}" if np.isfinite(row["value"]) else "–"

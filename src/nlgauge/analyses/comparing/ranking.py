@@ -1,15 +1,14 @@
-"""In which order do the metrics stand, and where are the steps? Rank clusters as the shared tasks print them."""
+"""Which metric agrees best with the human ratings, and which others may be as good? Metrics in order, with ranks."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
-from nlgauge.analyses.comparing.significance import Test, significance
+from nlgauge.analyses.comparing.significance import Correction, Test, significance
 from nlgauge.data.panel import Panel
 from nlgauge.number import sentence
 from nlgauge.stats.resampling.draws import Swap
@@ -17,84 +16,84 @@ from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
 
-@analysis("ranking", paper="gao2025", question="In which order do the metrics stand, and where are the steps?")
+@analysis("ranking", paper="gao2025", question="Which metric agrees best with the human ratings?")
 def ranking(
     panel: Panel,
     *,
-    measure: Named = "input/kendall",
+    measure: Named = "input/pairwise-accuracy",
     test: Test = "auto",
     how: Swap | None = None,
     draws: int | None = None,
-    correction: Literal["holm", "bh", "none"] = "holm",
+    correction: Correction | None = None,
     level: float = 0.05,
     profile: str = "nlgauge",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Metrics from best to worst with an interval and a rank.
+    """Metrics from best to worst with an interval and the ranks that they may have.
 
-    Going down the list, a metric takes the current rank unless a metric that has it already is significantly better;
-    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one. The first is
-    `clearly best` where its p against each single other metric is below `level`: to name the best of many, no
-    correction for their number is needed (Gutmann and Maymin 1987), and the false alarms are shown in docs/trust.md.
+    A metric's rank lies between one more than the number of metrics that are significantly better, and the number of
+    metrics less those that it is significantly better than. The metrics that none is significantly better than are a
+    95% confidence set for the best one. Intervals hold for all metrics together (test=auto), and so for the best one,
+    too. Everything is read from the tests of `significance`.
     """
     chosen = measures_of(measure)[0]
     pairs = significance(
         panel, measure=chosen, test=test, how=how, draws=draws, correction=correction, level=level, profile=profile,
         seed=seed, progress=progress,
     )  # fmt: skip
-    stacked = panel.oriented()
-    found = evaluated(panel, [chosen])
-    sure = intervals(stacked, panel.human, [chosen], clusters=panel.clusters)
-    values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
+    estimates = evaluated(panel, [chosen])
+    values = dict(zip(panel.names, estimates.value[:, 0].tolist(), strict=True))
+    together = pairs.facts["marginal_level"] or 1 - level
+    ends = intervals(
+        panel.oriented(), panel.human, [chosen], clusters=panel.clusters, families=panel.families, level=together
+    )
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
-    pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}
-    valued = [name for name in names if not math.isnan(values[name])]  # the others have no place in the order
-    ranks = clusters(valued, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
+    valued = [name for name in names if not math.isnan(values[name])]
+    better = {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]}
+    p_of = {frozenset((r["better"], r["worse"])): r["p_corrected"] for r in pairs.rows}
+    first = [n for n in valued if not any(w == n for _, w in better)]
     rows: list[Row] = []
-    alike: dict[str, list[str]] = {}
-    beaten = {o for o in names[1:] if pair[frozenset((names[0], o))]["p"] < level}
     for place, name in enumerate(names):
         k = panel.names.index(name)
-        below = pair[frozenset((name, valued[place + 1]))] if place + 1 < len(valued) else None
+        following = valued[place + 1] if place + 1 < len(valued) else None
         rows.append(
-            {"rank": ranks.get(name), "metric": name, "aspect": panel.aspect, "measure": str(chosen),
-             "value": values[name], "low": float(sure.low[k, 0]), "high": float(sure.high[k, 0]),
-             "p_to_next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
-             "clearly_best": place == 0 and len(beaten) == sum(not math.isnan(values[o]) for o in names[1:]) > 0,
-             "may_be_best": place == 0 or (not math.isnan(values[name]) and name not in beaten)}
-        )  # fmt: skip
-        alike[name] = [
-            o for o in valued if name in ranks and o != name and not pair[frozenset((name, o))]["significant"]
-        ]
+            {
+                "rank": 1 + sum(w == name for _, w in better) if name in valued else None,
+                "rank_high": len(valued) - sum(b == name for b, _ in better) if name in valued else None,
+                "metric": name,
+                "aspect": panel.aspect,
+                "measure": str(chosen),
+                "value": values[name],
+                "low": float(ends.low[k, 0]),
+                "high": float(ends.high[k, 0]),
+                "p_to_next": float(p_of[frozenset((name, following))]) if following else None,
+                "n": int(estimates.n[k, 0]),
+                "groups": int(estimates.groups[k, 0]),
+                "dropped": int(estimates.dropped[k, 0]),
+                "clearly_best": first == [name] and len(valued) > 1,
+                "may_be_best": name in first,
+                "reason": ends.reason[k, 0],
+            }
+        )
     notes = [*pairs.notes, *turned_note(panel)]
-    if np.isnan(found.value).any():
-        notes.append("metrics without a value stand last, without a rank.")
+    if np.isnan(estimates.value).any():
+        notes.append("Metrics without a value are listed last, without a rank.")
+    simultaneous = f"The intervals hold together for all {len(valued)} metrics (each is a {together:.1%} interval)."
     return Table(
         title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
         rows=rows,
-        shown=["rank", "metric", "value", "low", "high", "p_to_next", "n"],
-        facts={**pairs.facts, "no_different_from": alike},
+        shown=["rank", "rank_high", "metric", "value", "low", "high", "p_to_next", "n"],
+        facts={
+            **pairs.facts,
+            "no_different_from": {
+                n: [o for o in valued if o != n and n in valued and not {(n, o), (o, n)} & better] for n in names
+            },
+        },
         definitions=pairs.definitions,
-        method=pairs.method + f" {sentence(sure.method)}. A rank ends where a metric is "
-        f"significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",
+        method=f"{pairs.method} {sentence(ends.method)}. "
+        + (f"{simultaneous} " if together > 1 - level else "")
+        + "The rank of a metric lies between `rank` and `rank_high`; metrics with rank 1 may be the best.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),
     )
-
-
-def clusters(names: list[str], better: set[tuple[str, str]]) -> dict[str, int]:
-    """Ranks of names in their order, from the pairs in which the first is significantly better.
-
-    >>> clusters(["a", "b", "c"], {("a", "c")})
-    {'a': 1, 'b': 1, 'c': 2}
-    """
-    ranks: dict[str, int] = {}
-    current: list[str] = []
-    rank = 1
-    for name in names:
-        if any((other, name) in better for other in current):
-            rank, current = rank + 1, []
-        current.append(name)
-        ranks[name] = rank
-    return ranks

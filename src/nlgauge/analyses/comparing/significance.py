@@ -12,13 +12,14 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, evaluated, measures_of, people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes, speaks_of_these_only
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import sentence
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
+from nlgauge.stats.resampling.contrasts import contrasts, difference_tests
 from nlgauge.stats.resampling.draws import Swap
-from nlgauge.stats.resampling.jackknife import difference_tests, over_of, too_few, unit_word
+from nlgauge.stats.resampling.jackknife import over_of, too_few, unit_word
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.stats.tests.williams import williams_pairs
@@ -26,17 +27,19 @@ from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
+Correction = Literal["simultaneous", "holm", "bh", "none"]
+SIMULTANEOUS = "Corrected p-values are simultaneous (max-t: the largest of all differences, from the jackknife's correlation of errors)"
 
 
 @analysis("significance", paper="gao2025", question="Is one metric really better than another?")
 def significance(
     panel: Panel,
     *,
-    measure: Named = "input/kendall",
+    measure: Named = "input/pairwise-accuracy",
     test: Test = "auto",
     how: Swap | None = None,
     draws: int | None = None,
-    correction: Literal["holm", "bh", "none"] = "holm",
+    correction: Correction | None = None,
     level: float = 0.05,
     profile: str = "nlgauge",
     seed: int = 0,
@@ -44,10 +47,11 @@ def significance(
 ) -> Table:
     """One row per pair, the better metric first: difference, p, corrected p.
 
-    `auto` asks whether the difference would hold for systems and inputs like these (for inputs like these, where fewer
-    than six systems cannot speak of others); its false alarms are shown in docs/trust.md. `permutation` with how=both,
-    the test of gao2025 and nlpstats, asks about these very outputs; naming `how` or a profile asks for it. Metrics of
-    which less is better change their sign first, so that a difference always means what it says.
+    `auto` tests whether the difference would hold for systems and inputs like these (with fewer than six systems, or
+    families of systems: for inputs like these); docs/trust.md shows its error rates. Its corrected p-values are
+    simultaneous over all pairs. `permutation` with how=both, the test of gao2025 and nlpstats, is about these very
+    outputs; naming `how` or a profile selects it, and Holm's correction. The sign of metrics for which lower is better
+    is flipped.
     """
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
@@ -66,10 +70,28 @@ def significance(
     second = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
     asked = PairTest(test, how, draws, profile, seed)
-    tests = panel.once(  # `ranking` and `significance` rest on the same tests
-        ("pair tests", tuple(place), str(chosen), asked),
-        lambda: run_test(stacked[place], panel.human, [chosen], asked, panel.clusters, progress),
-    )
+    correction = correction or ("simultaneous" if test == "auto" else "holm")
+    if correction == "simultaneous" and test != "auto":
+        raise NameUnknown(f"correction=simultaneous belongs to test=auto; for test={test} use holm, bh or none.")
+    together = marginal = None
+    if test == "auto":
+        together = panel.once(  # `ranking` and `significance` rest on the same tests
+            ("contrasts", tuple(place), str(chosen), draws, seed, level),
+            lambda: contrasts(
+                stacked[place], panel.human, chosen, clusters=panel.clusters, families=panel.families,
+                level=1 - level, draws=draws, seed=seed, progress=progress,
+            ),
+        )  # fmt: skip
+        tests, marginal = together.tests, together.marginal_level
+    else:
+        tests = panel.once(
+            ("pair tests", tuple(place), str(chosen), asked),
+            lambda: run_test(stacked[place], panel.human, [chosen], asked, progress),
+        )
+    if correction == "simultaneous" and together is not None:
+        adjusted_p = together.pairs.p[tests.pairs[:, 0], tests.pairs[:, 1]]
+    else:
+        adjusted_p = CORRECTIONS[correction](tests.p[:, 0])
     names = [panel.names[k] for k in place]
     rows = [
         {**_ordered(pair[::-1] if second else pair, gap * (-1.0 if second else 1.0)), "aspect": panel.aspect,
@@ -77,7 +99,7 @@ def significance(
          "difference": abs(gap), "p": p, "p_corrected": adjusted, "significant": bool(adjusted < level), "n": int(n)}
         for pair, gap, p, adjusted, n in zip(
             [(names[i], names[j]) for i, j in tests.pairs], tests.difference[:, 0].tolist(), tests.p[:, 0].tolist(),
-            CORRECTIONS[correction](tests.p[:, 0]).tolist(), tests.cells, strict=True,
+            adjusted_p.tolist(), tests.cells, strict=True,
         )
     ]  # fmt: skip
     rank = {panel.names[k]: at for at, k in enumerate(order)}
@@ -85,6 +107,7 @@ def significance(
     facts = {
         "these_systems_only": test == "auto" and speaks_of_these_only(panel),
         "untested": _untested(panel, rows, test),
+        "marginal_level": marginal,
     }
     rows.sort(key=lambda row: (rank[row["better"]], rank[row["worse"]]))
     return Table(
@@ -93,7 +116,7 @@ def significance(
         layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
         shown=["better", "worse", "difference", "p", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method=f"{sentence(tests.method)}. {sentence(CORRECTION_WORDS[correction])} over {len(rows)} pairs.",
+        method=f"{sentence(tests.method)}. {_correction_words(correction)} over {len(rows)} pair{'s' * (len(rows) != 1)}.",
         notes=[*_notes(panel, tests, rows, facts, test, swapped), *_too_few_draws(tests, rows, correction, level)],
         facts=facts,
         signature=signature(panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed),
@@ -111,17 +134,20 @@ class PairTest:
     seed: int = 0
 
 
+def _correction_words(correction: Correction) -> str:
+    return SIMULTANEOUS if correction == "simultaneous" else sentence(CORRECTION_WORDS[correction])
+
+
 def run_test(
-    stacked: Array, human: Array, measures: list[Measure], chosen: PairTest, clusters: tuple[str, ...] | None = None,
-    progress: Progress | None = None,
-) -> PairTests:  # fmt: skip
-    """The chosen test on all pairs; `clusters`, which the default test leaves out whole, are those of the inputs."""
+    stacked: Array, human: Array, measures: list[Measure], chosen: PairTest, progress: Progress | None = None
+) -> PairTests:
+    """The chosen test on all pairs, without correction."""
     if chosen.test == "williams":
         absolute = profile_of(chosen.profile).williams_absolute
         return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
     options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "progress": progress}
     if chosen.test == "auto":
-        return difference_tests(stacked, human, measures, clusters=clusters, **options)
+        return difference_tests(stacked, human, measures, **options)
     if chosen.test == "permutation":
         return permutation_pairs(stacked, human, measures, how=chosen.how, profile=chosen.profile, **options)
     return _bootstrap_pairs(stacked, human, measures, chosen, progress)
@@ -156,8 +182,9 @@ def _untested(panel: Panel, rows: list[Row], test: Test) -> str | None:
     if not any(np.isnan(row["p"]) for row in rows):
         return None
     units = len(set(panel.cluster_names)) or panel.n_inputs
-    over = over_of("auto", panel.n_systems)
-    few = too_few(panel.n_systems, units, over, "input", unit_word(panel.clusters), what="a test")
+    systems = len(set(panel.families or panel.systems))
+    over = over_of("auto", systems)
+    few = too_few(systems, units, over, "input", unit_word(panel.clusters), what="a test", families=panel.families)
     return few if few and test == "auto" else "no defined correlation"
 
 
@@ -166,7 +193,7 @@ def _notes(
 ) -> list[str]:
     notes = people_note(panel)
     if test == "auto":
-        notes += scope_notes(panel, over_of("auto", panel.n_systems))
+        notes += scope_notes(panel, over_of("auto", len(set(panel.families or panel.systems))))
     if swapped in ("both", "inputs"):
         notes.append(
             "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would "

@@ -22,13 +22,16 @@ test_option = o.panel("The test")
 @with_data
 def command(
     pick: Selection,
-    measure: o.Measure = "input/kendall",
+    measure: o.Measure = "input/pairwise-accuracy",
     test: Annotated[str, test_option("--test", "auto (would it hold for systems and inputs like these?), or "
                                                "permutation (these very outputs), williams, bootstrap.")] = "auto",
     how: Annotated[str | None, test_option("--how", "What is swapped or resampled: both, inputs, systems (or "
                                                     "cells); asks for the permutation test.")] = None,
     draws: Annotated[int | None, test_option("--draws", "Random draws (1000; system/… with auto: 2000).")] = None,
-    correction: Annotated[str, test_option("--correction", "For many pairs: holm, bh or none.")] = "holm",
+    correction: Annotated[
+        str | None,
+        test_option("--correction", "For many pairs: simultaneous (default of --test auto), holm, bh or none."),
+    ] = None,
     profile: Annotated[str, test_option("--profile", "nlgauge, or as nlpstats, sacrerouge, mt-metrics-eval, "
                                                      "nlgcorreval.")] = "nlgauge",
     pairs: Annotated[bool, o.output("--pairs", "All pairs instead of ranks.")] = False,

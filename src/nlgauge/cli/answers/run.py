@@ -34,7 +34,7 @@ def command(
     ] = "example",
     measure: o.Measures = None,
     gate: Annotated[str, o.choice("--gate", "Measure that ranks the metrics and that `nlgauge diff` "
-                                            "compares.")] = "input/kendall",
+                                            "compares.")] = "input/pairwise-accuracy",
     out: Annotated[Path | None, o.output("-o", "--out", "The report, an .html file.")] = None,
     format: o.Format = "table",
     quick: Annotated[bool, o.choice("--quick", "Fewer draws (200 instead of 1000) and no extras.")] = False,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics.judge.cost import Price
 
-GATE = "input/kendall"
+GATE = "input/pairwise-accuracy"
 FULL, QUICK = 1000, 200  # draws
 MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty seconds an aspect
 

@@ -41,6 +41,7 @@ class Coefficient:
     needs: Needs
     function: Callable[..., Array]
     groupings: tuple[str, ...] = tuple(GROUPINGS)
+    share: bool = False  # from 0 to 1 with chance 0.5, not from -1 to 1 with chance 0
 
 
 COEFFICIENTS: dict[str, Coefficient] = {}
@@ -56,11 +57,14 @@ def coefficient(
     formula: str,
     needs: Needs,
     groupings: tuple[str, ...] = tuple(GROUPINGS),
+    share: bool = False,
 ) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Register a function as a coefficient."""
 
     def register(function: Callable[..., Array]) -> Callable[..., Array]:
-        COEFFICIENTS[name] = Coefficient(name, label, title, definition, formula, needs, function, groupings)
+        COEFFICIENTS[name] = Coefficient(
+            name, label, title, definition, formula, needs, function, groupings, share
+        )
         return function
 
     return register
@@ -107,15 +111,15 @@ def spearman(s: GroupStats) -> Array:
 
 FORMS: dict[str, Array] = {}  # weights of the counts above and below, which the resampling kernels read, too
 C_MINUS_D, TOLD, ALL = (1, -1, 0, 0, 0), (1, 1, 0, 1, 0), (1, 1, 1, 1, 1)
-Weights = tuple[int, int, int, int, int]
+Weights = tuple[float, float, float, float, float]
 
 
 def _total(weights: Weights, counts: Sequence[Any]) -> Any:
-    """Sum of counts with the weights 1, 0 and −1, the first of them 1: as few array operations as there are terms."""
+    """Sum of counts with these weights, the first of them 1: as few array operations as there are terms."""
     total = counts[0]
     for weight, count in zip(weights[1:], counts[1:], strict=True):
         if weight:
-            total = total + count if weight == 1 else total - count
+            total = total + count if weight == 1 else total + weight * count
     return total
 
 
@@ -123,8 +127,8 @@ def pair_coefficient(
     name: str, above: Weights, below: Weights, other: Weights | None = None, **facts: Any
 ) -> Callable[[GroupStats], Array]:
     """Register a ratio of pair counts; with `other`, the root of the product of two sums stands below."""
-    if any(w[0] != 1 or not {*w} <= {-1, 0, 1} for w in (above, below, other or below)):
-        raise ValueError(f"{name}: weights are 1, 0 or -1, and that of C is 1")
+    if any(w[0] != 1 for w in (above, below, other or below)):
+        raise ValueError(f"{name}: the weight of C must be 1")
     FORMS[name] = np.array([above, below, other or below], np.float64)
 
     def value(s: GroupStats) -> Array:
@@ -176,6 +180,13 @@ pair_coefficient(
     "tau-14", C_MINUS_D, TOLD, label="Kendall τ₁₄", title="Kendall's tau-14",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as half right.",
     formula="(C − D) / (C + D + T_m)",
+)  # fmt: skip
+pair_coefficient(
+    "pairwise-accuracy", (1, 0, 0, 0.5, 0), TOLD, label="pairwise accuracy",
+    title="Pairwise accuracy (human ties excluded; metric ties count one half)",
+    definition="Share of the pairs with unequal human ratings that the metric orders the same way; a tie of the metric "
+    "counts one half, so that chance and a constant score 0.5. It equals (1 + tau-14) / 2.",
+    formula="(C + T_m / 2) / (C + D + T_m)", share=True,
 )  # fmt: skip
 pair_coefficient(
     "tau-23", (1, -1, -1, -1, 1), ALL, label="Kendall τ₂₃", title="Kendall's tau-23",

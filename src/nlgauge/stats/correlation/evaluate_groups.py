@@ -36,6 +36,7 @@ from nlgauge.types import Array, Ids, Ints, Mask, Steps
 
 J = TypeVar("J")
 R = TypeVar("R")
+CUT = 1 - 1e-6  # correlations are cut here before Fisher's z
 LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
 
 
@@ -66,9 +67,19 @@ class Wanted:
     def names(self) -> tuple[str, ...]:
         return tuple(str(m) for m in self.measures)
 
+    def fisher_z(self, values: Array) -> Array:
+        """Fisher's z of values (metrics × measures, or with draws as a last axis); shares are mapped to -1 … 1 first."""
+        return fisher_z(np.stack([m.signed(values[:, j]) for j, m in enumerate(self.measures)], axis=1))
+
     @property
     def slow_measures(self) -> list[Measure]:
         return [self.measures[i] for i in self.slow]
+
+
+def fisher_z(values: Array) -> Array:
+    """Fisher's z of correlations."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.arctanh(np.clip(values, -CUT, CUT)))
 
 
 def wanted(measures: Iterable[object]) -> Wanted:

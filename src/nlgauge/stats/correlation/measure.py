@@ -73,6 +73,19 @@ mt-metrics-eval average_by="item").'
         """One sentence that a user can paste into a paper."""
         return f"{self.facts.title} {GROUPINGS[self.grouping]}."
 
+    @property
+    def chance(self) -> float:
+        """The value of a constant, or of scores that are unrelated to the ratings."""
+        return 0.5 if self.facts.share else 0.0
+
+    def signed(self, value: Array) -> Array:
+        """The value on the scale from -1 to 1 with chance at 0, for example tau-14 from pairwise accuracy."""
+        return 2 * value - 1 if self.facts.share else value
+
+    def unsigned(self, value: Array) -> Array:
+        """The inverse of `signed`."""
+        return (1 + value) / 2 if self.facts.share else value
+
     def __call__(self, x: Array, z: Array, *, seed: int = 0) -> Estimate:
         """The measure of one metric (systems × inputs) against people.
 

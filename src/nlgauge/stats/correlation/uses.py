@@ -1,73 +1,197 @@
-"""What a metric is used for, as one probability each: .5 is chance, 1 is always right.
+"""What a metric is used for, as one share each: 0.5 is chance, 1 is always right.
 
-rank: of two systems that people rate differently, it puts the better one first.
-choose: of two outputs of one input that people rate differently, it prefers the better one.
+rank: of two systems with unequal mean human ratings, the metric puts the better one first (`system/pairwise-accuracy`).
+pairwise: of two outputs of one input with unequal human ratings, it prefers the better one (`input/pairwise-accuracy`).
 flag: of a bad and another output, it gives the bad one the lower score (area under the ROC curve).
-A tie of the metric counts half. `rows` (draws × systems) and `cols` (draws × inputs) say how often each counts.
+A tie of the metric counts one half. Each share has its advantage over baselines that know nothing about quality: a
+constant, the length of the output, and for `flag` what the metric knows about the input alone.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
-from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.resampling.contrasts import deviations, simultaneous_level
 from nlgauge.stats.resampling.jackknife import (
-    Spread,
     WithoutEach,
     input_groups,
+    intervals,
+    left_out,
     output_sets,
+    over_of,
+    system_groups,
     too_few,
     unit_word,
     without_each,
 )
-from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect
+from nlgauge.stats.resampling.rank_intervals import perfect
 from nlgauge.types import Array, Mask
 
-Use = Literal["rank", "choose", "flag"]
-Verdict = Literal["good", "usable", "not", "cannot tell"]
+Use = Literal["rank", "pairwise", "flag"]
+Badge = Literal["reliable", "inconclusive", "not reliable"]
 CHUNK = 4_000_000  # weights of outputs that are held at once
+MIN_BAD = 10  # bad outputs, and others, below which an area under the ROC curve gets no interval (docs/trust.md)
+MIN_BAD_SYSTEMS = 3  # systems from which they come, where there are several
 
 
-def rank_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
-    """Share of system pairs in people's order, for each draw; NaN where no two systems differ."""
-    both = np.isfinite(metric) & np.isfinite(human)
-    weight = both @ cols.T  # systems × draws
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kept = [np.where(both, v, 0.0) for v in (metric, human)]
-        means = [snap((v @ cols.T / weight).T, axis=-1, scale=largest(v, axis=1)) for v in kept]
-    right, pairs = np.zeros(len(cols)), np.zeros(len(cols))
-    for a, b in combinations(range(len(metric)), 2):
-        m, h = (np.sign(v[:, a] - v[:, b]) for v in means)
-        known = np.isfinite(m) & np.isfinite(h) & (h != 0)
-        times = rows[:, a] * rows[:, b]
-        pairs += np.where(known, times, 0.0)
-        right += np.where(known, 0.5 * (1 + m * h) * times, 0.0)
-    return _share(right, pairs)
+@dataclass(frozen=True)
+class UseShares:
+    """One use: the share of each of K metrics with simultaneous intervals, and its advantage over the best baseline."""
+
+    value: Array
+    low: Array
+    high: Array
+    advantage_low: Array
+    advantage_high: Array
+    reason: list[str | None]
+    baselines: dict[str, float]
+    level: float  # of the single intervals, which hold together at the level asked for
 
 
-def choose_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
-    """Share of pairs of outputs of one input in people's order."""
-    first, second = np.triu_indices(len(metric), 1)
-    right, pairs = np.zeros(len(cols)), np.zeros(len(cols))
-    step = max(1, CHUNK // max(1, metric.shape[1]))
-    for at in range(0, len(first), step):
-        a, b = first[at : at + step], second[at : at + step]
-        with np.errstate(invalid="ignore"):
-            m, h = (np.sign(v[a] - v[b]) for v in (metric, human))
-        known = np.isfinite(m) & np.isfinite(h) & (h != 0)
-        times = rows[:, a] * rows[:, b]
-        pairs += ((cols @ known.T.astype(np.float64)) * times).sum(axis=1)
-        right += ((cols @ np.where(known, 0.5 * (1 + m * h), 0.0).T) * times).sum(axis=1)
-    return _share(right, pairs)
+def pair_shares(
+    measure: str, x: ArrayLike, human: ArrayLike, length: Array | None, clusters: ArrayLike | None = None,
+    families: ArrayLike | None = None, level: float = 0.95,
+) -> UseShares:  # fmt: skip
+    """A pairwise accuracy of K metrics (K × N × M), next to a constant and to the length of the outputs (N × M)."""
+    metrics, z = arrays(x, human)
+    k, want = len(metrics), wanted([measure])
+    over = over_of("auto", int(system_groups(len(z), families).max()) + 1)
+    base = _oriented_length(length, z, want.measures[0]) if length is not None else None
+    stack = metrics if base is None else np.concatenate([metrics, base[None]])
+    left = left_out(stack, z, want, over, clusters, None, families).moved(lambda v: v[:, 0])
+    moves = left.moved(lambda v: want.fisher_z(v[:, None])[:, 0] if v.ndim == 1 else want.fisher_z(v[:, None, :])[:, 0])
+    single = simultaneous_level(deviations(moves)[:k], level)
+    ends = intervals(metrics, z, want.measures, clusters=clusters, families=families, level=single)
+    value, low, high = ends.value[:, 0], ends.low[:, 0], ends.high[:, 0]
+    gain_low, gain_high, baselines = low - 0.5, high - 0.5, {"constant": 0.5}
+    if base is not None:
+        less, more = _gap_interval(left.minus(np.arange(k), np.full(k, k)), single)
+        gain_low, gain_high = np.fmin(gain_low, less), np.fmin(gain_high, more)
+        baselines["output length"] = float(left.value[k])
+    missing = np.isnan(low)
+    gain_low, gain_high = np.where(missing, np.nan, gain_low), np.where(missing, np.nan, gain_high)
+    return UseShares(value, low, high, gain_low, gain_high, list(ends.reason[:, 0]), baselines, single)
+
+
+def flag_shares(
+    x: ArrayLike, human: ArrayLike, bad: Mask, length: Array | None, clusters: ArrayLike | None = None,
+    families: ArrayLike | None = None, level: float = 0.95,
+) -> UseShares:  # fmt: skip
+    """The area under the ROC curve for bad outputs, next to length and to what the metric knows about the input alone."""
+    metrics, z = arrays(x, human)
+    kin, groups = system_groups(len(z), families), input_groups(metrics, z, clusters)
+    over = over_of("auto", int(kin.max()) + 1)
+    rows, cols = without_each(z.shape, groups, over, kin)
+    sets = output_sets(z) if over == "both" else None
+
+    def left(scores: Array) -> WithoutEach:
+        return _without_each_unit(scores, bad, z, rows, cols, sets, int(kin.max()) + 1 if over == "both" else 0)
+
+    whole = [left(m) for m in metrics]
+    length_left = None if length is None else left(_oriented(length, lambda v: _area(v, bad, z)))
+    clustered = deviations(_stacked([w.moved(_logit) for w in whole]))
+    single = simultaneous_level(clustered, level)
+    columns: list[list[float]] = []
+    reasons: list[str | None] = []
+    for m, one in zip(metrics, whole, strict=True):
+        inputs_only = left(_input_means(m, z)) if len(z) > 1 else None
+        rivals = [b for b in (length_left, inputs_only) if b is not None]
+        reasons.append(_too_few_bad(m, z, bad, kin, groups if clusters is not None else None, over))
+        columns.append(_flag_row(one, rivals, reasons[-1], single, len(np.unique(kin)) if over == "both" else z.shape[1]))
+    value, low, high, gain_low, gain_high = np.array(columns).T
+    baselines = {"constant": 0.5, **({} if length_left is None else {"output length": float(length_left.value)})}
+    return UseShares(value, low, high, gain_low, gain_high, reasons, baselines, single)
+
+
+def _flag_row(one: WithoutEach, rivals: list[WithoutEach], reason: str | None, level: float, units: int) -> list[float]:
+    """Value, interval and interval of the advantage over the best baseline."""
+    value = float(one.value)
+    if reason or np.isnan(value):
+        return [value, *[np.nan] * 4]
+    if value in (0.0, 1.0):
+        end = (1 + perfect(units, level)) / 2
+        low, high = (end, 1.0) if value else (0.0, 1 - end)
+    else:
+        spread = one.moved(_logit).spread()
+        half = float(stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance))
+        low, high = float(expit(logit(value) - half)), float(expit(logit(value) + half))
+    gains = [(low - 0.5, high - 0.5)]
+    for rival in rivals:
+        less, more = _gap_interval(one.moved(np.subtract, rival), level)
+        gains.append((float(less), float(more)))
+    return [value, low, high, min(g[0] for g in gains), min(g[1] for g in gains)]
+
+
+def _gap_interval(gap: WithoutEach, level: float) -> tuple[Array, Array]:
+    spread = gap.spread(of_differences=True)
+    half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
+    return gap.value - half, gap.value + half
+
+
+def _without_each_unit(
+    scores: Array, bad: Mask, z: Array, rows: Array, cols: Array, sets: Any, systems: int
+) -> WithoutEach:
+    values = flag_right(scores, bad, z, rows, cols)
+    outputs = None
+    if sets is not None:
+        outputs = np.array([_area(np.where(sets == s, np.nan, scores), bad, z) for s in range(int(sets.max()) + 1)])
+    return WithoutEach(values[0], values[1 : 1 + systems] if systems else None, values[1 + systems :], outputs)
+
+
+def _stacked(each: list[WithoutEach]) -> WithoutEach:
+    parts = [(w.value, w.systems, w.inputs, w.outputs) for w in each]
+    joined = [None if any(p is None for p in column) else np.stack(column) for column in zip(*parts, strict=True)]
+    return WithoutEach(*joined)  # type: ignore[arg-type]
+
+
+def _area(scores: Array, bad: Mask, z: Array) -> float:
+    return float(flag_right(scores, bad, z, np.ones((1, z.shape[0])), np.ones((1, z.shape[1])))[0])
+
+
+def _input_means(scores: Array, z: Array) -> Array:
+    """What the metric knows about the input alone: its mean over the systems, the same for all outputs of the input."""
+    there = np.isfinite(scores) & np.isfinite(z)
+    n = there.sum(axis=0)
+    mean = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(n, 1)
+    return np.where(there, mean, np.nan)
+
+
+def _oriented(length: Array, share: Any) -> Array:
+    """Length with the sign that serves it best: a baseline may know whether longer outputs are better or worse."""
+    return length if not share(length) < 0.5 else -length
+
+
+def _oriented_length(length: Array, z: Array, measure: Any) -> Array:
+    return _oriented(length, lambda v: evaluate(v[None], z, [measure]).value[0, 0])
+
+
+def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over: str) -> str | None:
+    """Why there is no interval of an area under the ROC curve; None where there can be one."""
+    there = np.isfinite(metric) & np.isfinite(z)
+    positives, others = int((there & bad).sum()), int((there & ~bad).sum())
+    if min(positives, others) < MIN_BAD:
+        few, what = (positives, "bad outputs") if positives <= others else (others, "outputs that are not bad")
+        return f"an interval needs at least {MIN_BAD} {what}; here are {few}"
+    systems = int((there & bad).any(axis=1).sum())
+    if len(z) > 1 and systems < min(MIN_BAD_SYSTEMS, len(z)):
+        return f"an interval needs bad outputs of at least {MIN_BAD_SYSTEMS} systems; here are {systems}"
+    units = groups if groups is not None else np.arange(z.shape[1])
+    inputs = len(np.unique(units[there.any(axis=0)]))
+    return too_few(len(np.unique(kin[there.any(axis=1)])), inputs, over, "input", unit_word(groups))  # type: ignore[arg-type]
 
 
 def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
-    """Area under the ROC curve of the metric, turned, for bad outputs against the others that people rated."""
+    """Area under the ROC curve for bad outputs against the others: the share of pairs in which the bad one scores lower.
+
+    `rows` (draws × systems) and `cols` (draws × inputs) say how often each counts.
+    """
     known = np.isfinite(metric) & np.isfinite(human)
     system, given = np.nonzero(known)
     values, is_bad = metric[known], bad[known]
@@ -87,71 +211,36 @@ def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array)
     return out
 
 
-def use_interval(
-    use: Use,
-    metric: Array,
-    human: Array,
-    bad: Mask,
-    over: Literal["both", "inputs"],
-    level: float = 0.95,
-    clusters: ArrayLike | None = None,
-) -> tuple[float, float, float, str | None]:
-    """(value, low, high, why there is no interval) of one metric for one use, for systems and inputs like these.
+def badge_of(low: float, high: float, limit: float, advantage_low: float, advantage_high: float) -> Badge | None:
+    """Return the badge that a value earns: it must reach the limit and beat what no knowledge of quality would reach.
 
-    Choosing and flagging: delete-one on the logit scale with Student's t. Ranking systems: the interval of Kendall's
-    tau between systems' means, of which the share is a linear map.
+    Parameters
+    ----------
+    low, high
+        Confidence interval of the value (recall, pairwise accuracy).
+    limit
+        Value from which on the use is served.
+    advantage_low, advantage_high
+        Confidence interval of the advantage over the baseline: Youden's J of a judge, or the paired difference of a
+        metric from the best baseline. A coin that passes 95% of the rows reaches any limit of recall on passes.
+
+    Returns
+    -------
+    "reliable" if both intervals lie above (the limit, 0), "not reliable" if one of them lies below, else
+    "inconclusive"; None if an interval is missing (NaN) and the other one does not decide.
+
+    Examples
+    --------
+    >>> badge_of(0.8, 0.9, 0.75, 0.1, 0.4), badge_of(0.8, 0.9, 0.75, -0.1, 0.2), badge_of(0.8, 0.9, 0.75, -0.2, 0.0)
+    ('reliable', 'inconclusive', 'not reliable')
+    >>> badge_of(0.4, 0.6, 0.75, np.nan, np.nan), badge_of(0.8, 0.9, 0.75, np.nan, np.nan)
+    ('not reliable', None)
     """
-    shared = np.isfinite(metric) & np.isfinite(human)
-    groups = input_groups(metric[None], human, clusters)
-    units = groups if clusters is not None else np.arange(human.shape[1])
-    systems, inputs = int(shared.any(axis=1).sum()), len(np.unique(units[shared.any(axis=0)]))
-    rows, cols = without_each(human.shape, groups, over)
-
-    def right(x: Array, r: Array, c: Array) -> Array:
-        if use == "flag":
-            return flag_right(x, bad, human, r, c)
-        return (rank_right if use == "rank" else choose_right)(x, human, r, c)
-
-    whole = float(right(metric, rows[:1], cols[:1])[0])
-    why = too_few(
-        systems, inputs, "both" if use == "rank" else over, "system" if use == "rank" else "input", unit_word(clusters)
-    )
-    if np.isnan(whole) or why:
-        return whole, np.nan, np.nan, why
-    tail = (1 - level) / 2
-    if use == "rank":
-        low, high = ((1 + end) / 2 for end in kendall_interval(2 * whole - 1, systems, level))
-        return whole, low, high, None
-    if whole in (0.0, 1.0):
-        end = (1 + perfect(systems if over == "both" else inputs, level)) / 2
-        return (whole, end, 1.0, None) if whole == 1.0 else (whole, 0.0, 1 - end, None)
-    spread = _logit_spread(right, metric, human, rows, cols, over)
-    half = float(stdtrit(spread.free, 1 - tail) * np.sqrt(spread.variance))
-    if not np.isfinite(half):
-        return whole, np.nan, np.nan, "too many of the values without one system or input are undefined"
-    return whole, float(expit(logit(whole) - half)), float(expit(logit(whole) + half)), None
-
-
-def _logit_spread(right: Any, metric: Array, human: Array, rows: Array, cols: Array, over: str) -> Spread:
-    found = right(metric, rows, cols)
-    outputs = None
-    if over == "both":
-        sets, one = output_sets(human), (np.ones((1, human.shape[0])), np.ones((1, human.shape[1])))
-        outputs = np.array([right(np.where(sets == s, np.nan, metric), *one)[0] for s in range(int(sets.max()) + 1)])
-    n = human.shape[0] if over == "both" else 0
-    left = WithoutEach(found[0], found[1 : 1 + n] if n else None, found[1 + n :], outputs)
-    return left.moved(_logit).spread()
-
-
-def verdict_of(low: float, high: float, usable: float, good: float) -> Verdict:
-    """A word that the whole interval supports.
-
-    >>> [verdict_of(low, high, 0.6, 0.75) for low, high in ((0.8, 0.9), (0.62, 0.9), (0.4, 0.55), (0.5, 0.7))]
-    ['good', 'usable', 'not', 'cannot tell']
-    """
-    if np.isnan(low) or np.isnan(high):
-        return "cannot tell"
-    return "good" if low >= good else "usable" if low >= usable else "not" if high < usable else "cannot tell"
+    if high < limit or advantage_high <= 0:
+        return "not reliable"
+    if np.isnan([low, high, advantage_low, advantage_high]).any():
+        return None
+    return "reliable" if low >= limit and advantage_low > 0 else "inconclusive"
 
 
 def _logit(share: Any) -> Any:

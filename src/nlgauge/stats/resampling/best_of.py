@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from nlgauge.stats.agreement.two_by_two import Figure, figure_of
 from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
-from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
-from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of, widened
+from nlgauge.stats.correlation.evaluate_groups import arrays, fisher_z, wanted
+from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of
 from nlgauge.types import Array, Ints, Mask
 
 DRAWS = 8192
@@ -122,7 +122,7 @@ def best_correlation(
     metrics, human = arrays(x, z)
     human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
     over = over_of("auto", len(human))
-    left = left_out(metrics, human, wanted([measure]), over, clusters).moved(widened)
+    left = left_out(metrics, human, wanted([measure]), over, clusters).moved(fisher_z)
     without = np.where(np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value)  # undefined without one: no move
     by_unit = np.nan_to_num(without - without.mean(axis=-1, keepdims=True))
     length = np.sqrt((by_unit**2).sum(axis=1))

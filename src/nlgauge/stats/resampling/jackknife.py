@@ -1,10 +1,10 @@
-"""How far would a correlation move with other systems and inputs like these? Delete-one intervals and tests.
+"""Two-way jackknife over systems and inputs: confidence intervals of measures of agreement.
 
 Systems and inputs are both samples: the outputs of one system share its faults, the outputs of one input its
-difficulty. Each system is left out in turn, then each input, and the spread of the values so found gives two variances;
-what they have in common (chance in single outputs, which both see) is counted once, from leaving out sets of outputs
-that hit all systems and inputs alike. Nothing is drawn at random, so nothing depends on a seed. `bench/coverage.py`
-shows how often the intervals hold and how often the tests raise a false alarm.
+difficulty. Each system (or family of systems) is left out in turn, then each input (or document), and the spread of the
+leave-one-out values gives two variances. What they have in common (the variation of single outputs, which both see) is
+counted once; it is estimated by leaving out sets of outputs that hit all systems and inputs alike. Nothing is drawn at
+random, so nothing depends on a seed. `bench/coverage.py` measures the coverage.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Wanted, all_pairs, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import Wanted, arrays, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
-from nlgauge.stats.resampling.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
-from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
-from nlgauge.types import Array, Ints, Mask, Steps
+from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect, spearman_interval
+from nlgauge.types import Array, Ints, Steps
 
 Over = Literal["auto", "both", "inputs"]
 Labels = Ints
@@ -34,7 +33,6 @@ SYSTEMS = 6  # with fewer nothing can be said of other systems
 INPUTS = 10  # with fewer there is no interval
 SETS = 20  # sets of outputs that are left out together, at most
 GROUPS = 250  # inputs beyond this number are left out in groups
-SWAPS = 2000  # draws of the test of systems' means
 MOST = 1 - 1e-12  # a correlation from here on is perfect
 
 UNITS = {"both": "systems and inputs like these", "inputs": "these systems and inputs like these"}
@@ -68,14 +66,19 @@ class WithoutEach:
         """Differences between values of the first axis."""
         return self.moved(lambda values: values[first] - values[second])
 
-    def spread(self) -> Spread:
-        """V = V(systems) + V(inputs) − V(outputs), never below either of the first two; freedom after Satterthwaite."""
+    def spread(self, *, of_differences: bool = False) -> Spread:
+        """V = V(systems) + V(inputs) − V(outputs), never below either of the first two; freedom after Satterthwaite.
+
+        The jackknife over n systems is too large for a mean over pairs of systems: it counts what is particular to a
+        pair twice. For the interval of a value this is kept, with a factor n / (n - 0.5), because some populations need
+        it. For differences between two metrics it would cost power: the factor (n - 1.75) / n gives a test size near
+        its nominal level at 6 to 24 systems (docs/trust.md; chosen on other seeds than those reported).
+        """
         inputs, m = _delete_one(self.inputs)
         if self.systems is None:
             return Spread(inputs, m - 1)
         systems, n = _delete_one(self.systems)
-        # Few systems spread a little less than many would: this much more keeps the promise (bench/coverage.py).
-        systems = systems * n / (n - 0.5)
+        systems = systems * ((n - 1.75) / n if of_differences else n / (n - 0.5))
         outputs = np.nan_to_num(_delete_one(self.outputs)[0]) if self.outputs is not None else 0.0
         own = np.maximum(inputs - outputs, 0.0)
         variance = np.maximum(systems + own, inputs)
@@ -108,11 +111,12 @@ def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
 
 def too_few(
     systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs",
-    what: str = "an interval"
+    what: str = "an interval", families: ArrayLike | None = None,
 ) -> str | None:  # fmt: skip
     """Why there can be no interval (or test), with what would be needed; None where there can be one."""
     if over == "both" and systems < SYSTEMS:
-        return f"{what} for other systems needs at least {SYSTEMS} systems; here are {systems}"
+        units = "systems" if families is None else "families of systems"
+        return f"{what} for other systems needs at least {SYSTEMS} {units}; here are {systems}"
     if inputs < INPUTS and not (over == "both" and grouping == "system"):
         return f"{what} needs at least {INPUTS} {word}; here are {inputs}"
     return None
@@ -123,6 +127,12 @@ def unit_word(clusters: ArrayLike | None) -> str:
     return "inputs" if clusters is None else "documents or conversations"
 
 
+def units_left_out(unit: str, clusters: ArrayLike | None, families: ArrayLike | None) -> str:
+    """What is left out as a whole, in parentheses; empty where it is single systems and inputs."""
+    whole = ["families of systems"] * (families is not None and unit == "both") + ["clusters"] * (clusters is not None)
+    return f" (whole {' and '.join(whole)})" if whole else ""
+
+
 def intervals(
     x: ArrayLike,
     z: ArrayLike,
@@ -130,14 +140,15 @@ def intervals(
     *,
     over: Over = "auto",
     clusters: ArrayLike | None = None,
+    families: ArrayLike | None = None,
     level: float = 0.95,
     progress: Steps | None = None,
 ) -> Intervals:
     """Intervals of K metrics (K×N×M) under every measure, on the scale of Fisher's z with Student's t.
 
-    Rank correlations of systems' means take few values when a system is left out: theirs are `kendall_interval` and
+    Rank correlations of system means take few values when a system is left out: theirs are `kendall_interval` and
     `spearman_interval`. What is covered is the measure's mean over other sets of as many systems and inputs. `clusters`
-    names the document or conversation of each input.
+    names the document or conversation of each input, `families` the family of each system; both are left out whole.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -148,9 +159,10 @@ def intervals(
     if not 0 < level < 1:
         raise NlgaugeError(f"the confidence level must lie between 0 and 1; found {level}")
     metrics, human = arrays(x, z)
-    want, unit = wanted(measures), over_of(over, len(human))
-    left = left_out(metrics, human, want, unit, clusters, progress)
-    wide = left.moved(widened)
+    kin = system_groups(len(human), families)
+    want, unit = wanted(measures), over_of(over, int(kin.max()) + 1)
+    left = left_out(metrics, human, want, unit, clusters, progress, families)
+    wide = left.moved(want.fisher_z)
     spread = wide.spread()
     half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
     low, high = np.tanh(wide.value - half), np.tanh(wide.value + half)
@@ -158,17 +170,20 @@ def intervals(
     there = np.isfinite(metrics) & np.isfinite(human)
     groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
     for k, j in np.ndindex(left.value.shape):
-        measure, value = want.measures[j], float(left.value[k, j])
-        systems, inputs = int(there[k].any(axis=1).sum()), len(np.unique(groups[there[k].any(axis=0)]))
-        if unit == "both" and str(measure) == "system/kendall":
-            low[k, j], high[k, j] = kendall_interval(value, systems, level)
+        measure = want.measures[j]
+        value = float(measure.signed(left.value[k, j]))
+        systems, inputs = (len(np.unique(g[there[k].any(axis=1 - a)])) for a, g in enumerate((kin, groups)))
+        if unit == "both" and str(measure) in ("system/kendall", "system/pairwise-accuracy"):
+            low[k, j], high[k, j] = kendall_interval(value, systems, level, _cluster_variance(wide, k, j, clusters))
         elif unit == "both" and str(measure) == "system/spearman":
             tau = evaluate(metrics[k : k + 1], human, [Measure("system", "kendall")]).value[0, 0]
-            low[k, j], high[k, j] = spearman_interval(value, float(tau), systems, level)
+            extra = _cluster_variance(wide, k, j, clusters)
+            low[k, j], high[k, j] = spearman_interval(value, float(tau), systems, level, extra)
         elif abs(value) >= MOST:
             end = perfect(systems if unit == "both" else inputs, level)
             low[k, j], high[k, j] = (end, 1.0) if value > 0 else (-1.0, -end)
-        reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters))
+        low[k, j], high[k, j] = measure.unsigned(low[k, j]), measure.unsigned(high[k, j])
+        reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters), families=families)
         if unit == "inputs" and measure.grouping == "system" and measure.coefficient != "pearson":
             reason[k, j] = (
                 reason[k, j] or "ranks of a few systems that stay the same take too few values for an interval"
@@ -178,61 +193,11 @@ def intervals(
         if reason[k, j] is not None:
             low[k, j], high[k, j] = np.nan, np.nan
     method = (
-        f"{level:.0%} interval for {UNITS[unit]}: delete-one jackknife over "
-        f"{'systems and inputs' if unit == 'both' else 'inputs'}{'' if clusters is None else ' (whole clusters)'}, "
+        f"{level:.0%} interval for {UNITS[unit]}: jackknife over "
+        f"{'systems and inputs' if unit == 'both' else 'inputs'}{units_left_out(unit, clusters, families)}, "
         "Fisher's z, Student's t; no random draws"
     )
     return Intervals(left.value, low, high, reason, unit, method)
-
-
-def difference_tests(
-    x: ArrayLike,
-    z: ArrayLike,
-    measures: Iterable[object],
-    *,
-    over: Over = "auto",
-    clusters: ArrayLike | None = None,
-    seed: int = 0,
-    draws: int | None = None,
-    progress: Steps | None = None,
-) -> PairTests:
-    """Would one metric agree better with people than the other on systems and inputs like these too? Two-sided p.
-
-    The difference of two metrics over the outputs that both scored, divided by its delete-one standard error, against
-    Student's t; measures of systems' means by swapping the two metrics on whole systems (`draws`). Too few systems or
-    inputs: p is NaN and the method says what would be needed.
-    """
-    metrics, human = arrays(x, z)
-    want, unit = wanted(measures), over_of(over, len(human))
-    chosen = all_pairs(len(metrics))
-    shape = (len(chosen), len(want))
-    difference, p = np.full(shape, np.nan), np.full(shape, np.nan)
-    undefined, cells = np.zeros(shape, np.int64), np.zeros(len(chosen), np.int64)
-    there = np.isfinite(metrics) & np.isfinite(human)
-    groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
-    for mask, at in _by_shared(there, chosen).items():
-        shared: Mask = np.frombuffer(mask, bool).reshape(human.shape)
-        cells[at] = int(shared.sum())
-        used = np.unique(chosen[at])
-        place = np.full(len(metrics), -1, np.int64)
-        place[used] = np.arange(len(used))
-        left = left_out(metrics[used], np.where(shared, human, np.nan), want, unit, clusters, None)
-        gap = left.minus(place[chosen[at, 0]], place[chosen[at, 1]])
-        systems, inputs = int(shared.any(axis=1).sum()), len(np.unique(groups[shared.any(axis=0)]))
-        difference[at], p[at] = gap.value, student_p(gap)
-        for j, measure in enumerate(want.measures):
-            if too_few(systems, inputs, unit, measure.grouping):
-                p[at, j] = np.nan
-        if progress is not None:
-            progress(int((cells > 0).sum()), len(chosen))
-    means = [j for j, m in enumerate(want.measures) if m.grouping == "system" and unit == "both"]
-    total = SWAPS if draws is None else draws
-    if means and len(human) >= SYSTEMS:
-        which = [want.measures[j] for j in means]
-        swapped = permutation_pairs(metrics, human, which, how="systems", draws=total, seed=seed)
-        p[:, means], undefined[:, means] = swapped.p, swapped.undefined
-    method = _test_method(want, unit, clusters is not None, bool(means), total, seed)
-    return PairTests(want.names, chosen, difference, p, undefined, cells, total if means else 0, method)
 
 
 def change_intervals(
@@ -269,10 +234,12 @@ def left_out(
     over: Literal["both", "inputs"],
     clusters: ArrayLike | None = None,
     progress: Steps | None = None,
+    families: ArrayLike | None = None,
 ) -> WithoutEach:
     """All measures of all metrics, whole and without each unit."""
-    one = len(z) if over == "both" else 0
-    rows, cols = without_each(z.shape, input_groups(x, z, clusters), over)
+    kin = system_groups(len(z), families)
+    one = int(kin.max()) + 1 if over == "both" else 0
+    rows, cols = without_each(z.shape, input_groups(x, z, clusters), over, kin)
     found = weighted(x, z, rows, cols, want, progress=progress)
     outputs = None
     if over == "both":
@@ -288,13 +255,28 @@ def left_out(
     return WithoutEach(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
 
 
-def without_each(shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"]) -> tuple[Array, Array]:
-    """How often each system and each input counts: all once, then each system left out, then each group of inputs."""
+def without_each(
+    shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"], kin: Labels | None = None
+) -> tuple[Array, Array]:
+    """How often each system and each input counts: all once, then each system (or group of `kin`) left out, then each
+    group of inputs."""
     n, m = shape
-    kept = (groups[None, :] != np.arange(int(groups.max(initial=-1)) + 1)[:, None]).astype(np.float64)
-    one = n if over == "both" else 0
-    rows = np.concatenate([np.ones((1, n)), 1.0 - np.eye(n)[:one], np.ones((len(kept), n))])
-    return rows, np.concatenate([np.ones((1, m)), np.ones((one, m)), kept])
+    inputs = _all_but_one(groups)
+    systems = _all_but_one(np.arange(n) if kin is None else kin) if over == "both" else np.empty((0, n))
+    rows = np.concatenate([np.ones((1, n)), systems, np.ones((len(inputs), n))])
+    return rows, np.concatenate([np.ones((1, m)), np.ones((len(systems), m)), inputs])
+
+
+def _all_but_one(groups: Labels) -> Array:
+    """A row per group: 0 for its members, 1 for all others."""
+    return np.asarray(groups[None, :] != np.arange(int(groups.max(initial=-1)) + 1)[:, None], np.float64)
+
+
+def system_groups(n: int, families: ArrayLike | None) -> Labels:
+    """The number of the family of each system; every system is its own family where none are named."""
+    if families is None:
+        return np.arange(n)
+    return np.unique(np.asarray(families), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def input_groups(x: Array, z: Array, clusters: ArrayLike | None = None) -> Labels:
@@ -340,37 +322,15 @@ def _delete_one(values: Array) -> tuple[Array, Array]:
     return np.where(enough, (n - 1) / some * square, np.nan), n
 
 
-def student_p(gap: WithoutEach) -> Array:
-    """Two-sided p of the differences; 1 for two metrics that never differ."""
-    spread = gap.spread()
+def _cluster_variance(wide: WithoutEach, k: int, j: int, clusters: ArrayLike | None) -> float:
+    """The jackknife variance over clusters of inputs of a rank correlation between system means; 0 without clusters."""
+    return 0.0 if clusters is None else float(np.nan_to_num(_delete_one(wide.inputs[k, j])[0]))
+
+
+def student_p(gap: WithoutEach, *, of_differences: bool = False) -> Array:
+    """Two-sided p that values are 0; 1 where a value is 0 and never moves (two metrics that never differ)."""
+    spread = gap.spread(of_differences=of_differences)
     with np.errstate(invalid="ignore", divide="ignore"):
         p = 2 * stdtr(spread.free, -np.abs(gap.value) / np.sqrt(spread.variance))
     same = (np.abs(gap.value) < 1e-12) & ~(spread.variance > 0)
     return np.where(same, 1.0, np.where(spread.variance > 0, p, np.nan))
-
-
-def _by_shared(there: Mask, pairs: Labels) -> dict[bytes, Labels]:
-    """Pairs by the outputs that both metrics scored."""
-    found: dict[bytes, list[int]] = {}
-    for at, (i, j) in enumerate(pairs):
-        found.setdefault(np.asarray(there[i] & there[j]).tobytes(), []).append(at)
-    return {mask: np.array(at, np.int64) for mask, at in found.items()}
-
-
-def _test_method(want: Wanted, unit: str, clustered: bool, means: bool, draws: int, seed: int) -> str:
-    parts = []
-    if any(m.grouping != "system" for m in want.measures) or not means:
-        parts.append(
-            f"difference over its delete-one standard error ({'systems and inputs' if unit == 'both' else 'inputs'}"
-            f"{', whole clusters' if clustered else ''}) against Student's t, two-sided"
-        )
-    if means:
-        parts.append(f"systems' means: metrics swapped on whole systems, two-sided, {draws} draws, seed {seed}")
-    return (
-        f"test for {UNITS[unit]}: " + "; ".join(parts) + "; an output counts where people and both metrics have a score"
-    )
-
-
-def widened(values: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        return np.arctanh(np.clip(values, -CUT, CUT))

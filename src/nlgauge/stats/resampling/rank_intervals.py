@@ -17,12 +17,12 @@ def perfect(units: int, level: float) -> float:
     return kendall_interval(1.0, units, level)[0]
 
 
-def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
-    """Interval of Kendall's tau between so many independent points, e.g. systems' means.
+def kendall_interval(tau: float, units: int, level: float = 0.95, extra: float = 0.0) -> tuple[float, float]:
+    """Interval of Kendall's tau between so many independent points, e.g. system means.
 
     The wider of two: Bonett and Wright's variance on Fisher's scale with Student's t, right for middling values; and
-    the exact interval of a Poisson count of pairs out of order, right near 1, where few pairs are and the former is too
-    short.
+    the exact interval of a Poisson count of discordant pairs, right near 1, where few pairs are discordant and the
+    former is too short. `extra` is variance on Fisher's scale that the points share (clusters of inputs).
 
     >>> [round(end, 2) for end in kendall_interval(0.5, 12)]
     [0.03, 0.79]
@@ -30,7 +30,7 @@ def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float
     if units < 6 or np.isnan(tau):
         return np.nan, np.nan
     tail, pairs = (1 - level) / 2, units * (units - 1) / 2
-    half = float(stdtrit(units - 2, 1 - tail)) * np.sqrt(0.437 / (units - 4))
+    half = float(stdtrit(units - 2, 1 - tail)) * np.sqrt(0.437 / (units - 4) + extra)
     middle = np.arctanh(np.clip(tau, -CUT, CUT))
     wrong = pairs * (1 - abs(tau)) / 2
     most = float(gammaincinv(wrong + 1, 1 - tail))
@@ -41,12 +41,14 @@ def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float
     return float(max(-1.0, low)), float(min(1.0, high))
 
 
-def spearman_interval(rho: float, tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
+def spearman_interval(
+    rho: float, tau: float, units: int, level: float = 0.95, extra: float = 0.0
+) -> tuple[float, float]:
     """Interval of Spearman's rho between so many independent points, the wider of two: Bonett and Wright's, and that of
     Kendall's tau carried over as for normal scores."""
     if units < 6 or np.isnan(rho):
         return np.nan, np.nan
-    half = float(stdtrit(units - 2, 0.5 + level / 2)) * np.sqrt((1 + rho**2 / 2) / (units - 3))
+    half = float(stdtrit(units - 2, 0.5 + level / 2)) * np.sqrt((1 + rho**2 / 2) / (units - 3) + extra)
     middle = np.arctanh(np.clip(rho, -CUT, CUT))
-    ends = [6 / np.pi * np.arcsin(np.sin(np.pi / 2 * end) / 2) for end in kendall_interval(tau, units, level)]
+    ends = [6 / np.pi * np.arcsin(np.sin(np.pi / 2 * end) / 2) for end in kendall_interval(tau, units, level, extra)]
     return float(min(np.tanh(middle - half), ends[0])), float(max(np.tanh(middle + half), ends[1]))

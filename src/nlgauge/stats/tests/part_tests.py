@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import wanted
+from nlgauge.stats.correlation.evaluate_groups import fisher_z, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.jackknife import (
@@ -16,7 +16,6 @@ from nlgauge.stats.resampling.jackknife import (
     over_of,
     student_p,
     too_few,
-    widened,
     without_each,
 )
 from nlgauge.types import Array, Mask
@@ -56,7 +55,7 @@ def part_tests(x: Array, z: Array, one: Mask, two: Mask, measure: Measure, *, ab
             ]
             left = WithoutEach(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
         sign = np.where(absolute & (left.value < 0), -1.0, 1.0)
-        sides.append(left.moved(lambda v, s=sign: widened(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
+        sides.append(left.moved(lambda v, s=sign: fisher_z(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
     p = student_p(sides[0].moved(np.subtract, sides[1]))
     there = np.isfinite(x) & np.isfinite(z)
     for k in range(len(x)):
