@@ -31,22 +31,17 @@
   }
   var narrow = window.matchMedia ? window.matchMedia("screen and (max-width: 760px)") : { matches: false }, HIGH = 32;  // of a row, so that the band of people goes through
   if (narrow.addEventListener) narrow.addEventListener("change", function () { show(); });
-  function percent(share) { return Math.round(100 * share) + "%"; }
   function forest(picture, use) {
-    var found = answer.aspects[Number(picture.dataset.at)], agreement = found.measure === "agreement" || found.measure === "roc_area";
+    var found = answer.aspects[Number(picture.dataset.at)];
     HIGH = narrow.matches ? 20 : 32;
     var of = function (m) { return use ? m.marks[use] || { value: null, low: null } : m; };
     var sure = found.metrics.filter(function (m) { return of(m).low !== null; });
-    var share = use || agreement;
-    var least = Math.min.apply(null, sure.map(function (m) { return of(m).low; }).concat(share ? 0.4 : 0));
+    var least = Math.min.apply(null, sure.map(function (m) { return of(m).low; }).concat(0.4));
     var from = Math.floor(least * 5) / 5, x = function (v) { return 100 * (v - from) / (1 - from) + "%"; };
-    var wide = function (a, b) { return Math.max(0, 100 * (b - a) / (1 - from)) + "%"; };
-    var band = use ? null : found.ceiling;
     var ranked = found.metrics.some(function (m) { return m.may_be_best; });  // else nobody is said to be behind
     function back(svg, height) {
-      if (band && band.low !== null) element("rect", { x: x(band.low), width: wide(band.low, band.high), y: 0, height: height, "class": "band" }, svg);
-      [use ? 0.5 : found.baseline ? found.baseline[1] : agreement ? 0.5 : 0].forEach(function (v) { element("line", { x1: x(v), x2: x(v), y1: 0, y2: height, "class": "nothing" }, svg); });
-      if (use) [answer.limits.usable, answer.limits.good].forEach(function (v) { element("line", { x1: x(v), x2: x(v), y1: 0, y2: height, "class": "limit" }, svg); });
+      element("line", { x1: x(found.chance), x2: x(found.chance), y1: 0, y2: height, "class": "nothing" }, svg);
+      element("line", { x1: x(answer.limits.reliable), x2: x(answer.limits.reliable), y1: 0, y2: height, "class": "limit" }, svg);
     }
     var axis = picture.querySelector(".axis");
     axis.textContent = "";
@@ -54,23 +49,20 @@
     if (!sure.length) return;
     var title = document.createElement("span");
     title.className = "title";
-    title.textContent = use ? "how often it is right" : agreement ? "how often it is as " + found.rated_by + " say" : "agreement with " + found.rated_by;
+    title.textContent = (use ? use : found.measure.replace(/^.*\//, "").replace(/[-_]/g, " ")) + ", 95% CI";
     axis.appendChild(title);
     var scale = element("svg", { "class": "scale", width: "100%", height: 16, "aria-hidden": "true" }, axis);
     var say = function (v, text, anchor) { element("text", { x: x(v), y: 12, "text-anchor": anchor }, scale, text); };
-    if (use) { say(0.5, "chance", "middle"); say(answer.limits.good, "good", "start"); } else if (found.baseline) { say(found.baseline[1], found.baseline[0], "middle"); } else if (share) { say(0.5, "chance", "middle"); } else say(0, "none", from < 0 ? "middle" : "start");
-    if (band) say(band.value, found.rated_by === "people" ? "people" : "raters", band.value > 0.85 ? "end" : "middle");
-    var near = band ? band.value : found.baseline && !use ? found.baseline[1] : 0;  // what would stand in its way
-    if (near < (narrow.matches ? 0.5 : 0.7)) say(1, share ? "always" : "full", "end");
+    say(0.5, "0.5", "middle"); say(answer.limits.reliable, "0.75", "middle"); say(1, "1", "end");
     found.metrics.forEach(function (m, at) {
       var row = picture.querySelector("[data-row='" + at + "']"), cell = row.querySelector(".forest"), mine = of(m);
       cell.textContent = "";
-      var words = m.metric + ": " + (mine.value === null ? "no value" : mine.low === null ? "no interval" : (share ? percent(mine.value) + ", between " + percent(mine.low) + " and " + percent(mine.high) : mine.value.toFixed(2) + ", between " + mine.low.toFixed(2) + " and " + mine.high.toFixed(2)));
+      var words = m.metric + ": " + (mine.value === null ? "no value" : mine.low === null ? "no interval" : mine.value.toFixed(2) + " [" + mine.low.toFixed(2) + ", " + mine.high.toFixed(2) + "]");
       var svg = element("svg", { width: "100%", height: HIGH, role: "img", "aria-label": words }, cell);
       element("title", {}, svg, words);
       back(svg, HIGH);
       if (mine.low === null) return;
-      var kind = use ? mine.verdict.replace(" ", "-") : m.may_be_best || !ranked ? "leads" : "";
+      var kind = use ? (mine.badge || "none").replace(" ", "-") : m.may_be_best || !ranked ? "leads" : "";
       element("line", { x1: x(mine.low), x2: x(mine.high), y1: HIGH / 2, y2: HIGH / 2, "class": "whisker " + kind }, svg);
       element("circle", { cx: x(mine.value), cy: HIGH / 2, r: 4.5, "class": "dot " + kind }, svg);
     });

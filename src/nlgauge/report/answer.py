@@ -1,7 +1,8 @@
-"""The answer as data: what was evaluated, a sentence per aspect and use, a mark per metric and use, rows of a forest.
+"""The answer as data: what was evaluated, a sentence per aspect and use, a badge per metric and use, rows of a forest.
 
 The page's first screen, the terminal and results.json read this one object, and it reads the tables of the sections:
-nothing is computed here but words, so that they cannot disagree.
+nothing is computed here but words, so that they cannot disagree. One statistic orders the metrics, is tested and is
+quoted: pairwise accuracy for ratings, balanced accuracy for verdicts, the area under the ROC curve for graded scores.
 """
 
 from __future__ import annotations
@@ -16,85 +17,78 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.failed_scores import headlines
-from nlgauge.report.answer_words import NONE, USES, VERDICT_USES, overall_words, use_sentence
+from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
 from nlgauge.report.sections import Answered, Run
-from nlgauge.report.sections.agreeing import ceiling_ask, rank_ask
+from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.evaluated import judged_words
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, some
 from nlgauge.session import Ask
-from nlgauge.stats.correlation.uses import verdict_of
+from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.table import Row, Table
 
-USABLE, GOOD = 0.6, 0.75  # limits of every share; an interval must lie above or below as a whole
-CHANCE = {"roc_area": 0.5}  # and 0 of what correlates; agreement of verdicts is never below 0
-MOST = 6  # aspects whose choices get lines
+LIMIT = 0.75  # of every share: the whole interval must lie at it or above
+MAX_CHOICE_ASPECTS = 6
+OTHER_MEASURES = {"kendall": "tau-b", "acc-eq-calibrated": "acc_eq with calibrated ties"}
 Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What one metric is for one use: the verdict, and the share with its interval behind it."""
+    """What one metric is for one use: the badge, and the share with its interval behind it."""
 
-    verdict: str = NONE
+    badge: str | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None
     reason: str | None = None
+    positives: int | None = None  # bad outputs, or failures that humans labeled, where the share rests on them
+    positive_systems: int | None = None
+    no_advantage: bool = False  # a baseline that knows nothing reaches as much
 
 
 @dataclass(frozen=True)
 class MetricAnswer:
-    """One line of the first screen: agreement with people (more is better, also where less is better) and marks."""
+    """One row of the first screen: the statistic of the aspect, and badges."""
 
     metric: str
     value: float | None
     low: float | None
     high: float | None
-    share: float | None  # of what people's agreement allows
     may_be_best: bool
     clearly_best: bool
-    less_is_better: bool
-    marks: dict[str, Mark]  # of the uses that can be asked of it
-
-
-@dataclass(frozen=True)
-class HumanCeiling:
-    value: float
-    low: float | None
-    high: float | None
+    lower_is_better: bool
+    marks: dict[str, Mark]
+    accuracy: str = ""  # of a judge: accuracy next to the majority-class baseline, as a sentence
 
 
 @dataclass(frozen=True)
 class AspectAnswer:
-    """The answer for one aspect (and group); `sentences` has one per use, and the answer over all uses under ""."""
+    """The answer for one aspect (and group); `sentences` has one per use, and the conclusion under ""."""
 
     about: str
-    measure: str  # what `value` of the metrics is, and what orders them
-    ceiling: HumanCeiling | None
-    # What says the same for every output, and its agreement, where the measure is agreement of verdicts.
-    baseline: tuple[str, float] | None
+    measure: str  # what `value` of the metrics is, what orders them and what is tested
+    judged: bool
+    tested: bool  # whether differences between the metrics could be tested
+    baselines: dict[str, float]
+    leaders: dict[str, str]  # other measure -> the metric that leads by it
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
-    rated_by: str  # "people", or "the raters" where they are not (only) people
+    rated_by: str  # "the human ratings", or "the ratings" where they are not (only) human
+    chance: float
     sentences: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def chance(self) -> float:
-        """The value of a metric that knows nothing."""
-        return CHANCE.get(self.measure, 0.0)
 
 
 @dataclass(frozen=True)
 class ReportAnswer:
     evaluated: str
-    failures: list[str]  # metrics without a value on more than 1 % of the outputs: stand before everything else
+    failures: list[str]  # metrics without a value on more than 1% of the outputs: they come first
     warnings: list[str]
     aspects: list[AspectAnswer]
     choices: list[str]  # what choices between two outputs say, where there are any
-    limits: dict[str, float] = field(default_factory=lambda: {"usable": USABLE, "good": GOOD})
+    limits: dict[str, float] = field(default_factory=lambda: {"reliable": LIMIT})
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -104,14 +98,28 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
+    if judged and run.metrics > 1:
+        asks["best"] = ("best-of", {"figure": "balanced_accuracy"})
     if not judged:
-        asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "top": ceiling_ask(run), "rater": ("replacement", {})}
+        asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "rater": ("replacement", {})}
+        grouping = rank_ask(run)[1]["measure"].partition("/")[0]
+        asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in OTHER_MEASURES]})
     why: list[str] = []  # for what is not there, that of the first table first
     tables = {key: _tables(run, ask, why) for key, ask in asks.items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
     aspects = [_aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged) for a in about]
     failures = list(headlines(run.data))
-    return ReportAnswer(_evaluated(run), failures, list(_warnings(run, aspects, why)), aspects, _choices(answered))
+    warnings = [*_warnings(run, aspects, why), *_hints(run)]
+    return ReportAnswer(_evaluated(run), failures, warnings, aspects, _choices(answered))
+
+
+def _hints(run: Run) -> list[str]:
+    """Dependence between systems or inputs that the data do not name."""
+    if not run.data.aspects or not run.data.metrics:
+        return []
+    from nlgauge.analyses.agreement.dependence import dependence_hints
+
+    return dependence_hints(run.source.panel(run.data.aspect(run.aspects[0])))
 
 
 def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
@@ -124,86 +132,132 @@ def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
 
 def _aspect(run: Run, about: str, tables: Rows, judged: bool) -> AspectAnswer:
     marks = _judge_marks(tables) if judged else _metric_marks(tables)
-    rows, measure, ceiling = _agreement(tables, judged, run.gate)
-    names = [*dict.fromkeys([*(r["metric"] for r in rows), *marks])]
-    of, shares = {r["metric"]: r for r in rows}, _shares(tables.get("top", []), measure)
-    uses = [use for use in USES if any(use in mine for mine in marks.values())]
+    rows, measure = _ordered(tables, judged, rank_ask(run)[1]["measure"])
+    by_name = {r["metric"]: r for r in rows}
+    names = [*dict.fromkeys([*by_name, *marks])]
+    uses = [use for use in USES if any(use in each for each in marks.values())]
+    accuracy = _accuracies(tables) if judged else {}
     metrics = [
         MetricAnswer(
-            name, *_ends(of.get(name, {})), shares.get(name), bool(of.get(name, {}).get("may_be_best")),
-            bool(of.get(name, {}).get("clearly_best")), name in run.data.lower, marks.get(name, {}),
+            name,
+            *_ends(by_name.get(name, {})),
+            bool(by_name.get(name, {}).get("may_be_best")),
+            bool(by_name.get(name, {}).get("clearly_best")),
+            name in run.data.lower,
+            marks.get(name, {}),
+            accuracy.get(name, ""),
         )
         for name in names
-    ]  # fmt: skip
+    ]
     reasons = Counter(m.reason for each in metrics for m in each.marks.values() if m.reason)
-    sure = any(m.low is not None for each in metrics for m in each.marks.values()) or any(
-        each.low is not None for each in metrics
-    )
-    warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "nothing here can be counted")
-    found = AspectAnswer(about, measure, ceiling, _baseline(tables), metrics, uses, warning, _raters(run))
-    found.sentences.update({"": overall_words(found), **{use: use_sentence(found, use) for use in uses}})
-    return found
+    sure = any(each.low is not None or any(m.low is not None for m in each.marks.values()) for each in metrics)
+    warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "there is nothing to count")
+    tested = any(not missing(r.get("p_to_next")) for r in rows)
+    answer = AspectAnswer(
+        about, measure, judged, tested, _baselines(tables, judged), _leaders(tables), metrics, uses, warning,
+        _raters(run), 0.5,
+    )  # fmt: skip
+    answer.sentences.update({"": overall_words(answer), **{use: use_sentence(answer, use) for use in uses}})
+    return answer
 
 
 def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
     marks: dict[str, dict[str, Mark]] = {}
     for row in tables["uses"]:
-        known = _ends(row)
-        marks.setdefault(row["metric"], {})[row["use"]] = Mark(row["verdict"] or NONE, *known, row["reason"])
+        counted = (row["positives"], row["positive_systems"])
+        none = not missing(row["advantage_high"]) and row["advantage_high"] <= 0
+        mark = Mark(row["badge"], *_ends(row), row["reason"], *counted, none)
+        marks.setdefault(row["metric"], {})[row["use"]] = mark
     for row in tables["rater"]:
         rate = None if missing(row["winning_rate"]) else row["winning_rate"]
-        mark = Mark(row["verdict"] or NONE, rate, None, None, row["reason"])
-        marks.setdefault(row["metric"], {})["replace a rater"] = mark
+        badge = {"good": "reliable", "not": "not reliable"}.get(row["verdict"], "inconclusive")
+        marks.setdefault(row["metric"], {})["replace an annotator"] = Mark(badge, rate, None, None, row["reason"])
     return marks
 
 
 def _judge_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
-    """Verdicts of judges that say pass and fail, and how well the numbers of the others tell the two apart."""
+    """Recalls of judges that answer pass and fail, and the ROC area of those that give numbers.
+
+    A coin or a constant reaches any recall: a badge also needs Youden's J above 0.
+    """
     marks: dict[str, dict[str, Mark]] = {}
+    youden = {r["metric"]: r for r in tables["said"] if r["measure"] == "youden"}
     binary = {r["metric"] for r in tables["said"]}
     for row in [*tables["said"], *(r for r in tables["scored"] if r["metric"] not in binary)]:
-        if (use := VERDICT_USES.get(row["measure"])) is None or (use == "tell good from bad") == (
-            row["metric"] in binary
-        ):
+        use = VERDICT_USES.get(row["measure"])
+        if use is None or (use == "tell good from bad") == (row["metric"] in binary):
             continue
-        low, high = (math.nan if missing(row[end]) else row[end] for end in ("low", "high"))
-        verdict = verdict_of(low, high, USABLE, GOOD)
-        marks.setdefault(row["metric"], {})[use] = Mark(verdict, *_ends(row), row["reason"])
+        low, high = _number(row["low"]), _number(row["high"])
+        beyond = youden.get(row["metric"], {})
+        gain = (low - 0.5, high - 0.5) if use == "tell good from bad" else (
+            _number(beyond.get("low")), _number(beyond.get("high")))  # fmt: skip
+        badge = None if math.isnan(low) else badge_of(low, high, LIMIT, *gain)
+        none = not math.isnan(gain[0]) and gain[0] <= 0
+        reason = row["reason"] or beyond.get("reason")
+        marks.setdefault(row["metric"], {})[use] = Mark(badge, *_ends(row), reason, row.get("n"), None, none)
     return marks
 
 
-def _agreement(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str, HumanCeiling | None]:
-    """Rows of the forest, best first, what they measure, and how far people agree among themselves."""
+def _number(value: Any) -> float:
+    return math.nan if missing(value) else float(value)
+
+
+def _ordered(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str]:
+    """Rows of the forest, best first, and what they measure."""
     if not judged:
-        rows = [r for r in tables["ranks"] if not missing(r["value"])]
-        top = next((r for r in tables["top"] if r["measure"] == gate and not missing(r["ceiling"])), None)
-        found = None if top is None else HumanCeiling(*_ends(top, "ceiling", "ceiling_low", "ceiling_high"))  # type: ignore[arg-type]
-        return rows, gate, found
-    said = tables["said"]
-    rows = sorted(
-        (r for r in said if r["measure"] == "agreement" and not missing(r["value"])), key=lambda r: -r["value"]
-    )
-    people = next((r for r in said if r["measure"] == "people_agreement" and not missing(r["value"])), None)
-    if rows:
-        return rows, "agreement", None if people is None else HumanCeiling(*_ends(people))  # type: ignore[arg-type]
-    areas = [r for r in tables["scored"] if r["measure"] == "roc_area" and not missing(r["value"])]
-    return sorted(areas, key=lambda r: -r["value"]), "roc_area", None
+        return [r for r in tables["ranks"] if not missing(r["value"])], gate
+    rows = [r for r in tables["said"] if r["measure"] == "balanced_accuracy" and not missing(r["value"])]
+    measure = "balanced_accuracy"
+    if not rows:
+        rows = [r for r in tables["scored"] if r["measure"] == "roc_area" and not missing(r["value"])]
+        measure = "roc_area"
+    chosen = {r["metric"]: r for r in tables.get("best", []) if r["best"] and measure == "balanced_accuracy"}
+    rows = [{**r, "low": chosen[r["metric"]]["low"]} if r["metric"] in chosen else r for r in rows]
+    return sorted(rows, key=lambda r: -r["value"]), measure
 
 
-def _baseline(tables: Rows) -> tuple[str, float] | None:
-    same = [
-        r for r in tables.get("said", []) if r["measure"] in ("always_pass", "always_fail") and not missing(r["value"])
-    ]
-    best = max(same, key=lambda r: r["value"], default=None)
-    return None if best is None else (best["measure"].replace("_", " "), best["value"])
+def _baselines(tables: Rows, judged: bool) -> dict[str, float]:
+    """Shares that need no knowledge about quality."""
+    same = [r for r in tables.get("said", []) if r["measure"] in ("always_pass", "always_fail")]
+    if judged:
+        return {r["measure"].replace("_", " "): r["value"] for r in same if not missing(r["value"])}
+    row = next((r for r in tables["uses"] if r["use"] == "pairwise"), None)
+    length = row is not None and row["baseline"] != "constant" and not missing(row["baseline_value"])
+    return {"constant": 0.5, **({row["baseline"]: row["baseline_value"]} if length and row is not None else {})}
 
 
-def _shares(rows: list[Row], measure: str) -> dict[str, float]:
-    return {r["metric"]: r["share"] for r in rows if r["measure"] == measure and not missing(r["share"])}
+def _leaders(tables: Rows) -> dict[str, str]:
+    """The metric that leads by each other measure."""
+    leaders: dict[str, Row] = {}
+    for row in tables.get("other", []):
+        name = OTHER_MEASURES.get(str(row["measure"]).partition("/")[2])
+        if name and not missing(row["value"]) and (name not in leaders or row["value"] > leaders[name]["value"]):
+            leaders[name] = row
+    return {name: row["metric"] for name, row in leaders.items()}
 
 
-def _ends(row: Row, *names: str) -> tuple[float | None, float | None, float | None]:
-    value, low, high = (None if missing(row.get(name)) else row[name] for name in names or ("value", "low", "high"))
+def _accuracies(tables: Rows) -> dict[str, str]:
+    """Accuracy of each judge next to the majority-class baseline."""
+    by_judge: dict[str, dict[str, Row]] = {}
+    for row in tables["said"]:
+        by_judge.setdefault(row["metric"], {})[row["measure"]] = row
+    words = {}
+    for judge, rows in by_judge.items():
+        usual = [rows[m] for m in ("always_pass", "always_fail") if m in rows and not missing(rows[m]["value"])]
+        if "agreement" not in rows or not usual or missing(rows["agreement"]["value"]):
+            continue
+        best = max(usual, key=lambda r: r["value"])
+        gain = rows.get(f"gain_over_{best['measure']}", {})
+        low, high = _number(gain.get("low")), _number(gain.get("high"))
+        how = "is better than" if low > 0 else "is worse than" if high < 0 else "is not shown to be better than"
+        answer = best["measure"].removeprefix("always_")
+        figure = ci(*_ends(rows["agreement"]))
+        words[judge] = f'Accuracy {figure} {how} always answering "{answer}" ({best["value"]:.2f}).'
+    return words
+
+
+def _ends(row: Row) -> tuple[float | None, float | None, float | None]:
+    value, low, high = (None if missing(row.get(name)) else row[name] for name in ("value", "low", "high"))
     return value, low, high
 
 
@@ -228,19 +282,19 @@ def _choices(answered: Sequence[Answered]) -> list[str]:
     found = next((a for a in answered if a.section.key == "rank"), None)
     if found is None:
         return []
-    parts = found.found.parts[:MOST]
+    parts = found.found.parts[:MAX_CHOICE_ASPECTS]
     lines = [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
     return [*lines, *([f"not answered: {found.section.question} {found.missing}"] if found.missing else [])]
 
 
 def _raters(run: Run) -> str:
-    return "people" if run.data.rated_by == "people" else "the raters"
+    return "the human ratings" if run.data.rated_by == "people" else "the ratings"
 
 
 def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> Iterator[str]:
     small = [a for a in aspects if a.warning]
     if small and len(small) == len(aspects):
-        yield f"Too few data for any verdict: {small[0].warning}."
+        yield f"Too few data for any conclusion: {small[0].warning}."
     elif small:
         yield f"Too few data for {some([a.about for a in small], 4)}: {small[0].warning}."
     lost = [name for name in run.aspects if not any(name in a.about for a in aspects)]
@@ -250,13 +304,13 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> 
             "`nlgauge run scored.jsonl`."
         )
     elif lost and not run.data.metrics:
-        yield "No metric scores here, so nothing can be held against people: --metric names their columns."
+        yield "There are no metric scores to compare with the human ratings; name their columns with --metric."
     elif lost:
         yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], why)}"
     yield from _against(aspects)
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
-        yield f"Only {systems} systems: all that is said here is about these systems, not about others like them."
+        yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
 
 
 def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
@@ -268,9 +322,9 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
     for name, places in every.items():
         if all(m.high is not None and m.high < a.chance for a, m in places):
             found, metric = places[0]
-            now, say = ("less of it counts as better; if more is", "higher") if metric.less_is_better else (
-                "if less of it is better", "lower")  # fmt: skip
-            yield f"{name} goes against {found.rated_by}; {now}: --{say} {shlex.quote(name)}."
+            now, say = ("it counts as lower-is-better; if higher is better", "higher") if metric.lower_is_better else (
+                "if lower is better", "lower")  # fmt: skip
+            yield f"{name} disagrees with {found.rated_by} (below chance); {now}: --{say} {shlex.quote(name)}."
 
 
 def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
@@ -278,7 +332,7 @@ def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
         return (
-            f"people gave one value only ({given[0]:g}; {count(len(given), 'rating')}); it takes good and bad outputs."
+            f"all human ratings have one value ({given[0]:g}; {count(len(given), 'rating')}); good and bad outputs are needed."
         )
     reasons = [each.partition(f"{aspect}: ")[2] for each in why if f", {aspect}: " in each]
-    return reasons[0] if reasons else "nothing there that both people and metrics have judged."
+    return reasons[0] if reasons else "no output has both a human rating and a metric score."

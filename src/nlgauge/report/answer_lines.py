@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nlgauge.number import percent
+from nlgauge.report.answer_words import STATISTICS, ci
 from nlgauge.terminal import wrapped
 
 if TYPE_CHECKING:
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 MOST = 14  # lines; the path of the report is one more
 SHORT = {
-    "rank systems": "rank", "choose of two": "choose", "flag bad": "flag", "replace a rater": "rater",
-    "catch failures": "catch", "pass good ones": "pass", "tell good from bad": "tell",
+    "rank systems": "rank systems", "pairwise": "pairwise", "flag": "flag", "replace an annotator": "annotator",
+    "catch failures": "failures", "pass good answers": "passes", "tell good from bad": "tell apart",
 }  # fmt: skip
-MARKS = {"good": "good", "usable": "usable", "not": "not", "cannot tell": "?"}
-ORDER = ("good", "usable", "cannot tell", "not")  # of a use the best that any metric gets
 Line = tuple[str, "AspectAnswer", "MetricAnswer"]
-COLUMN, LEAST, WIDEST = 6, 14, 40  # signs of a mark; fewest and most of an interval
+COLUMN, LEAST, WIDEST = 12, 14, 40  # characters of a badge; fewest and most of an interval
 
 
 def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> list[str]:
@@ -45,27 +43,11 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> lis
     said = [line for a in aspects for line in wrapped(a.sentences[""], width)]
     room = most - len(lines) - 3  # head and legend of the forest
     if several and len(said) + len(rows) > room:
-        said = ["The sentence of each aspect stands on the page (or --aspect NAME); in short:"]
-    shown = rows[: room - len(said) - 1] if len(said) + len(rows) > room else rows
-    forest = list(_forest(shown, width, several))
+        said = ["The page has a conclusion for each aspect (or use --aspect NAME); in short:"]
+    shown = rows[: max(1, room - len(said) - 1)] if len(said) + len(rows) > room else rows
     left = len(rows) - len(shown)
-    more = [f"{left} more {'aspects' if several else 'metrics'}"] if left else []
-    heads = forest[0].split()
-    more += [use for use in dict.fromkeys(use for _, a, _ in shown for use in a.uses) if SHORT[use] not in heads]
-    unsure = "?" in " ".join(forest).split()
-    legend = _legend(shown, several, more, unsure)
-    return [*lines, *said, *forest, *(wrapped(legend, width) if legend else [])]
-
-
-def _legend(rows: Sequence[Line], several: bool, more: Sequence[str], unsure: bool) -> str:
-    """What the signs of the forest mean, and what else the page has."""
-    whose = rows[0][1].rated_by
-    allows = f"░ most that {whose}'{'s' if whose == 'people' else ''} agreement allows"
-    said = [
-        *([allows] if any(a.ceiling for _, a, _ in rows) else []), *(["? cannot tell"] if unsure else []),
-        *(["marks: any metric's best"] if several else []), *([f"on the page: {', '.join(more)}"] if more else []),
-    ]  # fmt: skip
-    return "; ".join(said)
+    more = [f"{left} more {'aspects' if several else 'metrics'} on the page"] if left else []
+    return [*lines, *said, *_forest(shown, width, several), *more]
 
 
 def _rows(aspect: AspectAnswer) -> list[Line]:
@@ -73,78 +55,56 @@ def _rows(aspect: AspectAnswer) -> list[Line]:
 
 
 def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
-    """A line each: name, interval, share of what people's agreement allows, marks."""
+    """A line each: name, value with its interval, the interval drawn where there is room, badges of this metric."""
     names = [f"{name}: {m.metric}" if several else name for name, _, m in rows]
     uses = list(dict.fromkeys(use for _, aspect, _ in rows for use in aspect.uses))
-    share = any(m.share is not None for _, _, m in rows)
-    head = "closest metric" if several else "metric"
-    side = max(map(len, [head, *names]))
-    space = width - side - 2 - (6 if share else 0)
-    if space - (COLUMN + 2) * len(uses) < LEAST:
-        uses = uses[: max(0, (space - LEAST) // (COLUMN + 2))]
-    space = min(WIDEST, space - (COLUMN + 2) * len(uses))
+    head = "best metric" if several else "metric"
+    figures = [ci(m.value, m.low, m.high) for _, _, m in rows]
+    statistic = f"{STATISTICS.get(rows[0][1].measure, (rows[0][1].measure,))[0]}, 95% CI"
+    side, middle = max(map(len, [head, *names])), max(map(len, [statistic, *figures]))
+    space = width - side - middle - 4
+    uses = uses[: max(0, space // (COLUMN + 2))]
+    space = min(WIDEST, space - (COLUMN + 2) * len(uses) - 2)
     scale = _Scale([(a, m) for _, a, m in rows], space)
     drawn = space >= LEAST and any(m.low is not None for _, _, m in rows)
-    space = space if drawn else 0
-    heads = [SHORT.get(use, use)[:COLUMN] for use in uses]
-    ceiling = any(a.ceiling for _, a, _ in rows)
-    ruler = scale.ruler("people ░" if ceiling else "agreement 1") if drawn else ""
-    yield _row(head, ruler, "of ░" if share else "", heads, side, space, share)
-    for name, (_, aspect, m) in zip(names, rows, strict=True):
-        interval = scale.interval(aspect, m) if drawn else ""
-        marks = [
-            _mark(aspect, use) if several else MARKS[m.marks[use].verdict] if use in m.marks else "" for use in uses
-        ]
-        part = percent(max(0.0, min(1.0, m.share))) if m.share is not None else ""
-        yield _row(name, interval, part, marks, side, space, share)
-
-
-def _row(name: str, interval: str, share: str, marks: Sequence[str], side: int, space: int, shares: bool) -> str:
-    cells = [
-        f"{name:{side}}", *([f"{interval:{space}}"] if space else []), *([f"{share:>4}"] if shares else []),
-        *(f"{mark:{COLUMN}}" for mark in marks),
-    ]  # fmt: skip
-    return "  ".join(cells).rstrip()
-
-
-def _mark(aspect: AspectAnswer, use: str) -> str:
-    """The best mark that any metric gets for a use."""
-    found = {m.marks[use].verdict for m in aspect.metrics if use in m.marks}
-    return MARKS[next((v for v in ORDER if v in found), "cannot tell")]
+    ruler = [f"{scale.ruler():{space}}"] if drawn else []
+    heads = [f"{SHORT.get(use, use):{COLUMN}}" for use in uses]
+    yield "  ".join([f"{head:{side}}", f"{statistic:{middle}}", *ruler, *heads]).rstrip()
+    for name, figure, (_, aspect, m) in zip(names, figures, rows, strict=True):
+        interval = [f"{scale.interval(aspect, m):{space}}"] if drawn else []
+        badges = [f"{(m.marks[use].badge or '–') if use in m.marks else '':{COLUMN}}" for use in uses]
+        yield "  ".join([f"{name:{side}}", f"{figure:{middle}}", *interval, *badges]).rstrip()
 
 
 class _Scale:
-    """Places of numbers on a line of characters: from 0, or the lowest interval, to 1 or what people reach."""
+    """Positions of numbers on a line of characters, from the lowest interval (or chance) to 1."""
 
     def __init__(self, rows: Sequence[tuple[AspectAnswer, MetricAnswer]], space: int) -> None:
-        tops = [a.ceiling.high or a.ceiling.value for a, _ in rows if a.ceiling]
-        ends = [end for _, m in rows for end in (m.low, m.high, m.value) if end is not None]
-        self.low, self.high = min([0.0, *ends]), max([*(tops or [1.0]), *ends])
+        ends = [end for _, m in rows for end in (m.low, m.value) if end is not None]
+        self.low, self.high = min([0.5, *ends]), 1.0
         self.space = space
 
-    def at(self, value: float) -> int:
+    def position(self, value: float) -> int:
         share = (value - self.low) / (self.high - self.low)
         return min(self.space - 1, max(0, round(share * (self.space - 1))))
 
-    def ruler(self, last: str) -> str:
-        """Where 0 is, and what stands at the right."""
+    def ruler(self) -> str:
+        """Ticks at 0.5, 0.75 and 1."""
         line = [" "] * self.space
-        line[self.at(0.0)] = "0"
-        return "".join(line)[: self.space - len(last)] + last
+        for value, text in ((0.5, "0.5"), (0.75, "0.75"), (1.0, "1")):
+            start = min(self.position(value), self.space - len(text))
+            line[start : start + len(text)] = text
+        return "".join(line[: self.space])
 
     def interval(self, aspect: AspectAnswer, m: MetricAnswer) -> str:
-        """`├──●──┤   ░░`: the interval, and how high people's agreement lets a metric come."""
+        """`├──●──┤`, with a dot at chance."""
         line = [" "] * self.space
-        line[self.at(0.0)] = "·"
-        top = aspect.ceiling
-        if top is not None:
-            for i in range(self.at(top.low or top.value), self.at(top.high or top.value) + 1):
-                line[i] = "░"
+        line[self.position(aspect.chance)] = "·"
         if m.value is None or m.low is None or m.high is None:
             return "".join(line)
-        start, end = self.at(m.low), self.at(m.high)
+        start, end = self.position(m.low), self.position(m.high)
         for i in range(start, end + 1):
             line[i] = "─"
         line[start], line[end] = "├", "┤"
-        line[self.at(m.value)] = "●"
+        line[self.position(m.value)] = "●"
         return "".join(line)

@@ -1,139 +1,183 @@
-"""The answer in words: a sentence or two per aspect over all uses, and a sentence per use."""
+"""The answer in words: the conclusion for an aspect with its numbers and baselines, and a sentence per use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nlgauge.report.sections.words import percent, some
+from nlgauge.report.sections.words import some
 
 if TYPE_CHECKING:
-    from nlgauge.report.answer import AspectAnswer
+    from nlgauge.report.answer import AspectAnswer, Mark, MetricAnswer
 
-NONE = "cannot tell"
-VERDICTS = ("good", "usable", "not", NONE)
-# use -> (infinitive, what the share counts); shares of .5 are chance but for the last three
+BADGES = ("reliable", "inconclusive", "not reliable")
+# use -> (what is done reliably, what the share is)
 USES = {
-    "rank systems": ("to rank systems", "puts the better of two systems first"),
-    "choose of two": ("to choose the better of two outputs", "prefers the better of two outputs"),
-    "flag bad": ("to flag bad outputs", "scores a bad output below another"),
-    "replace a rater": ("to replace a rater", "is as close to the other raters as a rater left out"),
-    "catch failures": ("to catch failures", "fails what people failed"),
-    "pass good ones": ("to pass good answers", "passes what people passed"),
-    "tell good from bad": ("to tell good answers from bad ones", "scores a passed answer above a failed one"),
+    "rank systems": ("rank systems", "pairwise accuracy between systems"),
+    "pairwise": ("choose the better of two outputs", "pairwise accuracy"),
+    "flag": ("flag bad outputs", "area under the ROC curve"),
+    "replace an annotator": ("replace an annotator", "winning rate of the alternative annotator test"),
+    "catch failures": ("catch failures", "recall on failures"),
+    "pass good answers": ("pass good answers", "recall on passes"),
+    "tell good from bad": ("tell passed from failed answers", "area under the ROC curve"),
 }
-VERDICT_USES = {"fail_recall": "catch failures", "pass_recall": "pass good ones", "roc_area": "tell good from bad"}
+VERDICT_USES = {"fail_recall": "catch failures", "pass_recall": "pass good answers", "roc_area": "tell good from bad"}
+STATISTICS = {
+    "input/pairwise-accuracy": ("pairwise accuracy", "within inputs, human ties excluded"),
+    "global/pairwise-accuracy": ("pairwise accuracy", "over all outputs, human ties excluded"),
+    "balanced_accuracy": ("balanced accuracy", "mean of the recalls on failures and on passes"),
+    "roc_area": ("area under the ROC curve", "failed against passed answers"),
+}
 
 
-def overall_words(found: AspectAnswer) -> str:
-    """The answer over all uses in two sentences: what any metric is good for, and how near the nearest comes."""
-    about = f"For {found.about}," if found.about else "Here"
-    if found.warning:
-        return f"{about} the data are too few to call any metric good or bad: {found.warning}."
-    every = [m for each in found.metrics for m in each.marks.values()]
-    good, usable = _called(found, "good"), _called(found, "usable")
-    if good:
-        head = good
-    elif usable:
-        head = f"no metric here is shown to be good, but {usable}"
-    elif every and all(m.verdict == "not" for m in every):
-        head = "no metric here is good"
-    else:
-        head = "no metric here is shown to be good"
-    return f"{about} {head}{_useless(found) if good or usable else ''}.{_nearest(found, bool(good or usable))}"
+def ci(value: float | None, low: float | None, high: float | None) -> str:
+    """A value with its confidence interval, as papers print it.
 
-
-def _useless(found: AspectAnswer) -> str:
-    """`, but not to catch failures (38%)`: half of what a verdict is for, where no judge can do it."""
-    said = []
-    for use in (use for use in found.uses if use in VERDICT_USES.values()):
-        marks = [m.marks[use] for m in found.metrics if use in m.marks]
-        if all(m.verdict == "not" for m in marks):
-            said.append(f"{USES[use][0]} ({percent(max(m.value or 0.0 for m in marks))})")
-    return f", but {'not' if len(found.metrics) == 1 else 'none'} {some(said)}" if said else ""
-
-
-def _called(found: AspectAnswer, verdict: str) -> str:
-    """`a and b are good to rank systems and to flag bad outputs`: uses with the same metrics together."""
-    said: dict[str, list[str]] = {}
-    for use in found.uses:
-        if names := best_first(found, use, verdict):
-            all_of_them = len(names) == len(found.metrics) > 2
-            who = f"all {len(names)} metrics are" if all_of_them else _who_is(names, 2)
-            said.setdefault(f"{who} {verdict}", []).append(USES[use][0])
-    return "; ".join(f"{who} {some(tasks, 9)}" for who, tasks in said.items())
-
-
-def _who_is(names: list[str], most: int = 3) -> str:
-    return f"{some(names, most)} {'is' if len(names) == 1 else 'are'}"
-
-
-def _nearest(found: AspectAnswer, useful: bool) -> str:
-    """` The closest to people is a: it …`: how near the first metric comes, and whether others may be as near.
-
-    Where no metric is `useful` for anything and no interval lies above chance, nobody is called close.
+    >>> ci(0.638, 0.47, 0.771), ci(0.5, None, None)
+    ('0.64 [0.47, 0.77]', '0.50')
     """
-    first = next((m for m in found.metrics if m.value is not None), None)
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def overall_words(answer: AspectAnswer) -> str:
+    """The conclusion for one aspect: who agrees best, by how much, next to which baselines, and for what it serves."""
+    about = f"{answer.about[:1].upper()}{answer.about[1:]}: " if answer.about else ""
+    if answer.warning:
+        return f"{about}too few data for a conclusion: {answer.warning}."
+    words = _judge_words(answer) if answer.judged else _metric_words(answer)
+    return about + " ".join(words)
+
+
+def _metric_words(answer: AspectAnswer) -> list[str]:
+    first = next((m for m in answer.metrics if m.value is not None), None)
     if first is None:
-        return ""
-    chosen = first.marks.get("choose of two")
-    who, own = found.rated_by, f"{found.rated_by}'{'s' if found.rated_by == 'people' else ''}"
-    if found.measure == "agreement":
-        reach = f"says the same as {who} in {percent(first.value or 0.0)} of cases"
-    elif first.value is not None and first.value <= 0:
-        return f" Not even the first, {first.metric}, agrees with {who} at all."
-    elif first.share is not None:
-        reach = f"reaches {percent(min(1.0, first.share))} of what {own} agreement allows"
-    elif chosen is not None and chosen.value is not None:
-        reach = f"{USES['choose of two'][1]} in {percent(chosen.value)} of cases"
-    else:
-        return ""
-    alone = len(found.metrics) == 1
-    above = any(m.low is not None and m.low > found.chance for m in found.metrics)
-    if found.measure != "agreement" and not above and not useful:
-        none = "It is not" if alone else "None is"
-        this = "it" if alone else f"the closest in these data, {first.metric},"
-        chance = "" if first.share is not None else " (half is chance)"
-        return f" {none} shown to agree with {who} at all: {this} {reach}{chance}."
-    if alone:
-        return f" It {reach}."
-    as_good, others, rest = sum(m.may_be_best for m in found.metrics) - 1, len(found.metrics) - 1, ""
-    if found.measure == "agreement" or first.low is not None:
-        if first.clearly_best:
-            rest = f", clearly ahead of the other{'' if others == 1 else f' {others}'}"
-        elif as_good > 0:
-            rest = f"; {'one other' if as_good == 1 else f'{as_good} others'} may be as good"
-    return f" The closest to {who} is {first.metric}: it {reach}{rest}."
+        return ["no metric has a value here."]
+    statistic, scope = STATISTICS.get(answer.measure, (answer.measure, ""))
+    known = f"{scope}; {_baselines(answer)}" if scope else _baselines(answer)
+    figure = f"{statistic} {ci(first.value, first.low, first.high)} ({known})"
+    several = len([m for m in answer.metrics if m.value is not None]) > 1
+    above = any(m.low is not None and m.low > answer.chance for m in answer.metrics)
+    if not above:
+        which = f"the highest value is that of {first.metric}" if several else f"{first.metric} has"
+        return [f"no metric is shown to agree with {answer.rated_by} better than chance; {which}: {figure}."]
+    lead = "agrees best with" if several else "agrees with"
+    return [f"{first.metric} {lead} {answer.rated_by}: {figure}.", *_rivals(answer, first), *_uses_words(answer)]
 
 
-def use_sentence(found: AspectAnswer, use: str) -> str:
-    """Who is good for this use, else who is usable, else what can be said."""
-    about = f" on {found.about}" if found.about else ""
-    task = f"{USES[use][0].capitalize()}{about}"
-    ranked = [m for m in found.metrics if use in m.marks and m.marks[use].value is not None]
+def _baselines(answer: AspectAnswer) -> str:
+    """`chance 0.50, output length 0.55`."""
+    return ", ".join(
+        f"{'chance' if name == 'constant' else name} {value:.2f}" for name, value in answer.baselines.items()
+    )
+
+
+def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
+    """Whether the lead is significant, and whether another measure names another leader."""
+    others = [m for m in answer.metrics if m is not first and m.value is not None]
+    words = []
+    if others and answer.tested:
+        equal = [m for m in others if m.may_be_best]
+        if not equal:
+            many = f"each of the other {len(others)} metrics" if len(others) > 1 else others[0].metric
+            words.append(f"It is significantly better than {many}.")
+        elif len(equal) <= 2:
+            names = some([f"{m.metric} ({ci(m.value, m.low, m.high)})" for m in equal])
+            words.append(f"It is not significantly better than {names}.")
+        else:
+            words.append(
+                f"{len(equal)} of the other {len(others)} metrics are statistically indistinguishable from the best "
+                f"({some([m.metric for m in equal], 3)})."
+            )
+    other = {name: leader for name, leader in answer.leaders.items() if leader != first.metric}
+    if other:
+        words.append(f"The leader depends on the measure: {some([f'{who} leads by {by}' for by, who in other.items()])}.")
+    return words
+
+
+def _uses_words(answer: AspectAnswer) -> list[str]:
+    """`All 3 metrics rank systems reliably. Reliable to flag bad outputs: a and b.`; none is said as such."""
+    words = []
+    for use in answer.uses:
+        marks = [m.marks[use] for m in answer.metrics if use in m.marks]
+        names, task = best_first(answer, use, "reliable"), USES[use][0]
+        if names and len(names) == len(marks) > 1:
+            words.append(f"All {len(names)} metrics {task} reliably.")
+        elif names:
+            words.append(f"Reliable to {task}: {some(names, 3)}.")
+        elif use == "pairwise" or all(m.badge == "not reliable" for m in marks):
+            none = "No metric is" if len(marks) > 1 else "It is not"
+            unsure = [m.metric for m in answer.metrics if use in m.marks and m.marks[use].badge == "inconclusive"]
+            extra = f" (inconclusive: {some(unsure, 2)})" if unsure and len(unsure) < len(marks) else ""
+            words.append(f"{none} shown to {task} reliably{extra}.")
+    return words
+
+
+def _judge_words(answer: AspectAnswer) -> list[str]:
+    first = next((m for m in answer.metrics if m.value is not None), None)
+    if first is None:
+        return ["no judge has a value here."]
+    statistic = STATISTICS[answer.measure][0]
+    words = []
+    if len(answer.metrics) > 1:
+        words.append(
+            f"of {len(answer.metrics)} judges, {first.metric} has the highest {statistic}: "
+            f"{ci(first.value, first.low, first.high)} (chance 0.50; the interval accounts for the choice)."
+        )
+    mark = first.marks.get("catch failures")
+    if mark is not None:
+        words.append(_failure_words(first.metric, mark))
+    if first.accuracy:
+        words.append(first.accuracy)
+    passed = first.marks.get("pass good answers")
+    if passed is not None and passed.value is not None:
+        words.append(f"Recall on passes {_figure(passed)}: {passed.badge or 'no badge'}.")
+    if len(answer.metrics) == 1 or mark is None:
+        words.append(f"{statistic[:1].upper()}{statistic[1:]} {ci(first.value, first.low, first.high)} (chance 0.50).")
+    told = first.marks.get("tell good from bad")
+    if told is not None:
+        words.append(f"{first.metric} is {told.badge or 'not rated'} to {USES['tell good from bad'][0]}.")
+    return words
+
+
+def _failure_words(judge: str, mark: Mark) -> str:
+    """Recall on failures, always named: it is the use that matters."""
+    if mark.value is None:
+        return f"{judge}: recall on failures is unknown ({mark.reason})."
+    counted = f" ({mark.positives} failures labeled)" if mark.positives is not None else ""
+    figure = f"recall on failures {_figure(mark)}{counted}"
+    if mark.badge == "reliable":
+        return f"{judge} catches failures reliably: {figure}."
+    if mark.badge == "not reliable" and mark.high is not None:
+        if mark.no_advantage:
+            return f"{judge} is not shown to know more than a coin: {figure}."
+        return f"{judge} misses {'most' if mark.value < 0.5 else 'many'} failures: {figure}."
+    if mark.badge == "inconclusive":
+        return f"Whether {judge} catches failures is inconclusive: {figure}."
+    return f"{judge}: {figure}; {mark.reason or 'too few labels for a conclusion'}."
+
+
+def _figure(mark: Mark) -> str:
+    return ci(mark.value, mark.low, mark.high)
+
+
+def use_sentence(answer: AspectAnswer, use: str) -> str:
+    """Which metrics are reliable for this use, and the figure of the best one."""
+    about = f" on {answer.about}" if answer.about else ""
+    task = f"To {USES[use][0]}{about}"
+    ranked = [m for m in answer.metrics if use in m.marks and m.marks[use].value is not None]
     if not ranked:
-        return f"{task}: nothing here can be counted."
+        return f"{task}: nothing to count in these data."
     first = max(ranked, key=lambda m: m.marks[use].value or 0.0)
-    of = {v: best_first(found, use, v) for v in VERDICTS}
-    if of["good"]:
-        head = f"{_who_is(of['good'])} good"
-    elif of["usable"]:
-        head = f"{_who_is(of['usable'])} usable, none is shown to be good"
-    elif of[NONE] and of["not"]:
-        head = f"it cannot be told yet for {some(of[NONE])}, the others are not usable"
-    else:
-        head = "it cannot be told yet for any metric" if of[NONE] else "no metric here is usable"
+    parts = [f"{badge}: {some(names, 3)}" for badge in BADGES if (names := best_first(answer, use, badge))]
     mark = first.marks[use]
-    if use == "replace a rater":
-        last = f"{first.metric} is as close to the others as {percent(mark.value or 0.0)} of the raters are"
-    elif mark.low is None:  # a share of a handful is no figure to quote
-        last = mark.reason or "there is no interval"
-    else:
-        ends = f"between {percent(mark.low)} and {percent(mark.high or 0.0)}"
-        last = f"{first.metric} {USES[use][1]} in {percent(mark.value or 0.0)} of cases ({ends})"
-    return f"{task} {head}; {last}."
+    counted = "" if mark.positives is None else f"; {mark.positives} cases from {mark.positive_systems} systems"
+    figure = f"{first.metric} has the highest {USES[use][1]}, {_figure(mark)}{counted}"
+    reason = f" ({mark.reason})" if mark.low is None and mark.reason else ""
+    return f"{task}, {'; '.join(parts) or 'no metric has a badge'}. {figure}{reason}."
 
 
-def best_first(found: AspectAnswer, use: str, verdict: str) -> list[str]:
-    """Metrics with this verdict for a use, the highest share first."""
-    mine = [m for m in found.metrics if use in m.marks and m.marks[use].verdict == verdict]
-    return [m.metric for m in sorted(mine, key=lambda m: -(m.marks[use].value or 0.0))]
+def best_first(answer: AspectAnswer, use: str, badge: str) -> list[str]:
+    """Metrics with this badge for a use, the highest share first."""
+    rated = [m for m in answer.metrics if use in m.marks and m.marks[use].badge == badge]
+    return [m.metric for m in sorted(rated, key=lambda m: -(m.marks[use].value or 0.0))]

@@ -16,7 +16,7 @@ import numpy as np
 import nlgauge
 from nlgauge.number import percent
 from nlgauge.report.answer import Mark, ReportAnswer
-from nlgauge.report.answer_words import USES
+from nlgauge.report.answer_words import STATISTICS, USES, ci
 from nlgauge.report.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
 from nlgauge.report.views import PartView, SectionView, Views, sections_of
@@ -110,9 +110,9 @@ def _page(
 def _top(top: Sequence[str] | ReportAnswer) -> dict[str, Any]:
     """What the first screen shows: the answer, or a few lines where there is none."""
     if not isinstance(top, ReportAnswer):
-        return {"answer": None, "card": top, "uses": [], "answer_data": ""}
+        return {"answer": None, "card": top, "uses": [], "statistics": {}, "answer_data": ""}
     uses = [use for use in USES if any(use in each.uses for each in top.aspects)]
-    return {"answer": top, "card": (), "uses": uses, "answer_data": for_script(_rounded(top.to_dict()))}
+    return {"answer": top, "card": (), "uses": uses, "statistics": STATISTICS, "answer_data": for_script(_rounded(top.to_dict()))}
 
 
 def _rounded(value: Any) -> Any:
@@ -131,8 +131,8 @@ def _rounded(value: Any) -> Any:
 def _because(mark: Mark) -> str:
     """Why a mark is what it is."""
     if mark.low is None or mark.high is None or mark.value is None:
-        return f"{mark.verdict}: {mark.reason}" if mark.reason else mark.verdict
-    return f"{mark.verdict}: {percent(mark.value)} of cases, between {percent(mark.low)} and {percent(mark.high)}"
+        return f"{mark.badge or 'no badge'}: {mark.reason}" if mark.reason else mark.badge or "no badge"
+    return f"{mark.badge or 'no badge'}: {ci(mark.value, mark.low, mark.high)}"
 
 
 @functools.cache

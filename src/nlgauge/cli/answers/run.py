@@ -23,7 +23,7 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
 
-COLOURS = {"good": "green", "usable": "yellow", "not": "red"}
+COLOURS = {"reliable": "green", "inconclusive": "yellow", "not reliable": "red"}
 
 
 @with_data

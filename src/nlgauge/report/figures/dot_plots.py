@@ -35,12 +35,11 @@ if TYPE_CHECKING:
 Point = tuple[str, float, str, bool]  # line, value, tip, filled
 MOST_LINES = 80  # lines of a dot plot; beyond that the table is the better picture
 LANE = 0.022  # width of a bar's lane, as a share of the plot
-# Colour and sign both tell the verdict.
-VERDICTS = {
-    "good": (ACCENT, "circle", "●"),
-    "usable": (COLOURS[2], "square", "■"),
-    "cannot tell": (COLOURS[4], "diamond", "◆"),
-    "not": (QUIET, "x-thin-open", "✕"),
+# Color and sign both show the badge.
+BADGES = {
+    "reliable": (ACCENT, "circle", "●"),
+    "inconclusive": (COLOURS[4], "diamond", "◆"),
+    "not reliable": (QUIET, "x-thin-open", "✕"),
 }
 KS_AND_ORDER = {
     "discrimination": "KS distance between two levels of quality",
@@ -136,8 +135,8 @@ def use_dots(table: Table) -> go.Figure:
     uses, names = distinct(table, "use"), distinct(table, "metric")
     drawn, places = panels(uses, most=len(uses))
     for use, at in zip(uses, places, strict=True):
-        for verdict, (ink, sign, _) in VERDICTS.items():
-            rows = [r for r in table if r["use"] == use and r["verdict"] == verdict and there(r["value"])]
+        for verdict, (ink, sign, _) in BADGES.items():
+            rows = [r for r in table if r["use"] == use and r["badge"] == verdict and there(r["value"])]
             dots = _with_intervals(rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2})
             drawn.add_trace(
                 dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"), **at
@@ -152,7 +151,7 @@ def use_dots(table: Table) -> go.Figure:
         drawn, names, 130 + 26 * len(names), margin={"l": 10, "r": 20, "t": 40, "b": 75}, shapes=chance
     ).update_xaxes(nticks=5)
     words = "   ".join(
-        f"<span style='color:{ink}'>{sign}</span> {verdict}" for verdict, (ink, _, sign) in VERDICTS.items()
+        f"<span style='color:{ink}'>{sign}</span> {verdict}" for verdict, (ink, _, sign) in BADGES.items()
     )
     return key(drawn, f"{words}     dotted: chance", -42)
 

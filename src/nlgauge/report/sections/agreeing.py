@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import GATE, Finding, Findings, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Layout, Row, Table
@@ -198,12 +198,20 @@ def ceiling_ask(run: Run) -> Ask:
 
 
 def rank_ask(run: Run) -> Ask:
-    return "ranking", {"measure": run.gate}
+    return "ranking", {"measure": headline_measure(run)}
+
+
+def headline_measure(run: Run) -> str:
+    """The measure of the headline; over all outputs where no input has outputs of two systems."""
+    shared = run.data.samples.group_by("input").len()["len"].max()
+    if run.gate == GATE and (len(run.data.systems) < 2 or not isinstance(shared, int) or shared < 2):
+        return run.gate.replace("input/", "global/")
+    return run.gate
 
 
 def _pairs(run: Run) -> list[Ask]:
     """The same tests pair by pair, which are not made again."""
-    return [] if run.quick else [("significance", {"measure": run.gate})]
+    return [] if run.quick else [("significance", {"measure": headline_measure(run)})]
 
 
 def _spread(run: Run) -> Ask:

@@ -80,7 +80,7 @@ def _trusted(run: Run) -> Ask:
 
 
 @section(
-    "uses", order=60, question="For what use is a metric good enough?",
+    "uses", order=60, question="For what use is a metric reliable?",
     not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
              "between good and bad.",
     applies=lambda run: pass_or_fail(run) != run.aspects,  # of verdicts the first section says it, in other words
@@ -90,24 +90,17 @@ def uses(run: Run) -> Findings:
 
 
 def use_words(table: Table) -> str:
-    """One sentence a use: who is good for it, else who is usable, else what can be said."""
-    said = []
+    """One sentence per use: which metrics are reliable, inconclusive or not reliable."""
+    sentences = []
     for use in dict.fromkeys(r["use"] for r in table):
         rows = sorted((r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"])
-        of = {
-            v: [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == v]
-            for v in ("good", "usable", "cannot tell")
+        badges = {
+            badge: [f"{r['metric']} ({two(r['value'])})" for r in rows if r["badge"] == badge]
+            for badge in ("reliable", "inconclusive", "not reliable")
         }
-        head = TASKS.get(use, sentence(use))
-        said.append(
-            f"{head}: good {some(of['good'])}." if of["good"]
-            else f"{head}: none is surely good; usable {some(of['usable'])}." if of["usable"]
-            else f"{head}: it cannot be told for {some(of['cannot tell'])}; the others are not usable."
-        if 0 < len(of["cannot tell"]) < len(rows)
-            else f"{head}: it cannot be told for any." if of["cannot tell"]
-            else f"{head}: none is usable."
-        )  # fmt: skip
-    return " ".join(said)
+        parts = [f"{badge}: {some(names)}" for badge, names in badges.items() if names]
+        sentences.append(f"{TASKS.get(use, sentence(use))}: {'; '.join(parts) or 'no metric has a badge'}.")
+    return " ".join(sentences)
 
 
 @section(
