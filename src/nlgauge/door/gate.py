@@ -80,9 +80,9 @@ def gate(
     -----
     A limit is passed where the 95% CI lies at or above it: a wrong pass needs an error on every limit, so their number
     needs no correction (intersection-union test). A limit is failed where the CI lies below it after Holm's correction
-    over all limits, groups, aspects and judges that are checked together: where no figure is below its limit, any is
-    failed in at most 2.5% of data sets. With `looks`, both hold over all looks: the level of each look is
-    1 - .05 / looks (Bonferroni).
+    over all limits, groups, aspects and judges that are checked together: the nominal rate at which any is failed where
+    none should be is 2.5%. With `looks`, the rates hold over all looks: the level of each look is 1 - .05 / looks
+    (Bonferroni). docs/gate.md has the simulated rates.
 
     Examples
     --------
@@ -178,9 +178,9 @@ def _method(level: float, looks: int | None, tested: int, level_failed: float) -
 
 
 def _level_text(level: float) -> str:
-    """Return a confidence level in percent, with as many digits as tell it from 100%."""
-    decimals = max(0, math.ceil(-math.log10(1 - level)) - 1) if level > 0.99 + 1e-9 else 0
-    return percent(level, decimals)
+    """Return a confidence level in percent, with two digits of its distance from 100%."""
+    text = f"{100 * level:.{math.ceil(-math.log10(1 - level)) - 1}f}"
+    return f"{text.rstrip('0').rstrip('.')}%"
 
 
 def _correction_notes(uncorrected: int, tested: int, looks: int | None) -> list[str]:
