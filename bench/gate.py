@@ -4,7 +4,8 @@
 People's and a judge's verdicts are drawn from a population whose figures are known; the limit is the true value itself
 (there whatever is decided is as often wrong as it can be), or lies below or above it. The same for the change between
 two judges on the same rows, for correlations of several systems and their change, and for the pass rate or mean rating
-estimated from few labels with a judge's help.
+estimated from few labels with a judge's help. Two more tables are about gates with several limits, and about gates that
+run again and again as labels come in.
 """
 
 from __future__ import annotations
@@ -19,8 +20,18 @@ from bench import _estimate_worlds as estimates
 from bench._trust_page import table
 from bench._verdict_worlds import JUDGES, cells_of, true_values
 from bench._worlds import World, panel, truth
-from nlgauge.door.limits import FAILED, PASSED, UNDECIDED, decided, labels_to_decide
-from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
+from nlgauge.door.limits import (
+    FAILED,
+    LEVEL,
+    PASSED,
+    UNDECIDED,
+    correct_failures,
+    decided,
+    labels_to_decide,
+    level_of_look,
+)
+from nlgauge.stats.agreement.proportion import proportion_interval
+from nlgauge.stats.agreement.two_by_two import SHARES, Figure, cell_counts, figure_of, figures_of
 from nlgauge.stats.agreement.verdict_changes import NEW, OLD, VALUES, change_of
 from nlgauge.stats.estimation.means import mean_estimate
 from nlgauge.stats.resampling.jackknife import change_intervals, intervals
@@ -28,6 +39,9 @@ from nlgauge.stats.resampling.jackknife import change_intervals, intervals
 FIGURES = ("kappa", "fail_recall", "agreement")
 LONG = 30_000  # labels named beyond which nobody labels: too near the limit
 APART = {"minimum": 0.15, "change": 0.1, "pass rate": 0.1, "mean rating": 0.3}
+LIMITS = (1, 5, 30)  # of one gate
+MOST_LABELS = 1000  # at the last look
+APART_LOOKS = {"kappa": 0.05, "agreement": 0.025}
 
 
 def eight(prevalence: float, old: tuple[float, float], new: tuple[float, float], alike: float) -> np.ndarray:
@@ -169,6 +183,91 @@ def estimate(n: int, judge: str, p: float | None, trials: int = 1000) -> list[li
     return [[n, judge, what, truth, *tally.shares()]]
 
 
+def interval_ends(counts: np.ndarray, name: str, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of a figure from counts of the four cells (… × 4)."""
+    if name in SHARES:
+        share = SHARES[name]
+        return proportion_interval(share.over(counts), share.below(counts), level)
+    found = [figure_of(c[None], name, level=level) for c in counts.reshape(-1, 4)]
+    low, high = (np.reshape([getattr(f, end) for f in found], counts.shape[:-1]) for end in ("low", "high"))
+    return low, high
+
+
+class Checked:
+    """Figures that are checked together in one gate, with their upper ends at any level, computed when needed."""
+
+    def __init__(self, counts: list[np.ndarray], names: list[str]) -> None:
+        self.counts, self.names = counts, names
+        self.highs: dict[tuple[int, float], float] = {}
+
+    def high(self, k: int, level: float) -> float:
+        """Upper end of figure k."""
+        if (k, level) not in self.highs:
+            self.highs[k, level] = float(interval_ends(self.counts[k], self.names[k], level)[1])
+        return self.highs[k, level]
+
+    def failures(self, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the first limits are failed without and with the correction."""
+        alone = np.array([self.high(k, LEVEL) < limit for k, limit in enumerate(limits)])
+
+        def lies_below(level: float) -> np.ndarray:
+            return np.array([b and self.high(k, level) < limits[k] for k, b in enumerate(alone)])
+
+        return alone, correct_failures(lies_below, len(limits), LEVEL)[0]
+
+
+def several(judge: str, own_labels: bool, n: int = 150, trials: int = 2000) -> list[list[object]]:
+    """A line per number of limits: kappa in groups with labels of their own, or three figures of judges on one set."""
+    cells = cells_of(0.5, *JUDGES[judge])
+    rng = np.random.default_rng([n, list(JUDGES).index(judge), own_labels, 21])
+    names = ["kappa"] * 30 if own_labels else list(FIGURES) * 10
+    truth = np.array([true_values(cells)[name] for name in names])
+    of_people = np.stack([cells[:2] / cells[:2].sum(), cells[2:] / cells[2:].sum()])
+    at_truth, one_fails, all_fail = ({k: [] for k in LIMITS} for _ in range(3))
+    for trial in range(trials):
+        if own_labels:
+            counts = list(rng.multinomial(n, cells, 30).astype(float))
+        else:  # all judges judge the same rows
+            people = rng.binomial(n, 0.5)
+            drawn = [rng.multinomial(m, of_people[k], 10) for k, m in enumerate((n - people, people))]
+            counts = [c for c in np.concatenate(drawn, axis=1).astype(float) for _ in FIGURES]
+        gate = Checked(counts, names)
+        for k in LIMITS:
+            mine = truth[:k]
+            at_truth[k].append([f.any() for f in gate.failures(mine)])
+            limits = mine - APART["minimum"]
+            limits[0] = mine[0] + APART["minimum"]
+            one_fails[k].append([f[0] for f in gate.failures(limits)])
+            if trial < trials // 5:
+                all_fail[k].append([f.mean() for f in gate.failures(mine + APART["minimum"])])
+    what = "kappa of groups, own labels" if own_labels else "three figures of judges, same labels"
+    return [
+        [what, judge, k, *(float(v) for found in (at_truth, one_fails, all_fail) for v in np.mean(found[k], axis=0))]
+        for k in LIMITS
+    ]
+
+
+def looks(judge: str, name: str, growing: bool, trials: int = 1000) -> list[list[object]]:
+    """A line per number of looks: at a label set that grows by as many labels each time, or at new labels each time."""
+    cells, rows = cells_of(0.5, *JUDGES[judge]), []
+    truth = true_values(cells)[name]
+    for number_of_looks in (5, 20):
+        rng = np.random.default_rng([number_of_looks, list(JUDGES).index(judge), FIGURES.index(name), growing, 22])
+        each = MOST_LABELS // number_of_looks if growing else 200
+        counts = rng.multinomial(each, cells, (trials, number_of_looks)).astype(float)
+        counts = counts.cumsum(axis=1) if growing else counts
+        found = [interval_ends(counts, name, level) for level in (LEVEL, level_of_look(number_of_looks))]
+        shares: list[object] = [float(((low >= truth) | (high < truth)).any(axis=1).mean()) for low, high in found]
+        for side in (-1, 1) if growing else ():
+            limit = truth + side * APART_LOOKS[name]
+            for (low, high), chosen in zip(found, (slice(-1, None), slice(None)), strict=True):
+                right = low >= limit if side < 0 else high < limit
+                shares.append(float(right[:, chosen].any(axis=1).mean()))
+        sizes = f"{each} to {MOST_LABELS}, growing" if growing else f"{each} new ones each time"
+        rows.append([number_of_looks, sizes, judge, name, *shares, *["–"] * (6 - len(shares))])
+    return rows
+
+
 def heads(*first: str, apart: str) -> list[str]:
     return [*first, "true", "limit there: passed", "limit there: failed", f"limit {apart} below: passed",
             f"limit {apart} above: failed"]  # fmt: skip
@@ -183,6 +282,10 @@ def cells() -> dict[str, Callable[[], Any]]:
     for n in (50, 150):
         work |= {f"labels/{n}/{p}/{j}": lambda n=n, p=p, j=j: labels(n, p, j) for p, j in JUDGED}
     work |= {f"correlations/{n}": lambda n=n: correlations(n, 100) for n in (12, 30)}
+    for units, own, j in (("groups", True, "good"), ("groups", True, "lenient"), ("judges", False, "lenient")):
+        work[f"several/{units}/{j}"] = lambda own=own, j=j: several(j, own)
+    for labels_are, grow in (("growing", True), ("new", False)):
+        work |= {f"looks/{labels_are}/{name}": lambda name=name, g=grow: looks("good", name, g) for name in APART_LOOKS}
     for n in (30, 100, 300, 1000):
         work |= {f"minimum/{n}/{p}/{j}": lambda n=n, p=p, j=j: minimum(n, p, j) for p, j in JUDGED}
         work |= {f"change/{n}/{world}": lambda n=n, w=world: change(n, w) for world in EIGHT}
@@ -201,6 +304,29 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     columns = {
         "labels": named,
         "correlations": heads("systems × inputs", "measure", "of what", apart=".15 (change: .1)"),
+        "several": [
+            "what the limits are for",
+            "judge",
+            "limits",
+            "all limits there: failed, uncorrected",
+            "Holm",
+            "one limit .15 above: it is failed, uncorrected",
+            "Holm",
+            "all limits .15 above: share failed, uncorrected",
+            "Holm",
+        ],
+        "looks": [
+            "looks",
+            "labels",
+            "judge",
+            "figure",
+            "limit there: any decision, no `--looks`",
+            "`--looks`",
+            "limit .05 (agreement: .025) below: passed, one look at the end",
+            "`--looks`",
+            "limit as far above: failed, one look at the end",
+            "`--looks`",
+        ],
         "minimum": heads("labels", "people pass", "judge", "figure", apart=".15"),
         "change": heads("labels", "judges", "figure", apart=".1"),
         "estimate": heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"),

@@ -32,7 +32,7 @@ def test_what_is_kept_is_not_computed_again_and_a_page_waits_for_all_cells(
     page.write_text(
         "".join(
             f"<!-- gate {n} -->\nold\n<!-- end -->\n"
-            for n in ("labels", "correlations", "minimum", "change", "estimate")
+            for n in ("labels", "correlations", "several", "looks", "minimum", "change", "estimate")
         )
     )
     with pytest.raises(SystemExit, match="1 of 2 cells are not computed yet, such as change/1"):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nlgauge as ng
@@ -47,6 +48,65 @@ def test_the_labels_named_decide_in_about_four_of_five_data_sets() -> None:
 
     decided, right = labels_named("good", 0.5, 100, "agreement", -0.08, trials=60)
     assert 0.65 < decided <= 1 and right > 0.9  # half would decide with the number at which the interval just ends
+
+
+def test_failures_are_those_of_holm() -> None:
+    from nlgauge.door.limits import correct_failures
+    from nlgauge.stats.tests.corrections import holm
+
+    rng = np.random.default_rng(5)
+    counts = set()
+    for tested in rng.integers(1, 12, 300):
+        p = rng.random(tested) ** 6
+        failed, last = correct_failures(lambda level, p=p: p < (1 - level) / 2, len(p), 0.95)
+        assert failed.tolist() == (holm(p) < 0.025).tolist() == (p < (1 - last) / 2).tolist()
+        counts.add(int(failed.sum()))
+    assert len(counts) > 5
+
+
+def test_a_figure_below_its_limit_by_chance_fails_alone_and_not_among_thirty() -> None:
+    rng = random.Random(4)
+    judges = [f"judge {j}" for j in range(10)]
+    rows = []
+    for k in range(150):
+        good = rng.random() < 0.6
+        rows.append({"id": k, "human": int(good)} | {j: int(good if rng.random() < 0.83 else not good) for j in judges})
+    data = ng.load(rows, human=["human"], metrics=judges)
+    limits = "kappa=.72,agreement=.86,tnr=.83"  # .06 or less above the true values
+    assert ng.gate(data, "agreement=.86", metrics="judge 7").facts["verdict"] == "failed"
+    table = ng.gate(data, limits)
+    below = [r for r in table if r["high"] < r["limit"]]
+    assert table.facts["verdict"] == "undecided" and table.facts["limits"] == 30 and below
+    assert all(r["verdict"] == "undecided" and r["labels"] > r["n"] for r in below)
+    assert f"{len(below)} figures lie below the limit if taken alone" in table.to_markdown()
+    worse = ng.gate(data, "kappa=.72,agreement=.95,tnr=.83")
+    last = {
+        (r["metric"], r["measure"]): r["high"] for r in data.verdicts(level=worse.facts["level_failed"])
+    }  # one level decides all rows
+    found = {(r["metric"], r["measure"]): r["verdict"] == "failed" for r in worse}
+    assert found == {(r["metric"], r["measure"]): last[r["metric"], r["measure"]] < r["limit"] for r in worse}
+    assert 0 < sum(found.values()) < 30
+
+
+def test_planned_looks_make_both_decisions_harder_for_every_kind_of_limit(tmp_path: Path) -> None:
+    path = answers(tmp_path, 150, 0.9, unlabelled=600)
+    old = answers(tmp_path, 150, 0.8, seed=2, name="old.csv", unlabelled=600)
+    options = {"metrics": "judge", "against": old, "max_drop": "kappa=.1,global/pearson=.1"}
+    one, many = (
+        ng.gate(path, "kappa=.6,global/pearson=.6,pass_rate=.5", **options, looks=looks) for looks in (None, 20)
+    )
+    assert len(one) == 5 and many.facts["level"] == pytest.approx(0.9975)
+    for a, b in zip(one, many, strict=True):
+        assert (a["measure"], a["value"]) == (b["measure"], b["value"]) and b["low"] < a["low"] < a["high"] < b["high"]
+    at_look = {r["measure"]: r["high"] for r in ng.verdicts(path, metrics="judge", level=0.9975)}
+    assert at_look["kappa"] == many.rows[0]["high"]
+    advice = "The error rate holds for one look; use --looks N"
+    assert any(note.startswith(advice) for note in one.notes) and not any(n.startswith(advice) for n in many.notes)
+    for limit, verdict in ((one.rows[0]["low"], "passed"), (one.rows[0]["high"] + 1e-6, "failed")):
+        assert ng.gate(path, {"kappa": limit}, metrics="judge").facts["verdict"] == verdict
+        assert ng.gate(path, {"kappa": limit}, metrics="judge", looks=2).facts["verdict"] == "undecided"
+    with pytest.raises(NameUnknown, match="looks must be a whole number"):
+        ng.gate(path, "kappa=.6", looks=0)
 
 
 def test_correlations_have_limits_too() -> None:

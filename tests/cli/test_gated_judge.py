@@ -103,6 +103,8 @@ def test_a_marker_holds_recorded_verdicts_against_the_limits(folder: Path) -> No
         "import pytest\n"
         "@pytest.mark.judge_gate('judged.csv', 'kappa=.6', metrics='judge')\ndef test_good(): pass\n"
         "@pytest.mark.judge_gate('judged.csv', 'kappa=.95', metrics='judge')\ndef test_strict(): pass\n"
+        "@pytest.mark.judge_gate('judged.csv', 'kappa=.7', metrics='judge')\ndef test_one_look(): pass\n"
+        "@pytest.mark.judge_gate('judged.csv', 'kappa=.7', metrics='judge', looks=20)\ndef test_looks(): pass\n"
         "@pytest.mark.judge_gate('nowhere.csv', 'kappa=.95')\ndef test_no_file(): pass\n"
         "def test_words(judge_gate): judge_gate('answers.csv', 'kappa=.6', judge=lambda row: 'yes')\n"
         "def test_change(judge_gate):\n"
@@ -116,7 +118,7 @@ def test_a_marker_holds_recorded_verdicts_against_the_limits(folder: Path) -> No
     }
     assert outcome == {
         "test_good": "PASSED", "test_strict": "FAILED", "test_no_file": "FAILED", "test_words": "FAILED",
-        "test_change": "PASSED",
+        "test_change": "PASSED", "test_one_look": "PASSED", "test_looks": "FAILED",
     }, done.stdout  # fmt: skip
     assert "Traceback" not in done.stdout and "found 'yes'" in done.stdout and "nowhere.csv" in done.stdout
 
@@ -145,7 +147,8 @@ def test_the_action_writes_the_summary_and_ends_as_the_gate(folder: Path, state:
     assert (folder.parent / "github_output").read_text() == f"verdict={verdict}\n"
     assert f"gate {verdict}" in (folder.parent / "github_step_summary").read_text()
     if state == "ten labels":
-        assert shell(gate["run"], folder, **{**env, "UNDECIDED": "pass"}).returncode == 0
+        assert shell(gate["run"], folder, **{**env, "UNDECIDED": "pass", "LOOKS": "12"}).returncode == 0
+        assert "95% over 12 planned looks" in (folder.parent / "github_step_summary").read_text()
 
 
 def test_the_hook_of_pre_commit_runs_the_gate(folder: Path) -> None:

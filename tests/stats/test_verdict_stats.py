@@ -56,10 +56,11 @@ def test_no_hit_and_only_hits_end_at_0_and_1() -> None:
         assert high[0] == pytest.approx(1 - low[1], abs=1e-12)
 
 
-def test_one_share_melded_is_its_mid_p_interval() -> None:
+@pytest.mark.parametrize("level, close", [(0.95, 2e-3), (0.9983, 2e-3), (0.9997, 5e-3)])
+def test_one_share_melded_is_its_mid_p_interval(level: float, close: float) -> None:
     for x, n in ((0, 9), (4, 9), (150, 200), (7.3, 21.9)):
-        found = melded_interval([(x, n)], lambda p: p)
-        assert tuple(found) == pytest.approx(tuple(proportion_interval(x, n, kind="midp")), abs=2e-3)
+        found = melded_interval([(x, n)], lambda p: p, level)
+        assert tuple(found) == pytest.approx(tuple(proportion_interval(x, n, level, "midp")), abs=close)
 
 
 def test_kappa_and_mcc_of_shares_are_those_of_counts() -> None:

@@ -6,6 +6,7 @@
     def test_my_judge(judge_gate):
         judge_gate("labels.csv", "kappa=.6", judge=my_judge)     # my_judge(row) -> bool or number
 
+Other options of `nlgauge.gate` are passed on: `looks=12` where the labels grow and the test will run on twelve sets.
 Where the labels leave it open the test fails, is an expected failure or warns: `judge_gate_undecided = fail` (xfail,
 warn) in the ini file, `--judge-undecided` on the command line, `undecided=` at the gate itself.
 """

@@ -10,11 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nlgauge.analyses.verdicts.verdicts import CEILING
-from nlgauge.door.limits import ESTIMATES, FAILED, FIGURES, PASSED, SEVERAL, UNDECIDED, Limits, held_row, read_limits
+from nlgauge.door.limits import (
+    ESTIMATES,
+    FAILED,
+    FIGURES,
+    LEVEL,
+    PASSED,
+    SEVERAL,
+    UNDECIDED,
+    Limits,
+    correct_failures,
+    level_of_look,
+    limit_row,
+    read_limits,
+    verdict_row,
+)
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import interval, number, some
+from nlgauge.number import interval, number, percent, some
 from nlgauge.table import Row, Table
+from nlgauge.types import Mask
 
 if TYPE_CHECKING:
     from nlgauge.analyses.comparing.earlier_run import EarlierRun
@@ -30,6 +45,7 @@ def gate(
     *,
     against: Any = None,
     max_drop: Limits | None = None,
+    looks: int | None = None,
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
 ) -> Table:
@@ -48,6 +64,9 @@ def gate(
         An earlier run: its data, or its results.json.
     max_drop : mapping or str, optional
         How far each figure of agreement may have dropped since then, on the rows of both: 'kappa=.05'.
+    looks : int, optional
+        Number of planned looks: how often the gate will run on a growing label set, or on new versions of the judge.
+        The error rate of both decisions then holds over all of them. Without it, it holds for one look.
     people_pass_from, judge_pass_from : float, optional
         The lowest value that passes, where there are more than two values.
 
@@ -56,6 +75,14 @@ def gate(
     Table
         One row a judge and limit; `facts["verdict"]` is 'failed' where one failed, else 'undecided' where one is, else
         'passed'. `labels` is about how many would decide.
+
+    Notes
+    -----
+    A limit is passed where the 95% CI lies at or above it: a wrong pass needs an error on every limit, so their number
+    needs no correction (intersection-union test). A limit is failed where the CI lies below it after Holm's correction
+    over all limits, groups, aspects and judges that are checked together: the nominal rate at which any is failed where
+    none should be is 2.5%. With `looks`, the rates hold over all looks: the level of each look is 1 - .05 / looks
+    (Bonferroni). docs/gate.md has the simulated rates.
 
     Examples
     --------
@@ -75,17 +102,42 @@ def gate(
             "an earlier run and how far a figure may drop since belong together: --against old.results.json --max-drop "
             "kappa=.05 (in Python against=…, max_drop=…)."
         )
+    if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
+        raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
     chosen = select(data, aspect, metrics)
     cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
-    notes: list[str] = []
-    rows = [*_agreement(chosen, limits, cuts, notes), *_estimates(chosen, limits, people_pass_from, notes)]
-    if drops:
-        rows += _changes(chosen, drops, _earlier(against, chosen), cuts, notes)
+    earlier = _earlier(against, chosen) if drops else None
+
+    def compute_rows(level: float) -> tuple[list[Row], list[str]]:
+        """Return every figure alongside its limit, with intervals at this level, and notes on them."""
+        notes: list[str] = []
+        rows = _agreement(chosen, limits, cuts, level, notes)
+        rows += _estimates(chosen, limits, people_pass_from, level, notes)
+        if earlier is not None:
+            rows += _changes(chosen, drops, earlier, cuts, level, notes)
+        return rows, notes
+
+    level = level_of_look(looks or 1)
+    rows, notes = compute_rows(level)
     if not rows:
         raise NeedsMissing(f"{chosen.data.name}: none of {', '.join({**limits, **drops})} can be computed.")
-    said = {row["verdict"] for row in rows}
-    verdict = next(v for v in (FAILED, UNDECIDED, PASSED) if v in said)
+    highs = {level: [row["high"] for row in rows]}
+
+    def lies_below(at_level: float) -> Mask:
+        """Return whether each interval at this level lies below its limit."""
+        if at_level not in highs:
+            highs[at_level] = [row["high"] for row in compute_rows(at_level)[0]]
+        return np.array([high < row["limit"] for high, row in zip(highs[at_level], rows, strict=True)])
+
+    tested = sum(not math.isnan(row["value"] + row["low"] + row["high"]) for row in rows)
+    failed, level_failed = correct_failures(lies_below, tested, level)
+    ends = highs.get(level_failed, [None] * len(rows))
+    uncorrected = int((lies_below(level) & ~failed).sum())
+    rows = [verdict_row(r, bool(f), level, level_failed, high) for r, f, high in zip(rows, failed, ends, strict=True)]
+    verdicts = {row["verdict"] for row in rows}
+    verdict = next(v for v in (FAILED, UNDECIDED, PASSED) if v in verdicts)
     given = [f"min:{name}={limit:g}" for name, limit in limits.items()]
+    given += [f"max_drop:{name}={drop:g}" for name, drop in drops.items()]
     return Table(
         title=f"{chosen.data.name}: gate {verdict}",
         rows=rows,
@@ -93,38 +145,82 @@ def gate(
         shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
         heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
-        method="passed: the 95 % interval lies at or above the limit; failed: below it; undecided: around it (how "
-        "often that is wrong: docs/gate.md).",
+        method=_method(level, looks, tested, level_failed),
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict, chosen.columns)}."],
-        notes=[*_left_out(chosen, rows), *_notes(rows), *dict.fromkeys(notes)],
-        facts={"verdict": verdict, "counts": {v: sum(r["verdict"] == v for r in rows)
-                                              for v in (PASSED, FAILED, UNDECIDED)}},
-        signature="|".join([*given, *(f"max_drop:{name}={drop:g}" for name, drop in drops.items())]),
-    )  # fmt: skip
+        notes=[
+            *_left_out(chosen, rows),
+            *_notes(rows),
+            *dict.fromkeys(notes),
+            *_correction_notes(uncorrected, tested, looks),
+        ],
+        facts={
+            "verdict": verdict,
+            "counts": {v: sum(r["verdict"] == v for r in rows) for v in (PASSED, FAILED, UNDECIDED)},
+            "limits": tested,
+            "looks": looks or 1,
+            "level": level,
+            "level_failed": level_failed,
+        },
+        signature="|".join([*given, *([] if looks is None else [f"looks:{looks}"])]),
+    )
+
+
+def _method(level: float, looks: int | None, tested: int, level_failed: float) -> str:
+    """Return when a limit is passed, failed or undecided."""
+    over_looks = f" ({percent(LEVEL)} over {looks} planned looks)" if looks is not None and looks > 1 else ""
+    below = "it lies below the limit"
+    if tested > 1:
+        below = f"the {_level_text(level_failed)} CI lies below it (Holm correction over {tested} limits)"
+    return (
+        f"Passed: the {_level_text(level)} CI{over_looks} lies at or above the limit; failed: {below}; otherwise "
+        "undecided (error rates: docs/gate.md)."
+    )
+
+
+def _level_text(level: float) -> str:
+    """Return a confidence level in percent, with two digits of its distance from 100%."""
+    text = f"{100 * level:.{math.ceil(-math.log10(1 - level)) - 1}f}"
+    return f"{text.rstrip('0').rstrip('.')}%"
+
+
+def _correction_notes(uncorrected: int, tested: int, looks: int | None) -> list[str]:
+    """Return what the corrections for several limits and several looks do to this gate."""
+    notes = []
+    if uncorrected:
+        which = "1 figure lies" if uncorrected == 1 else f"{uncorrected} figures lie"
+        notes.append(
+            f"{which} below the limit if taken alone, but not after Holm correction over {tested} limits: undecided."
+        )
+    if looks is None:
+        notes.append(
+            "The error rate holds for one look; use --looks N (Python: looks=N) if the gate runs repeatedly on a "
+            "growing label set."
+        )
+    return notes
 
 
 def _agreement(
-    chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], notes: list[str]
-) -> list[Row]:  # fmt: skip
+    chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], level: float, notes: list[str]
+) -> list[Row]:
     """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
     rows = []
     if any(name in FIGURES for name in limits):
-        found, said = _rows(chosen, "verdicts", **cuts)
+        found, said = _rows(chosen, "verdicts", **cuts, level=level)
         notes += said
         at = [*chosen.columns, "metric", "aspect"]
         labels = {tuple(r[k] for k in at): r["n"] for r in found if r["measure"] == "agreement"}
         for r in found:
             if r["measure"] in limits:
-                row = held_row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
+                row = limit_row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
                 rows.append({**{k: r[k] for k in chosen.columns}, **row})
     measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
     if measures:
-        found, said = _rows(chosen, "intervals", measures=measures)
+        found, said = _rows(chosen, "intervals", measures=measures, level=level)
         notes += said
         counts = _counts(chosen)
         for r in found:
             n = counts[tuple(r[k] for k in (*chosen.columns, "metric", "aspect"))]
-            row = held_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
+            row = limit_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
             rows.append({**{k: r[k] for k in chosen.columns}, **row})
     return [*rows, *_not_held(chosen, limits, rows)]
 
@@ -154,18 +250,18 @@ def _not_held(chosen: Selection, limits: Mapping[str, float], rows: list[Row]) -
                     why[0].partition(f", {aspect}: ")[2] if why else f"cannot be computed of {metric} on these rows"
                 )
                 added.append(
-                    dict(zip(keys, at, strict=True)) | held_row({**found, "reason": reason}, limits[measure], n.judged)
+                    dict(zip(keys, at, strict=True)) | limit_row({**found, "reason": reason}, limits[measure], n.judged)
                 )
     return added
 
 
 def _estimates(
-    chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None, notes: list[str]
-) -> list[Row]:  # fmt: skip
+    chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None, level: float, notes: list[str]
+) -> list[Row]:
     """What people would say of all outputs of each system, with the judge's help where it scored unlabelled ones."""
     wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
     rows = []
-    for table in chosen.each("estimate", people_pass_from=people_pass_from) if wanted else []:
+    for table in chosen.each("estimate", people_pass_from=people_pass_from, level=level) if wanted else []:
         name = "pass_rate" if table.facts["share"] else "mean"
         if other := next((w for w in wanted if w != name), None):
             words = "people pass or fail these outputs, so the limit is pass_rate=… ." if name == "pass_rate" else (
@@ -181,7 +277,7 @@ def _estimates(
             doubt = " ".join(table.headlines)  # labelled rows are unlike the others: the interval does not hold
             ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
             ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
-            row = held_row({**r, **ends, "measure": name}, wanted[name], r["n"])
+            row = limit_row({**r, **ends, "measure": name}, wanted[name], r["n"])
             rows.append({**{k: r[k] for k in chosen.columns}, **row, "system": system if several else None})
     return rows
 
@@ -199,9 +295,13 @@ def _earlier(against: Any, chosen: Selection) -> EarlierRun:
 
 
 def _changes(
-    chosen: Selection, drops: Mapping[str, float], earlier: EarlierRun, cuts: Mapping[str, float | None],
+    chosen: Selection,
+    drops: Mapping[str, float],
+    earlier: EarlierRun,
+    cuts: Mapping[str, float | None],
+    level: float,
     notes: list[str],
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
         raise NeedsMissing(f"--max-drop {name}: only figures of agreement with people have a change here.")
     if any(cut is not None for cut in cuts.values()) and any(name in FIGURES for name in drops):
@@ -210,11 +310,11 @@ def _changes(
         raise NeedsMissing("--max-drop holds all rows against the earlier run; leave out --by.")
     rows, own, counts = list[Row](), _own_aspects(chosen), dict[str, list[str]]()
     for aspect in chosen.wanted:
-        for r in earlier.changes(chosen.panel(aspect), list(drops)):
+        for r in earlier.changes(chosen.panel(aspect), list(drops), level):
             if aspect not in own[r["metric"]]:
                 continue
             alone = r["measure"] in FIGURES or chosen.panel(aspect).n_systems == 1
-            row = held_row(r, -drops[r["measure"]], r["n"], grows="labels" if alone else SEVERAL)
+            row = limit_row(r, -drops[r["measure"]], r["n"], grows="labels" if alone else SEVERAL)
             rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
             counts.setdefault(r["unit"], []).append(f"{r['n']:,}")
     for unit, ns in counts.items():

@@ -1,15 +1,23 @@
-"""The limits of a gate: how they are written, and what an interval says beside one."""
+"""Limits of a gate: how they are written, when one is passed or failed, and how many labels would decide.
+
+A gate passes where every limit is passed, which needs no correction for their number (intersection-union test). It
+fails where one limit is failed, so failures are corrected over the limits that are checked together (Holm 1979).
+Planned looks share the error rate of both decisions evenly (Bonferroni), which holds whatever the looks have in common.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nlgauge.analyses.verdicts.verdicts import ALSO, CELLS, WORDS
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
+from nlgauge.types import Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.agreement.two_by_two import Figure
@@ -18,9 +26,10 @@ PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
 FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
 ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
-# An interval that only just left the limit would still hold it in half of such data sets: four of five need it
-# shorter, (1.96 + .84) / 1.96 times.
-FOUR_OF_FIVE = 1.43
+LEVEL = 0.95  # of the interval of a single limit at a single look
+# An interval that only just excludes the limit would include it in half of such data sets. In four of five it is
+# excluded where the limit lies this many standard errors further away.
+FOUR_OF_FIVE = 0.8416
 SEVERAL = "systems and inputs"  # both are samples: only the intervals of more of both are shorter
 MOST = 1000  # times the labels at hand, beyond which a value lies at the limit
 
@@ -60,40 +69,121 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
     return found
 
 
+def level_of_look(looks: int) -> float:
+    """Return the confidence level at each of so many planned looks, so that LEVEL holds over all of them.
+
+    >>> level_of_look(1), level_of_look(5)
+    (0.95, 0.99)
+    """
+    return LEVEL if looks == 1 else 1 - (1 - LEVEL) / looks
+
+
 def decided(value: float, low: float, high: float, limit: float) -> str:
-    """By the interval; without one nothing is decided."""
+    """Return the verdict on a single limit by its interval; without an interval nothing is decided."""
     if math.isnan(value) or math.isnan(low) or math.isnan(high):
         return UNDECIDED
     return PASSED if low >= limit else FAILED if high < limit else UNDECIDED
 
 
-def held_row(row: Row, limit: float, n: int | None, grows: str = "labels") -> Row:
-    """`n`: labelled rows behind all figures of this judge; `grows`: of what there must be more for a decision."""
+def correct_failures(lies_below: Callable[[float], Mask], tested: int, level: float) -> tuple[Mask, float]:
+    """Return which limits are failed after Holm's correction over all of them, and the confidence level that shows it.
+
+    Parameters
+    ----------
+    lies_below : callable
+        For a confidence level, whether the interval of each figure lies below its limit.
+    tested : int
+        Number of limits whose figure has an interval.
+    level : float
+        Confidence level for a single limit.
+
+    Notes
+    -----
+    An interval at level 1 - 2a lies below the limit where the one-sided p-value is under a. Holm's steps compare the
+    p-values with the error rate divided by the number of limits that are not failed yet. A limit is failed if and only
+    if the interval at the last step's level lies below it.
+
+    Examples
+    --------
+    >>> p = np.array([0.001, 0.012, 0.02])
+    >>> failed, last = correct_failures(lambda level: p < (1 - level) / 2, tested=3, level=0.95)
+    >>> failed.tolist(), round(last, 3)
+    ([True, True, True], 0.95)
+    """
+    alone = lies_below(level)
+    failed = np.zeros_like(alone)
+    while True:
+        remaining = tested - int(failed.sum())
+        step = level if remaining <= 1 else 1 - (1 - level) / remaining
+        added = alone & ~failed
+        if added.any() and step != level:
+            added &= lies_below(step)
+        if not added.any():
+            return failed, step
+        failed |= added
+
+
+def limit_row(row: Row, limit: float, n: int | None, grows: str = "labels") -> Row:
+    """Return a figure alongside its limit, without a verdict.
+
+    `n`: labeled rows behind all figures of this judge; `grows`: what there must be more of for a decision.
+    """
     value, low, high = (math.nan if row[c] is None else float(row[c]) for c in ("value", "low", "high"))
-    known = not (math.isnan(value) or math.isnan(low) or math.isnan(high))
-    verdict = decided(value, low, high, limit)
-    times = _times(value, low, high, limit) if verdict == UNDECIDED else None
     without = "not defined on these rows" if math.isnan(value) else "no interval"
     return {
-        "metric": row["metric"], "aspect": row["aspect"], "measure": row["measure"], "system": None, "against": None,
-        "limit": limit, "value": value, "low": low, "high": high,
-        "n": n, "verdict": verdict, "times": times,
-        "labels": math.ceil(n * times) if times and n and grows == "labels" else None,
-        "reason": row.get("reason") or (None if known else without),
-    }  # fmt: skip
+        "metric": row["metric"],
+        "aspect": row["aspect"],
+        "measure": row["measure"],
+        "system": None,
+        "against": None,
+        "limit": limit,
+        "value": value,
+        "low": low,
+        "high": high,
+        "n": n,
+        "grows": grows,
+        "reason": row.get("reason") or (None if math.isfinite(value + low + high) else without),
+    }
 
 
-def _times(value: float, low: float, high: float, limit: float) -> float | None:
-    """How many times the labels at hand would decide in four of five data sets whose true value is this one."""
-    if math.isnan(low + high + value) or value == limit:
+def verdict_row(row: Row, failed: bool, level: float, level_failed: float, high_failed: float | None = None) -> Row:
+    """Return a row of `limit_row` with its verdict and, where it is undecided, what would decide.
+
+    `failed`: after the correction; `level`: of the row's interval; `level_failed`: of the interval that shows a
+    failure, and `high_failed` its upper end where it was computed.
+    """
+    verdict = decided(row["value"], row["low"], row["high"], row["limit"])
+    if verdict == FAILED and not failed:
+        verdict = UNDECIDED
+    n, times, labels = row["n"], None, None
+    if verdict == UNDECIDED and row["value"] > row["limit"]:
+        times = _times(row["value"] - row["low"], level, row["value"] - row["limit"], level)
+    elif verdict == UNDECIDED:
+        high, high_level = (row["high"], level) if high_failed is None else (high_failed, level_failed)
+        times = _times(high - row["value"], high_level, row["limit"] - row["value"], level_failed)
+    if times and n and row["grows"] == "labels":
+        labels = math.ceil(n * times)
+    return {k: v for k, v in row.items() if k != "grows"} | {"verdict": verdict, "times": times, "labels": labels}
+
+
+def _times(half: float, level: float, distance: float, needed: float) -> float | None:
+    """Return how many times the labels at hand would decide in four of five data sets whose true value is this one.
+
+    `half`: between the value and the end of its interval at this level; `distance`: between the value and the limit;
+    `needed`: level at which the interval must exclude the limit.
+    """
+    from scipy.special import ndtri
+
+    if math.isnan(half + distance) or distance == 0:
         return None
-    half = value - low if value > limit else high - value
-    times = (FOUR_OF_FIVE * half / abs(value - limit)) ** 2
+    error = half / float(ndtri((1 + level) / 2))
+    times = (error * (float(ndtri((1 + needed) / 2)) + FOUR_OF_FIVE) / distance) ** 2
     return times if times <= MOST else None
 
 
 def labels_to_decide(found: Figure, limit: float, n: int) -> int | None:
     """Of an undecided figure of n labels; None where it is decided, has no interval, or lies at the limit."""
-    times = _times(found.value, found.low, found.high, limit)
-    undecided = decided(found.value, found.low, found.high, limit) == UNDECIDED
-    return math.ceil(n * times) if undecided and times else None
+    row = {"metric": "", "aspect": "", "measure": "", "value": found.value, "low": found.low, "high": found.high}
+    alone = decided(found.value, found.low, found.high, limit)
+    labels: int | None = verdict_row(limit_row(row, limit, n), alone == FAILED, LEVEL, LEVEL)["labels"]
+    return labels

@@ -47,22 +47,23 @@ class EarlierRun:
         rows = {aspect: verdict_rows(panel) for aspect, panel in panels.items()}
         return cls(choice.data.name, {a: r for a, r in rows.items() if r is not None}, panels=panels)
 
-    def changes(self, panel: Panel, figures: Sequence[str]) -> list[Row]:
+    def changes(self, panel: Panel, figures: Sequence[str], level: float = 0.95) -> list[Row]:
         """A row per metric and figure of pass and fail, or measure of correlation: new less old, with its interval."""
         rows: list[Row] = []
         new = verdict_rows(panel) if any(f in VALUES for f in figures) else None
         for figure in figures:
             names = panel.names if figure not in VALUES else [] if new is None else list(new["judges"])
             for name in names:
-                made = self._of_verdicts(panel, new or {}, name, figure) if figure in VALUES else self._of_scores(
-                    panel, name, figure
-                )  # fmt: skip
+                if figure in VALUES:
+                    made = self._of_verdicts(panel, new or {}, name, figure, level)
+                else:
+                    made = self._of_scores(panel, name, figure, level)
                 rows.append({"metric": name, "aspect": panel.aspect, "measure": figure, "p": math.nan, **made})
         if new is None and any(f in VALUES for f in figures):
             raise NeedsMissing(f"{panel.name}, {panel.aspect}: no judge and people that both say pass or fail.")
         return rows
 
-    def _of_verdicts(self, panel: Panel, new: Mapping[str, Any], metric: str, figure: str) -> Row:
+    def _of_verdicts(self, panel: Panel, new: Mapping[str, Any], metric: str, figure: str, level: float) -> Row:
         old = self.verdicts.get(panel.aspect)
         if old is None or metric not in old["judges"]:
             return _row(Figure(math.nan, reason=f"{self.name} has no pass and fail of '{metric}' on '{panel.aspect}'"))
@@ -73,20 +74,19 @@ class EarlierRun:
         names = [cluster[p.input] for p in found.pairs]
         clustered = len(set(names)) < len(names)
         _, people, before, after = zip(*found.pairs, strict=True)
-        change = change_of(
-            eight_cells(people, before, after, names if clustered else None), figure, clustered=clustered
-        )
+        counts = eight_cells(people, before, after, names if clustered else None)
+        change = change_of(counts, figure, clustered=clustered, level=level)
         return _row(change, found.lost, found.gained, found.relabelled)
 
-    def _of_scores(self, panel: Panel, metric: str, measure: str) -> Row:
+    def _of_scores(self, panel: Panel, metric: str, measure: str, level: float) -> Row:
         new = panel.oriented()[panel.names.index(metric)]
         old = self._scores(panel, metric)
         if old is None:
-            return self._of_inputs(panel, metric, new, measure)
+            return self._of_inputs(panel, metric, new, measure, level)
         people, scores = old
         same = np.isclose(people, panel.human, rtol=0, atol=1e-5)
         before = np.where(same, scores, np.nan)
-        found = change_intervals(before, new, panel.human, [measure], clusters=panel.clusters)
+        found = change_intervals(before, new, panel.human, [measure], clusters=panel.clusters, level=level)
         value, low, high = (float(a[0, 0]) for a in (found.value, found.low, found.high))
         there = np.isfinite(before) & np.isfinite(panel.human)
         lost, gained = int((there & ~np.isfinite(new)).sum()), int((same & np.isnan(scores) & np.isfinite(new)).sum())
@@ -118,7 +118,7 @@ class EarlierRun:
                 scores[0, place[str(given)]] = math.nan if score is None else score
         return people, scores
 
-    def _of_inputs(self, panel: Panel, metric: str, new: Array, measure: str) -> Row:
+    def _of_inputs(self, panel: Panel, metric: str, new: Array, measure: str, level: float) -> Row:
         """From the values per input that results.json has of several systems: of one measure."""
         values = self.per_input.get("values", {}).get(panel.aspect, {}).get(metric)
         if values is None:
@@ -142,7 +142,7 @@ class EarlierRun:
         from scipy.special import stdtrit
 
         gap = now[both] - old[both]
-        half = float(stdtrit(n - 1, 0.975)) * float(gap.std(ddof=1)) / math.sqrt(n)
+        half = float(stdtrit(n - 1, (1 + level) / 2)) * float(gap.std(ddof=1)) / math.sqrt(n)
         mean = float(gap.mean())
         return {**_row(Figure(mean, mean - half, mean + half, n=n), lost, gained), "unit": "inputs"}
 

@@ -1,7 +1,7 @@
 """Is a judge good enough? Limits for its agreement with people; passed, failed or undecided, for CI.
 
-Exit code 0: every interval lies above its limit; 1: one lies below; 3: undecided, a limit lies inside an interval,
-and the table says how many labels would decide; 2: something to mend.
+Exit code 0: every interval lies above its limit; 1: one lies below after Holm correction over all limits; 3:
+undecided, and the table says how many labels would decide; 2: usage or data error.
 
 [bold]Examples[/bold]
 
@@ -10,6 +10,8 @@ and the table says how many labels would decide; 2: something to mend.
   nlgauge gate answers.csv --min kappa=.6 --metrics my-judge -f md     (for a pull request)
 
   nlgauge gate answers.csv --against main.results.json --max-drop kappa=.05
+
+  nlgauge gate answers.csv --min kappa=.6 --looks 12     (run monthly for a year, with more labels each time)
 
   nlgauge gate log.csv --labels labels.csv --min pass_rate=.8     (the outputs, not the judge)
 
@@ -38,6 +40,8 @@ def command(
                                             metavar="FILE")] = None,
     max_drop: Annotated[list[str] | None, o.choice("--max-drop", "How far each figure may have dropped since then: "
                                                                  "kappa=.05.")] = None,
+    looks: Annotated[int | None, o.choice("--looks", "Number of planned looks at a growing label set; the error rate "
+                                          "holds over all of them.", min=1)] = None,
     cluster: o.Cluster = None,
     people_pass_from: o.PeoplePassFrom = None,
     judge_pass_from: o.JudgePassFrom = None,
@@ -49,7 +53,7 @@ def command(
     from nlgauge.door.gate import gate
 
     table = gate(
-        pick.clustered(cluster), _joined(minimum), against=against, max_drop=_joined(max_drop),
+        pick.clustered(cluster), _joined(minimum), against=against, max_drop=_joined(max_drop), looks=looks,
         people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
     )  # fmt: skip
     o.show([table], format, out)

@@ -29,6 +29,8 @@ KINDS = {
 }
 OWN = {"lean": 0.7, "midp": 0.5, "exact": 1.0}  # of the count's own probability in each tail
 POINTS = 4096  # of the confidence distributions when shares are melded
+TAIL_POINTS = 20  # beyond an end of a melded interval; high levels take more points, up to MAX_POINTS
+MAX_POINTS = 65_536
 GRID = 161  # known quantiles of each, between which the others are interpolated
 STEPS = 20  # of Newton towards an end
 
@@ -131,7 +133,10 @@ def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[...,
     >>> round(float(low), 2), round(float(high), 2)
     (0.73, 0.89)
     """
-    drawn = [_confidence(float(x), float(n), k, len(shares)) for k, (x, n) in enumerate(shares)]
+    points = POINTS
+    while points * (1 - level) / 2 < TAIL_POINTS and points < MAX_POINTS:
+        points *= 2
+    drawn = [_confidence(float(x), float(n), k, len(shares), points) for k, (x, n) in enumerate(shares)]
     with np.errstate(invalid="ignore", divide="ignore"):
         values = figure(*drawn)
     values = values[np.isfinite(values)]
@@ -142,7 +147,7 @@ def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[...,
 
 
 @lru_cache(maxsize=512)
-def _confidence(x: float, n: float, place: int, shares: int) -> Array:
+def _confidence(x: float, n: float, place: int, shares: int, points: int) -> Array:
     """Points of the mid-P confidence distribution of a share, which is the mean of Clopper and Pearson's lower and
     upper one.
 
@@ -158,17 +163,17 @@ def _confidence(x: float, n: float, place: int, shares: int) -> Array:
     lower = betainc(x, n - x + 1, p) if x > 0 else np.ones(len(p))
     upper = betainc(x + 1, n - x, p) if x < n else np.zeros(len(p))
     z, first = np.unique(np.clip(ndtri((lower + upper) / 2), -9, 9), return_index=True)
-    return np.interp(_even_points(shares)[:, place], z, p[first], right=1.0 if x >= n else p[-1])
+    return np.interp(_even_points(shares, points)[:, place], z, p[first], right=1.0 if x >= n else p[-1])
 
 
 @lru_cache(maxsize=8)
-def _even_points(dimensions: int) -> Array:
+def _even_points(dimensions: int, points: int) -> Array:
     """Normal scores of points that fill the unit cube evenly (Halton's, one prime a dimension)."""
     from scipy.special import ndtri
 
     columns = []
     for prime in (2, 3, 5)[:dimensions]:
-        left, share, value = np.arange(1, POINTS + 1), 1.0, np.zeros(POINTS)
+        left, share, value = np.arange(1, points + 1), 1.0, np.zeros(points)
         while left.any():
             share /= prime
             value += share * (left % prime)
