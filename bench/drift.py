@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from bench._trust_page import table
-from nlgauge.analyses.judges.drift import FOUND, drift
+from nlgauge.analyses.judges.drift import CANNOT_TELL, FOUND, drift
 from nlgauge.data.dataset import Dataset
 from nlgauge.stats.tests.betting import log_capital
 
 SIZES = (100, 300, 1000)
 TRIALS, RUNS, LOOKS, ANCHORS, ALPHA = 300, 1000, 500, 20, 0.05
 Floats = NDArray[np.float64]
+RANDOM = "drawn at random"
+ANCHOR_CHOICES = (RANDOM, "lowest scores", "highest scores", "lowest human ratings")
 # What happens between the runs: shift of the judge, of the data, factor on the judge's spread, noise of the judge.
 CHANGES = {
     "nothing": (0.0, 0.0, 1.0, 0.5), "nothing, steady judge": (0.0, 0.0, 1.0, 0.15),
@@ -35,21 +37,25 @@ def given(quality: Floats, noise: float, rng: np.random.Generator, shift: float 
     return np.clip(np.round(3 + factor * quality + shift + rng.normal(0, noise, quality.shape)), 1, 5)
 
 
-def two_runs(n: int, change: tuple[float, float, float, float], rng: np.random.Generator) -> list[Dataset]:
-    """n old and n new outputs of two systems; a quarter of the inputs stands in both."""
+def two_runs(
+    n: int, change: tuple[float, float, float, float], rng: np.random.Generator, anchors: str = RANDOM
+) -> list[Dataset]:
+    """n old and n new outputs of two systems; a quarter of the inputs stands in both, chosen as `anchors` says."""
     judge, data, factor, noise = change
     inputs, same = n // 2, n // 8
     old = rng.normal(0, 0.8, (inputs, 2)) + rng.normal(0, 0.4, (inputs, 1))
     new = rng.normal(data, 0.8, (inputs, 2)) + rng.normal(0, 0.4, (inputs, 1))
+    scores, rated = given(old, noise, rng), given(old, 0.6, rng)
+    if anchors != RANDOM:
+        key = {"lowest scores": scores, "highest scores": -scores, "lowest human ratings": rated}[anchors]
+        order = np.argsort(key.mean(axis=1), kind="stable")
+        old, scores, rated = old[order], scores[order], rated[order]
     new[:same] = old[:same]
     names = [np.arange(inputs), np.concatenate([np.arange(same), np.arange(same, inputs) + inputs])]
     made = []
-    for name, quality, ids, scores in (
-        ("old", old, names[0], given(old, noise, rng)),
-        ("new", new, names[1], given(new, noise, rng, judge, factor)),
-    ):
+    runs = (scores, rated), (given(new, noise, rng, judge, factor), given(new, 0.6, rng))
+    for name, ids, (scores, rated) in zip(("old", "new"), names, runs, strict=True):
         keys = {"system": np.tile(["a", "b"], inputs), "input": np.repeat(ids, 2).astype(str)}
-        rated = np.clip(np.round(3 + quality + rng.normal(0, 0.6, quality.shape)), 1, 5)
         ratings = pl.DataFrame({**keys, "aspect": ["good"] * n, "rater": [None] * n, "value": rated.ravel()},
                                schema=Dataset.RATINGS)  # fmt: skip
         scored = pl.DataFrame({**keys, "judge": scores.ravel()})
@@ -57,11 +63,12 @@ def two_runs(n: int, change: tuple[float, float, float, float], rng: np.random.G
     return made
 
 
-def one_look(n: int, change: tuple[float, float, float, float], seed: int) -> dict[str, float]:
-    """Measure → share of pairs of runs in which a change was found; `any` of them."""
-    counts: dict[str, float] = {"any": 0}
+def one_look(n: int, change: tuple[float, float, float, float], seed: int, anchors: str = RANDOM) -> dict[str, float]:
+    """Measure → share of pairs of runs in which a change was found; `any` of them; in which nothing is concluded."""
+    counts: dict[str, float] = {"any": 0, CANNOT_TELL: 0}
     for trial in range(TRIALS):
-        rows = drift(two_runs(n, change, np.random.default_rng([seed, n, trial])))
+        rows = drift(two_runs(n, change, np.random.default_rng([seed, n, trial]), anchors))
+        counts[CANNOT_TELL] += rows.facts["verdict"] == CANNOT_TELL
         found = {row["measure"] for row in rows if row["verdict"] == FOUND}
         counts["any"] += bool(found)
         for name in found:
@@ -120,7 +127,17 @@ def cells() -> dict[str, Callable[[], Any]]:
     }
     for k, (name, change) in enumerate(CHANGES.items()):
         work |= {f"one/{name}/{n}": lambda n=n, c=change, k=k: one_look(n, c, 50 + k) for n in SIZES}
+    for name, choice, n in selected_cells():
+        k = ANCHOR_CHOICES.index(choice)
+        work[f"selected/{name}/{choice}/{n}"] = lambda n=n, name=name, a=choice, k=k: one_look(
+            n, CHANGES[name], 70 + k, a
+        )
     return work
+
+
+def selected_cells() -> list[tuple[str, str, int]]:
+    """Change between the runs, choice of the anchors, outputs per run."""
+    return [(name, choice, n) for name in ("nothing", "judge +.2") for choice in ANCHOR_CHOICES for n in SIZES[1:]]
 
 
 def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
@@ -130,6 +147,11 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
         [name, n, *(float(kept[f"one/{name}/{n}"].get(c, 0.0)) for c in checks), float(kept[f"one/{name}/{n}"]["any"])]
         for name in CHANGES for n in SIZES
     ]  # fmt: skip
+    kinds = ("judge_shift", "any", CANNOT_TELL)
+    selected = [
+        [name, choice, n, *(float(kept[f"selected/{name}/{choice}/{n}"].get(kind, 0.0)) for kind in kinds)]
+        for name, choice, n in selected_cells()
+    ]
     false, seen = [], []
     for name, (_, shift, begins, _) in SERIES.items():
         first = {k: np.array(v) for k, v in kept[f"looks/{name}"].items()}
@@ -145,4 +167,10 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     soon = ["shift", "found at once", "within 5 looks", "within 20", "within 100", "alarm before it", "median looks",
             "one test at 5 % of one look"]  # fmt: skip
     daily = ["500 looks", "`drift --looks`: any alarm", "a test at 5 % every day: any alarm"]
-    return {"drift once": table(heads, one), "drift looks": table(daily, false), "drift found": table(soon, seen)}
+    chosen = ["between the runs", "anchors", "outputs per run", "judge's shift found", "any found", "not concluded"]
+    return {
+        "drift once": table(heads, one),
+        "drift selected": table(chosen, selected),
+        "drift looks": table(daily, false),
+        "drift found": table(soon, seen),
+    }

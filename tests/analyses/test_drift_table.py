@@ -87,6 +87,61 @@ def test_outputs_that_one_run_did_not_score_are_no_change_of_the_data() -> None:
     assert any("30 outputs scored in one of the runs only are left out" in note for note in table.notes)
 
 
+def selected_anchors(by: str, seed: int = 5) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """400 scores of an unchanged judge, 80 of them judged again: rows of the old run and of the anchors."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(3, 0.9, 400)
+    old, again = (np.clip(np.round(quality + rng.normal(0, 0.6, 400)), 1, 5) for _ in range(2))
+    key = {"random": rng.random(400), "lowest": old, "extremes": -np.abs(old - 3)}[by]
+    chosen = np.argsort(key, kind="stable")[:80].tolist()
+    return [{"id": k, "judge": float(v)} for k, v in enumerate(old)], [
+        {"id": k, "judge": float(again[k])} for k in chosen
+    ]
+
+
+@pytest.mark.parametrize("by", ["lowest", "extremes"])
+def test_nothing_is_concluded_from_anchors_that_were_selected_by_their_score(by: str) -> None:
+    old, again = (ng.load(rows, metrics=["judge"]) for rows in selected_anchors(by))
+    fresh = ng.load([{"id": 1000 + k, "judge": float(k % 5 + 1)} for k in range(100)], metrics=["judge"])
+    for runs in (
+        (old, again),
+        (old, fresh, again),
+        (fresh, old, again),
+    ):  # the last: NEW outputs judged by the old judge
+        table = ng.drift(*runs)
+        found = rows_of(table)
+        assert table.facts["verdict"] == "cannot tell" and table.facts["representative"]["judge"] < 0.001
+        for measure in {"judge_shift", "data_shift", "spread"} & set(found):
+            assert found[measure]["verdict"] == "cannot tell" and np.isnan(found[measure]["p"])
+            assert "regression to the mean" in found[measure]["reason"]
+        run = "new" if runs[1] is old else "old"
+        assert f"not a random sample of the {run} scores (mean " in table.answers[0]
+        assert (", SD " in table.answers[0]) == (by == "extremes")
+        assert "--how random" in table.answers[0]
+
+
+def test_anchors_drawn_at_random_pass_the_test_and_their_number_is_in_a_note() -> None:
+    old, again = (ng.load(rows, metrics=["judge"]) for rows in selected_anchors("random"))
+    table = ng.drift(old, again)
+    assert table.facts["verdict"] == "not found"
+    assert any("nothing shows that the anchors differ" in note for note in table.notes)
+    assert ng.drift(old, old).facts["representative"] == {}  # all outputs are anchors: none were selected
+
+
+def test_selected_anchors_do_not_enter_later_looks(tmp_path: Path) -> None:
+    old, again = (ng.load(rows, metrics=["judge"]) for rows in selected_anchors("lowest"))
+    looks = tmp_path / "looks.jsonl"
+    table = ng.drift(old, again, looks=looks)
+    assert table.facts["verdict"] == "cannot tell"
+    assert json.loads(looks.read_text())["metrics"]["judge"]["inputs"] == {}
+
+
+def test_agreement_with_people_is_reported_next_to_selected_anchors() -> None:
+    old, new = two_runs(1000, (0.0, 0.0, 0.2, 0.5), np.random.default_rng(3), "lowest scores")
+    (answer,) = drift([old, new]).answers
+    assert "cannot be concluded" in answer and "agreement with people on good changed" in answer
+
+
 def test_shifts_are_those_of_a_plain_jackknife() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.normal(size=90), rng.normal(0.3, 1, 60)
@@ -211,9 +266,11 @@ def test_exit_codes_say_no_shift_shift_and_cannot_tell(tmp_path: Path) -> None:
     for name, values in files.items():
         pl.DataFrame({"id": range(80), "judge": values.astype(float)}).write_csv(tmp_path / f"{name}.csv")
     pl.DataFrame({"id": range(500, 580), "judge": base.astype(float)}).write_csv(tmp_path / "other.csv")
+    lowest = np.argsort(base, kind="stable")[:30]
+    pl.DataFrame({"id": lowest, "judge": base[lowest] + 1.0}).write_csv(tmp_path / "selected.csv")
     codes = [
         subprocess.run([sys.executable, "-m", "nlgauge", "drift", "old.csv", f"{name}.csv", "--metric", "judge"],
                        cwd=tmp_path, capture_output=True, check=False).returncode
-        for name in ("same", "lower", "other", "missing")
+        for name in ("same", "lower", "other", "selected", "missing")
     ]  # fmt: skip
-    assert codes == [0, 1, 3, 2]
+    assert codes == [0, 1, 3, 3, 2]

@@ -97,8 +97,9 @@ def drift(
     Returns
     -------
     Table
-        `facts["verdict"]` is 'found' where a judge has shifted, else 'cannot tell' where anchors are missing, else
-        'not found'; `facts["made_otherwise"]` says what differs in model, prompt and settings, where they are known.
+        `facts["verdict"]` is 'found' where a judge has shifted, else 'cannot tell' where anchors are missing or
+        were selected by their score, else 'not found'; `facts["representative"]` is the p of the test for selection of
+        each judge; `facts["made_otherwise"]` says what differs in model, prompt and settings, where they are known.
 
     Examples
     --------

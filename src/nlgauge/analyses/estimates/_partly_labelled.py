@@ -19,7 +19,7 @@ from nlgauge.number import number
 from nlgauge.stats.estimation.means import PartlyLabelled
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.stats.tests.ks import ks
-from nlgauge.stats.tests.two_samples import mean_test
+from nlgauge.stats.tests.two_samples import mean_test, unit_means
 from nlgauge.types import Array
 
 FEWEST = 10  # labels below which there is no interval
@@ -199,13 +199,8 @@ def representative(rows: Rows) -> list[tuple[str, float]]:
 
 def _unlike(unit: NDArray[np.int64], values: Array, held: NDArray[np.bool_]) -> float:
     """p of a difference between labelled rows and others, one value for the rows of a unit. Two values: their means."""
-
-    def by_unit(inside: NDArray[np.bool_]) -> Array:
-        _, code = np.unique(unit[inside], return_inverse=True)
-        return np.asarray(np.bincount(code, values[inside]) / np.bincount(code))
-
-    two = len(np.unique(values)) < 3
-    return mean_test(by_unit(held), by_unit(~held)) if two else ks(by_unit(held), by_unit(~held)).p
+    labelled, others = (unit_means(values[inside], unit[inside]) for inside in (held, ~held))
+    return mean_test(labelled, others) if len(np.unique(values)) < 3 else ks(labelled, others).p
 
 
 def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:

@@ -29,6 +29,9 @@ class TwoRuns:
     anchor_codes: Codes
     inputs: list[str]  # name of each code
     others: int  # scores that are not those of anchors
+    sampled: int  # run from which the anchors were taken: 0 old, 1 new
+    rest: Array  # scores of that run that are not those of anchors
+    rest_codes: Codes
 
 
 def matched(old: Dataset, new: Dataset) -> tuple[pl.DataFrame, str]:
@@ -57,6 +60,7 @@ def _texts(data: Dataset) -> pl.DataFrame:
 def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -> tuple[TwoRuns, str]:
     """The scores of a metric in both, and how anchors were found. `anchors` holds scores of the other run's outputs."""
     first, second = (_scored(d, metric) for d in (old, new))
+    sampled = 0
     if anchors is None:
         keys, how = matched(old, new)
         pairs = _joined(keys, first, second)
@@ -74,18 +78,24 @@ def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -
             pairs = _joined(of_old, first, again)
             how = f"{anchors.name}, outputs of {old.name} judged anew, by {how}"
         elif of_new.height:
-            pairs = _joined(of_new, again, second)
+            pairs, sampled = _joined(of_new, again, second), 1
             how = f"{anchors.name}, outputs of {new.name} judged by the old judge, by {other}"
         else:
             raise NeedsMissing(f"{anchors.name}: none of its outputs is in {old.name} or {new.name}, by key or text.")
     named = dict(pairs.select("input new", "input").iter_rows()) if anchors is None else {}
     inputs = [first["input"].to_list(), [named.get(i, i) for i in second["input"]], pairs["input"].to_list()]
+    anchor_keys = pairs.select(pl.col(f"{k} new" if sampled else k).alias(k) for k in KEY)
+    rest = (first, second)[sampled].join(anchor_keys, on=KEY, how="anti", maintain_order="left")
+    inputs.append(rest["input"].to_list())
     names, codes = np.unique(np.array([i for part in inputs for i in part], np.str_), return_inverse=True)
-    of_old_run, of_new_run, of_anchors = np.split(codes.astype(np.int64), np.cumsum([len(part) for part in inputs[:2]]))
+    of_old_run, of_new_run, of_anchors, of_rest = np.split(
+        codes.astype(np.int64), np.cumsum([len(part) for part in inputs[:3]])
+    )
     return TwoRuns(
         first["score"].to_numpy(), of_old_run, second["score"].to_numpy(), of_new_run,
         pairs.select("score", "score new").to_numpy().T.reshape(2, -1), of_anchors, names.tolist(),
-        first.height + second.height - (2 * pairs.height if anchors is None else 0),
+        first.height + second.height - (2 * pairs.height if anchors is None else 0), sampled,
+        rest["score"].to_numpy(), of_rest,
     ), how  # fmt: skip
 
 

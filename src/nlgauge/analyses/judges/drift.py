@@ -20,7 +20,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import interval, number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.estimation.judge_bias import Ratings
-from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, shifts
+from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, selection_test, shifts
 from nlgauge.stats.tests.betting import betting_interval
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.table import Row, Table, grouped
@@ -33,6 +33,7 @@ WORDS = {
 }  # fmt: skip
 FEWEST = 20  # inputs with anchors, or with labels
 SMALL = 0.2  # SDs of the old scores: the shift for which anchors are planned
+SELECTION_ALPHA = 0.05  # of the test for selected anchors; at 0.01 weak selection gives too many false alarms
 Look = Mapping[str, Any]
 
 
@@ -50,17 +51,23 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
     rows: list[Row] = []
     notes: list[str] = []
     look: dict[str, Any] = {}
+    representative: dict[str, float] = {}
     for metric in metrics:
         runs, how = two_runs(metric, old, new, more[0] if more else None)
+        p, selected = _selection(runs, (old, new)[runs.sampled].name)
         mine = _shift_rows(
-            metric, runs, None if earlier is None else [k["metrics"].get(metric, {}) for k in earlier], level
+            metric, runs, None if earlier is None else [k["metrics"].get(metric, {}) for k in earlier], level, selected
         )
         mine += _agreement_rows(metric, old, new, choice)
         _judged(mine, 1 - level, earlier is not None)
         rows += mine
         count = runs.anchors.shape[1]
         notes.append(f"{metric}: {count:,} anchors ({how}), {len(runs.old):,} old and {len(runs.new):,} new scores.")
-        look[metric] = {"bound": _bound(runs), "inputs": _by_input(runs)}
+        if np.isfinite(p):
+            representative[metric] = round(p, 6)
+            if not selected:
+                notes.append(f"{metric}: nothing shows that the anchors differ from the other scores (p = {p:.2f}).")
+        look[metric] = {"bound": _bound(runs), "inputs": {} if selected else _by_input(runs)}
     changed = {m: said for m in metrics if (said := made_otherwise(old.signatures.get(m), new.signatures.get(m)))}
     of_judge = {r["verdict"] for r in rows if r["measure"] in (JUDGE, POOLED)}
     verdict = next((v for v in (FOUND, CANNOT_TELL) if v in of_judge), NOT_FOUND)
@@ -74,12 +81,12 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
                "old": lambda r: number(r["old"], 2), "new": lambda r: number(r["new"], 2),
                "value": lambda r: interval(r["value"], r["low"], r["high"], 2)},
         method="The judge's shift: new less old score of the same output; the data's: the rest of the change. Inputs "
-        f"left out in turn, Student's t. Where nothing changed, any is found in at most {number(1 - level, 2)}, {held} "
-        "(simulated: docs/drift.md).",
+        "left out in turn, Student's t. Where nothing changed and anchors were drawn at random, any change is found in "
+        f"at most {number(1 - level, 2)}, {held} (simulated: docs/drift.md).",
         answers=[line for mine in grouped(rows, "metric").values() for line in _answers(mine)]
         + [f"{m} was made otherwise: {', '.join(said)}." for m, said in changed.items()],
         notes=[*notes, *_unknown(metrics, old, new)],
-        facts={"verdict": verdict, "made_otherwise": changed, "look": look},
+        facts={"verdict": verdict, "made_otherwise": changed, "representative": representative, "look": look},
         signature=f"nlgauge:{__version__}|level:{level:g}",
     )  # fmt: skip
 
@@ -108,7 +115,29 @@ def _row(metric: str, measure: str, n: int, **more: Any) -> Row:
     return {**base, **more}
 
 
-def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: float) -> list[Row]:
+def _selection(runs: TwoRuns, source: str) -> tuple[float, str]:
+    """Test whether the anchors are a random sample of their run: p, and the reason for no conclusion (else empty)."""
+    scores = runs.anchors[runs.sampled]
+    if len(np.unique(runs.anchor_codes)) < FEWEST or not len(runs.rest):
+        return float("nan"), ""
+    location, spread = selection_test((scores, runs.anchor_codes), (runs.rest, runs.rest_codes))
+    p = float(np.nanmin([location, spread, 1.0]))
+    if p >= SELECTION_ALPHA:
+        return p, ""
+    every = (runs.old, runs.new)[runs.sampled]
+    difference = f"mean {scores.mean():.2f} against {every.mean():.2f}"
+    if spread < location:
+        difference += f", SD {scores.std():.2f} against {every.std():.2f}"
+    run = ("old", "new")[runs.sampled]
+    return p, (
+        f"the anchors were not a random sample of the {run} scores ({difference}), so a change of the judge cannot be "
+        "separated from regression to the mean; draw anchors at random (`nlgauge next "
+        f"{source} --how random --budget {max(anchors_needed(1.0, SMALL), FEWEST)}`)"
+    )
+
+
+def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: float, selected: str) -> list[Row]:
+    """Rows of the total change, its two parts and the spread; `selected`: why anchors tell nothing, else empty."""
     found = shifts((runs.old, runs.old_codes), (runs.new, runs.new_codes), (runs.anchors, runs.anchor_codes))
     n, inputs = runs.anchors.shape[1], len(np.unique(runs.anchor_codes))
     sizes = {TOTAL: len(runs.old) + len(runs.new), JUDGE: n, DATA: runs.others, SPREAD: n}
@@ -128,17 +157,17 @@ def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: f
             "old": ends.get(measure, (np.nan, np.nan))[0],
             "new": ends.get(measure, (0, np.nan))[1],
         }
-        if measure != TOTAL and inputs < FEWEST:
+        if measure != TOTAL and (inputs < FEWEST or selected):
             why = f"anchors on {inputs} inputs" if n else "no output was judged in both runs"
             why += f"; at least {FEWEST} are needed, about {needed} to see a shift of {number(SMALL, 1)} SD"
-            rows.append(_row(metric, measure, n, **about, reason=why))
+            rows.append(_row(metric, measure, n, **about, reason=selected or why))
             continue
         half = found.half(spent if measure == JUDGE else 0.95)[k]
         value = float(found.value[k])
         rows.append(_row(metric, measure, sizes[measure], **about, value=value, low=float(value - half),
                          high=float(value + half), p=float(found.p()[k])))  # fmt: skip
     if earlier is not None:
-        rows.append(_pooled(metric, runs, earlier, level))
+        rows.append(_row(metric, POOLED, 0, reason=selected) if selected else _pooled(metric, runs, earlier, level))
     return rows
 
 
@@ -222,7 +251,7 @@ def _answers(rows: list[Row]) -> list[str]:
     metric, at = rows[0]["metric"], {r["measure"]: r for r in rows}
     total, judge, data = at[TOTAL], at[JUDGE], at.get(DATA)
     moved = f"scores moved by {number(total['value'], 2, sign=True)}"
-    if judge["verdict"] == CANNOT_TELL and POOLED not in at:
+    if judge["verdict"] == CANNOT_TELL and judge["inputs"] < FEWEST and POOLED not in at:
         return [
             f"{metric}: {moved} {_ends(total)}; how much of it is the judge's cannot be told: {judge['reason']} (if "
             f"two runs on one output correlate by {number(AGAIN, 1)})."
@@ -230,7 +259,9 @@ def _answers(rows: list[Row]) -> list[str]:
     lines = []
     seen = [at[k] for k in (JUDGE, POOLED) if k in at]
     found = next((r for r in seen if r["verdict"] == FOUND), None)
-    if found:
+    if judge["verdict"] == CANNOT_TELL and judge["inputs"] >= FEWEST:
+        lines.append(f"whether the judge has shifted cannot be concluded: {judge['reason']}")
+    elif found:
         lines.append(f"it has shifted by {number(found['value'], 2, sign=True)} {_ends(found)} on the same outputs")
     else:
         known = [r for r in seen if np.isfinite(r["low"])]

@@ -1,7 +1,8 @@
 """Has a judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors.
 
 Anchors are outputs that stand in both files, by system and input or by their text. Exit code 0: no shift of the
-judge found; 1: it has shifted; 3: that cannot be told, as there are too few anchors; 2: something to mend.
+judge found; 1: it has shifted; 3: not concluded, as there are too few anchors or they were selected by their score;
+2: usage or data error.
 
 [bold]Examples[/bold]
 

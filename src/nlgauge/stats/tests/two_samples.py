@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import NameUnknown
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 MeanTest = Literal["t", "student", "mann-whitney", "paired-t", "wilcoxon", "permutation"]
 CHOICE_DRAWS = 4999
@@ -52,6 +52,16 @@ def mean_test(
             "ignore", RuntimeWarning
         )  # equal scores of a system: its variance is 0, and that is no loss
         return float(stats.ttest_ind(first, second, equal_var=test == "student").pvalue)
+
+
+def unit_means(values: Array, units: Ints) -> Array:
+    """Average the values of each unit (input, document): rows of one unit are not independent of each other.
+
+    >>> unit_means(np.array([1.0, 3.0, 5.0]), np.array([7, 7, 9])).tolist()
+    [2.0, 5.0]
+    """
+    _, code = np.unique(units, return_inverse=True)
+    return np.asarray(np.bincount(code, values) / np.bincount(code))
 
 
 def choice_test(signs: ArrayLike, groups: ArrayLike) -> float:
