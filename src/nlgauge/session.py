@@ -22,6 +22,7 @@ from nlgauge.table import Table, joined
 
 if TYPE_CHECKING:
     from nlgauge.analyses import Analysis
+    from nlgauge.data.dataset import Dataset
     from nlgauge.types import Progress
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
@@ -72,9 +73,17 @@ class Selection(Choice):
 
     def clustered(self, column: str | None) -> Selection:
         """The same of data whose outputs with one value of this column are not independent; as it is without one."""
-        if not column:
-            return self
-        return replace(self, data=self.data.clustered(column), others=[d.clustered(column) for d in self.others])
+        return self._with_data(lambda data: data.clustered(column)) if column else self
+
+    def with_family(self, family: str | None) -> Selection:
+        """The same of data whose systems of one family are not independent; as it is without one."""
+        return self._with_data(lambda data: data.with_family(family)) if family else self
+
+    def _with_data(self, change: Callable[[Dataset], Dataset]) -> Selection:
+        """The same of changed data. Both selections share `not_computed`: who holds the first one prints it."""
+        chosen = replace(self, data=change(self.data), others=[change(data) for data in self.others])
+        object.__setattr__(chosen, "not_computed", self.not_computed)
+        return chosen
 
     # --- analyses ---
 

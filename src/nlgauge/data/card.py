@@ -6,6 +6,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.failed_scores import headlines
+from nlgauge.data.families import system_families
 from nlgauge.data.tables.vocabulary import listed
 from nlgauge.number import count
 
@@ -58,7 +59,22 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     if people:
         verb = "kept among the systems" if keep_people else "left out of the comparison (--keep-people keeps them)"
         lines.append(f"written by people, by their names: {listed(people, MOST)}; {verb}")
+    lines += _families(data, [s for s in data.systems if keep_people or s not in data.people])
     return [*headlines(data), *lines, *data.notes]
+
+
+def _families(data: Dataset, systems: list[str]) -> list[str]:
+    """Which systems are taken as variants of one model, and why."""
+    found = system_families(data, systems)
+    if not found:
+        return []
+    reason = "" if data.family else " (inferred from column names; --family COLUMN_OR_PATTERN names another)"
+    families = len(set(found["family_names"]))
+    what = "column" if found["family_column"] in data.samples.columns else "pattern"
+    return [
+        f"families of systems: {len(systems)} systems in {families:,} {'family' if families == 1 else 'families'} by "
+        f"{what} '{found['family_column']}', taken as not independent{reason}"
+    ]
 
 
 def _votes(data: Dataset) -> list[str]:

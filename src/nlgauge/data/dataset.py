@@ -58,6 +58,7 @@ class Dataset(AsksQuestions):
     signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
+    family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
 
     RATINGS: ClassVar[dict[str, Any]] = {
         "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,
@@ -203,14 +204,42 @@ class Dataset(AsksQuestions):
         """The same data, with the outputs of one value of the column (a conversation, a document) taken as not
         independent.
         """
-        samples, scores = self.samples, self.scores
-        if column in self.metrics:  # a number that names a conversation looks like a score
-            names = scores.select(*KEY, pl.col(column).cast(pl.String))
-            samples = samples.drop(column, strict=False).join(names, on=KEY, how="left", maintain_order="left")
-            scores = scores.drop(column)
-        if column not in samples.columns:
+        data = self._with_names(column)
+        if column not in data.samples.columns:
             raise self.no_column(column)
-        return replace(self, cluster=column, samples=samples, scores=scores)
+        return replace(data, cluster=column)
+
+    def with_family(self, family: str) -> Dataset:
+        """Return the same data with the systems of one family (variants of one model) taken as not independent.
+
+        Parameters
+        ----------
+        family : str
+            A column that has one value per system, such as the model behind it; or a regular expression with one group
+            that finds the family in the names of systems (upper and lower case alike). A system without a value, or
+            that does not match, is a family of its own.
+
+        Examples
+        --------
+        >>> import nlgauge as ng
+        >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
+        ...         for s, d, c, b in [("gpt-4", 1, 4, .3), ("gpt-4o", 1, 5, .5), ("llama-3", 1, 2, .1)]]
+        >>> ng.load(rows, name="mine").with_family("^([a-z]+)-").panel().families
+        ('gpt', 'gpt', 'llama')
+        """
+        from nlgauge.data.families import check_family
+
+        data = replace(self._with_names(family), family=family)
+        check_family(data)
+        return data
+
+    def _with_names(self, column: str) -> Dataset:
+        """The same data with the column as names: a number that names a conversation or model looks like a score."""
+        if column not in self.metrics:
+            return self
+        names = self.scores.select(*KEY, pl.col(column).cast(pl.String))
+        samples = self.samples.drop(column, strict=False).join(names, on=KEY, how="left", maintain_order="left")
+        return replace(self, samples=samples, scores=self.scores.drop(column))
 
     def no_column(self, name: str) -> NameUnknown:
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]

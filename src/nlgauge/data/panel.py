@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.families import system_families
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
@@ -57,6 +58,8 @@ class Panel:
     given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs as they came, if reordered
     cluster_column: str = ""  # a document or conversation to which several inputs belong, if a column says so
     cluster_names: tuple[str, ...] = ()  # of each input
+    family_column: str = ""  # column or pattern that says which systems are variants of one model, if there is one
+    family_names: tuple[str, ...] = ()  # of each system
     data: Dataset | None = field(default=None, repr=False, compare=False)  # from which it was made
     _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -112,13 +115,18 @@ class Panel:
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
-            **clusters_of(data, inputs), data=data,
+            **clusters_of(data, inputs), **system_families(data, systems), data=data,
         )  # fmt: skip
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
         """The document or conversation of each input, which are not independent; None where each input stands alone."""
         return self.cluster_names or None
+
+    @property
+    def families(self) -> tuple[str, ...] | None:
+        """The family of each system; its members are not independent. None where each system stands alone."""
+        return self.family_names or None
 
     @property
     def nameless(self) -> str:
@@ -188,6 +196,7 @@ class Panel:
             else tuple(self.rater_names[r] for r in who),
             given=(self.systems, self.inputs),
             cluster_names=tuple(self.cluster_names[j] for j in inputs) if self.cluster_names else (),
+            family_names=tuple(self.family_names[i] for i in systems) if self.family_names else (),
         )  # fmt: skip
 
     @property

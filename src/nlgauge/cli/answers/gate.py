@@ -39,6 +39,7 @@ def command(
     max_drop: Annotated[list[str] | None, o.choice("--max-drop", "How far each figure may have dropped since then: "
                                                                  "kappa=.05.")] = None,
     cluster: o.Cluster = None,
+    family: o.Family = None,
     people_pass_from: o.PeoplePassFrom = None,
     judge_pass_from: o.JudgePassFrom = None,
     allow_undecided: Annotated[bool, o.choice("--allow-undecided", "Exit code 0 instead of 3 where the gate is "
@@ -49,8 +50,8 @@ def command(
     from nlgauge.door.gate import gate
 
     table = gate(
-        pick.clustered(cluster), _joined(minimum), against=against, max_drop=_joined(max_drop),
-        people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
+        pick.clustered(cluster).with_family(family), _joined(minimum), against=against,
+        max_drop=_joined(max_drop), people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
     )  # fmt: skip
     o.show([table], format, out)
     code = CODES[table.facts["verdict"]]
