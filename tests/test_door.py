@@ -286,6 +286,19 @@ def test_what_could_not_be_computed_is_data() -> None:
     assert "charm: agreement needs at least two raters" in chosen.not_computed[0]
 
 
+def test_dependence_that_is_named_reaches_the_panel_and_what_is_left_out_is_still_known() -> None:
+    data = ng.example()
+    halves = [f"half {data.inputs.index(i) % 2}" for i in data.samples["input"]]
+    data = replace(data, samples=data.samples.with_columns(pl.Series("topic", halves)))
+    chosen = ng.select(data, cluster="topic", family="^([a-z])")
+    assert chosen.panel().cluster_column == "topic"
+    assert chosen.panel().families == tuple(s[0].lower() for s in chosen.panel().systems)
+    assert ng.select(chosen, family="(.)$").data.family == "(.)$"
+    assert [d.family for d in ng.select([data, data], family="(.)$").datasets] == ["(.)$"] * 2
+    # whoever holds the selection without the option prints what was not computed
+    assert chosen.clustered("topic").not_computed is chosen.not_computed
+
+
 def test_ranking_and_significance_run_the_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module("nlgauge.analyses.comparing.significance")
     calls: list[Any] = []

@@ -77,6 +77,25 @@ def test_compare_ranks_the_metrics(folder: Path) -> None:
     assert "Test for systems and inputs like these" in table["method"]
 
 
+@pytest.mark.parametrize("verb", ["run", "meta", "compare", "gate --min input/kendall=.1", "jury"])
+def test_verbs_about_systems_take_families_and_clusters(folder: Path, verb: str) -> None:
+    for option in ("--family", "--cluster"):
+        run = nlgauge(*verb.split(), *data(), option, "domian", cwd=folder)
+        assert run.returncode == 2
+        assert "no column 'domian'. Did you mean 'domain'?" in run.stderr
+    run = nlgauge(*verb.split(), *data(), "--family", "domain", cwd=folder)
+    assert run.returncode == 2
+    assert "it differs between the outputs of system 'sys0': chat, news." in run.stderr
+
+
+def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> None:
+    for args in (("compare",), ("meta", "--analysis", "intervals", "--measure", "input/kendall")):
+        verb, *more = args
+        run = nlgauge(verb, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
+        (table,) = tables(run)
+        assert any("inputs of one 'domain' are not independent" in note for note in table["notes"]), table["notes"]
+
+
 def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
     run = nlgauge(
         "compare", *data(), "--test", "williams", "--measure", "global/pearson", "--pairs", "-f", "csv", cwd=folder

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -10,7 +12,7 @@ from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.independent_parts import dealt_test, dealt_tests
 from nlgauge.stats.tests.two_samples import MeanTest, mean_test
-from nlgauge.stats.tests.zero_correlation import zero_test
+from nlgauge.stats.tests.zero_correlation import adjacent_inputs_p, lag_one_correlation, zero_test
 
 
 @pytest.mark.parametrize("n", [5, 20, 300])
@@ -131,3 +133,40 @@ def test_constant_or_tiny_parts_have_no_p() -> None:
     rng = np.random.default_rng(0)
     assert np.isnan(dealt_test(flat, rising, ranks=False, draws=50, rng=rng))
     assert np.isnan(dealt_test((rising[0][:2], rising[1][:2]), rising, ranks=True, draws=50, rng=rng))
+
+
+def test_correlation_of_adjacent_inputs_is_found_in_order_and_not_after_shuffling() -> None:
+    rng = np.random.default_rng(11)
+    document = np.repeat(rng.normal(size=(5, 30)), 4, axis=1)
+    values = document + rng.normal(size=(5, 120))
+    assert adjacent_inputs_p(values) < 0.001
+    assert lag_one_correlation(values) == pytest.approx(0.375, abs=0.1)  # half of the variance, in three of four pairs
+    assert adjacent_inputs_p(values[:, rng.permutation(120)]) > 0.05
+    assert adjacent_inputs_p(np.tile([-1.0, 1.0], 60)) > 0.99  # one-sided: alternating values are no documents
+
+
+def test_p_of_adjacent_inputs_is_the_share_of_orders_with_as_large_a_sum() -> None:
+    values = np.array([0.0, 1.0, 3.0, 3.5, 2.0, 0.5])
+    centered = values - values.mean()
+    sums = [centered[list(o[1:])] @ centered[list(o[:-1])] for o in permutations(range(6))]
+    share = np.mean(np.array(sums) >= centered[1:] @ centered[:-1] - 1e-9)
+    assert adjacent_inputs_p(values) == pytest.approx(share, abs=0.03)
+
+
+def test_rare_failures_and_large_values_raise_no_alarm() -> None:
+    """The test is exact for a shuffled file: a normal approximation calls two adjacent failures of four significant."""
+    rng = np.random.default_rng(12)
+    rare = [adjacent_inputs_p(rng.permutation(np.repeat([1.0, 0.0], [4, 76]))) for _ in range(300)]
+    large = [adjacent_inputs_p(np.exp(3 * rng.normal(size=(4, 40)))) for _ in range(300)]
+    assert np.mean(np.array(rare) < 0.05) < 0.1
+    assert np.mean(np.array(large) < 0.05) < 0.1
+
+
+def test_missing_values_and_constants_say_nothing() -> None:
+    values = np.repeat([[1.0, 2.0, 4.0, 8.0, 16.0]], 4, axis=1)
+    values[0, 3] = np.nan
+    assert adjacent_inputs_p(values) < 0.01
+    assert np.isnan(adjacent_inputs_p(np.full(30, np.nan)))
+    assert np.isnan(adjacent_inputs_p(np.ones(30)))
+    assert np.isnan(adjacent_inputs_p([1, 2, 3]))
+    assert np.isnan(lag_one_correlation(np.ones(30)))

@@ -71,6 +71,15 @@ Aggregate = Annotated[str, choice("--aggregate", "One rating of those of an outp
 Cluster = Annotated[
     Name, choice("--cluster", "Column whose value several rows share that are not independent (a conversation).")
 ]
+Family = Annotated[
+    Name,
+    choice(
+        "--family",
+        "Systems that are variants of one model: the column that names it, or a pattern with one group for their "
+        'names, as in "^([a-z0-9]+)-".',
+        metavar="COLUMN_OR_PATTERN",
+    ),
+]
 PeoplePassFrom = Annotated[
     float | None,
     choice("--people-pass-from", "The lowest rating of people that passes, where there are more than two."),

@@ -50,6 +50,8 @@ def select(
     keep_people: bool = False,
     aggregate: Aggregate = "mean",
     seed: int = 0,
+    cluster: str | None = None,
+    family: str | None = None,
     progress: Progress | None = None,
 ) -> Selection:
     """Choose what of the data every question is about.
@@ -66,6 +68,11 @@ def select(
         How the ratings of one output become one.
     seed : int, default 0
         Of everything random.
+    cluster : str, optional
+        Column whose value several inputs share that are not independent, such as a document or a conversation.
+    family : str, optional
+        Column whose value several systems share that are not independent, such as the model behind them; or a regular
+        expression with one group that finds it in their names, such as '^([a-z0-9]+)-'.
     progress : callable, optional
         Called with the analysis, the number of steps done, and of how many.
 
@@ -87,10 +94,13 @@ def select(
     if isinstance(data, Selection):
         given = {"aspects": listed(aspect), "metrics": listed(metrics), "by": listed(by)}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return replace(data, **changes) if changes else data
+        return (replace(data, **changes) if changes else data).clustered(cluster).with_family(family)
     several = isinstance(data, list | tuple) and data and all(isinstance(d, Dataset | Path | str) for d in data)
     first, *others = [dataset(d) for d in data] if several else [dataset(data)]
-    return Selection(first, listed(aspect), listed(metrics), listed(by), keep_people, aggregate, seed, others, progress)
+    chosen = Selection(
+        first, listed(aspect), listed(metrics), listed(by), keep_people, aggregate, seed, others, progress
+    )
+    return chosen.clustered(cluster).with_family(family)
 
 
 def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:

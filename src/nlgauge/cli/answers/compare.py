@@ -23,6 +23,8 @@ test_option = o.panel("The test")
 def command(
     pick: Selection,
     measure: o.Measure = "input/pairwise-accuracy",
+    cluster: o.Cluster = None,
+    family: o.Family = None,
     test: Annotated[str, test_option("--test", "auto (would it hold for systems and inputs like these?), or "
                                                "permutation (these very outputs), williams, bootstrap.")] = "auto",
     how: Annotated[str | None, test_option("--how", "What is swapped or resampled: both, inputs, systems (or "
@@ -36,7 +38,7 @@ def command(
                                                      "nlgcorreval.")] = "nlgauge",
     pairs: Annotated[bool, o.output("--pairs", "All pairs instead of ranks.")] = False,
 ) -> list[Table]:  # fmt: skip
-    return pick.each(
+    return pick.clustered(cluster).with_family(family).each(
         "significance" if pairs else "ranking", measure=measure, test=test, how=how, draws=draws,
         correction=correction, profile=profile,
     )  # fmt: skip

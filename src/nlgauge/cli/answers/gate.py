@@ -43,6 +43,7 @@ def command(
     looks: Annotated[int | None, o.choice("--looks", "Number of planned looks at a growing label set; the error rate "
                                           "holds over all of them.", min=1)] = None,
     cluster: o.Cluster = None,
+    family: o.Family = None,
     people_pass_from: o.PeoplePassFrom = None,
     judge_pass_from: o.JudgePassFrom = None,
     allow_undecided: Annotated[bool, o.choice("--allow-undecided", "Exit code 0 instead of 3 where the gate is "
@@ -53,8 +54,8 @@ def command(
     from nlgauge.door.gate import gate
 
     table = gate(
-        pick.clustered(cluster), _joined(minimum), against=against, max_drop=_joined(max_drop), looks=looks,
-        people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
+        pick.clustered(cluster).with_family(family), _joined(minimum), against=against, max_drop=_joined(max_drop),
+        looks=looks, people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
     )  # fmt: skip
     o.show([table], format, out)
     code = CODES[table.facts["verdict"]]

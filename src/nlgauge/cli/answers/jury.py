@@ -37,11 +37,12 @@ def command(
     people_pass_from: o.PeoplePassFrom = None,
     judge_pass_from: o.JudgePassFrom = None,
     cluster: o.Cluster = None,
+    family: o.Family = None,
     prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, for judges in the "
                                                         "store.")] = None,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.", min=0.5, max=0.9999)] = 0.95,
 ) -> list[Table]:  # fmt: skip
-    pick = pick.clustered(cluster)
+    pick = pick.clustered(cluster).with_family(family)
     limits = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
     tables = pick.each(
         "jury", cost=o.listed(cost), budget=budget, size=size, measure=measure, prices=prices, **limits

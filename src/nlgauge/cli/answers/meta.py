@@ -38,6 +38,8 @@ def command(
     analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`, or file.py@name "
                                                     "for one of your own.")] = "correlation",
     set: Annotated[list[str] | None, o.choice("--set", "An option of the analysis, name=value.")] = None,
+    cluster: o.Cluster = None,
+    family: o.Family = None,
     figure: Annotated[str | None, o.output("--figure", "A figure of your own for -o, as in my.py@ANALYSIS; that "
                                                        "file is run.")] = None,
     engine: o.EngineName = "local",
@@ -46,6 +48,7 @@ def command(
     from nlgauge import registry
     from nlgauge.engines import engine_of, using
 
+    pick = pick.clustered(cluster).with_family(family)
     options = settings(set)
     if measures := o.listed(measure):
         known = inspect.signature(registry.get("analysis", analysis, allow_code=True).function).parameters

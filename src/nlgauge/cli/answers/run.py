@@ -37,6 +37,8 @@ def command(
                                             "compares.")] = "input/pairwise-accuracy",
     out: Annotated[Path | None, o.output("-o", "--out", "The report, an .html file.")] = None,
     format: o.Format = "table",
+    cluster: o.Cluster = None,
+    family: o.Family = None,
     quick: Annotated[bool, o.choice("--quick", "Fewer draws (200 instead of 1000) and no extras.")] = False,
     prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, as for judge: "
                                                         "what judges cost.")] = None,
@@ -45,6 +47,7 @@ def command(
 ) -> None:  # fmt: skip
     from nlgauge.report import report
 
+    pick = pick.clustered(cluster).with_family(family)
     path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")
     made = report(pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, against=against,
                   command=sys.argv[1:])  # fmt: skip

@@ -1,0 +1,122 @@
+"""Hints that systems or inputs may not be independent although no column says so."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nlgauge.data.families import family_in_name, related_systems
+from nlgauge.number import p_value, some
+from nlgauge.stats.tests.zero_correlation import adjacent_inputs_p, lag_one_correlation
+from nlgauge.types import Array
+
+if TYPE_CHECKING:
+    from nlgauge.data.panel import Panel
+
+MIN_INPUTS = 20  # with fewer, the order of the inputs says little and the normal approximation is rough
+LEVEL = 0.01  # of the test for adjacent inputs
+MAX_GROUPS = 4  # groups of related systems that a hint lists
+
+
+def dependence_hints(panel: Panel) -> list[str]:
+    """Say where the intervals may be too short because of dependence that the data do not name.
+
+    Parameters
+    ----------
+    panel : Panel
+        In any order: the inputs are tested in the order of the file.
+
+    Returns
+    -------
+    list of str
+        At most one sentence about systems (`family_hint`) and one about inputs (`adjacent_inputs_hint`).
+    """
+    return [hint for hint in (family_hint(panel), adjacent_inputs_hint(panel)) if hint]
+
+
+def family_hint(panel: Panel) -> str:
+    """Name systems that look like variants of one model; empty where a family is named or no names look related."""
+    if panel.families or (panel.data is not None and panel.data.family):
+        return ""
+    systems = panel.given[0] if panel.given else panel.systems
+    groups = related_systems(systems)
+    if not groups:
+        return ""
+    names = "; ".join(some(group, 4) for group in list(groups.values())[:MAX_GROUPS])
+    more = f"; and {len(groups) - MAX_GROUPS} more groups" if len(groups) > MAX_GROUPS else ""
+    return (
+        f"Some system names look related ({names}{more}): variants of one model are not independent, so intervals may "
+        f"be too short. If they are, name their family with {_family_option(groups, systems)}."
+    )
+
+
+def _family_option(groups: dict[str, list[str]], systems: tuple[str, ...]) -> str:
+    """The option with a pattern that makes exactly these groups, or without one."""
+    pattern = "(" + "|".join(re.escape(stem).replace(r"\-", "-").replace(r"\ ", " ") for stem in groups) + ")"
+    of_group = {name: stem for stem, names in groups.items() for name in names}
+    fits = all(family_in_name(pattern, name) == of_group.get(name) for name in systems)
+    return f'--family "{pattern}"' if fits else "--family COLUMN_OR_PATTERN"
+
+
+def adjacent_inputs_hint(panel: Panel) -> str:
+    """Say that adjacent inputs are correlated; empty where clusters are named or nothing speaks for it."""
+    if panel.clusters or (panel.data is not None and panel.data.cluster) or panel.n_inputs < MIN_INPUTS:
+        return ""
+    series = {name: values for name, values in _series(panel).items() if np.isfinite(adjacent_inputs_p(values))}
+    if not series:
+        return ""
+    p = {name: min(1.0, len(series) * adjacent_inputs_p(values)) for name, values in series.items()}
+    name = min(p, key=p.__getitem__)
+    if p[name] >= LEVEL:
+        return ""
+    what = "agreement between metrics and ratings" if name == "agreement" else "ratings"
+    shown = p_value(p[name])
+    return (
+        f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(series[name]):.2f}, "
+        f"p {'< ' + shown[1:] if shown.startswith('<') else '= ' + shown}): if they come from one document or "
+        "conversation, name its column with --cluster; intervals may be too short otherwise."
+    )
+
+
+def _series(panel: Panel) -> dict[str, Array]:
+    """What is compared between adjacent inputs, in the order of the file.
+
+    The mean rating of each input (documents that are hard for all systems), the ratings without the means of systems
+    and inputs (documents that suit some systems), and the correlation of each metric with the ratings within the input.
+    Scores alone are no part of it: a metric whose scores are alike in adjacent inputs leaves the intervals as they are
+    where the ratings and the agreement are not.
+    """
+    place = {name: k for k, name in enumerate(panel.inputs)}
+    order = [place[name] for name in (panel.given[1] if panel.given else panel.inputs)]
+    human = panel.human[:, order]
+    centered = human - _means(human, axis=1)
+    difficulty = _means(centered, axis=0)
+    series = {"difficulty": difficulty}
+    if panel.n_systems > 1:
+        series["residuals"] = centered - difficulty
+    if panel.n_systems > 2 and panel.metrics:
+        series["agreement"] = _within_inputs(panel.oriented()[:, :, order], human)
+    return series
+
+
+def _means(x: Array, axis: int) -> Array:
+    """Means of what is there, with the axis kept; NaN where nothing is."""
+    there = np.isfinite(x)
+    count = there.sum(axis=axis, keepdims=True)
+    total = np.where(there, x, 0.0).sum(axis=axis, keepdims=True)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _within_inputs(metrics: Array, human: Array) -> Array:
+    """Pearson correlation of each metric with the ratings within each input, metrics × inputs; NaN where undefined."""
+    found = np.full((len(metrics), human.shape[1]), np.nan)
+    for k, scores in enumerate(metrics):
+        there = np.isfinite(scores) & np.isfinite(human)
+        x, z = (np.where(there, values, np.nan) for values in (scores, human))
+        x, z = (np.where(there, values - _means(values, axis=0), 0.0) for values in (x, z))
+        spread = np.sqrt((x**2).sum(axis=0) * (z**2).sum(axis=0))
+        enough = (there.sum(axis=0) > 2) & (spread > 1e-12 * np.abs(scores[there]).max(initial=1e-300))
+        found[k, enough] = (x * z).sum(axis=0)[enough] / spread[enough]
+    return found
