@@ -50,7 +50,7 @@ def lag_one_correlation(values: ArrayLike) -> float:
     Examples
     --------
     >>> round(lag_one_correlation([1, 1, 2, 2, 3, 3, 4, 4]), 2)
-    0.65
+    0.62
     """
     x = _centered(values)
     total = float((x**2).sum())
