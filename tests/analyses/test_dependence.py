@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from nlgauge.analyses.agreement.dependence import dependence_hints
 from nlgauge.data.dataset import Dataset
@@ -13,7 +14,9 @@ PLAIN = ("A", "B", "C", "D", "E", "F")
 
 
 def made(names: tuple[str, ...] = PLAIN, size: int = 4, shared: str = "ratings", seed: int = 3) -> Dataset:
-    """80 inputs in documents of `size`, which share half of the variance of the ratings or of the metric's errors."""
+    """80 inputs in documents of `size`, which share half of the variance of the ratings or of the metric's errors, or
+    on which the metric is good or bad.
+    """
     rng = np.random.default_rng(seed)
 
     def noise() -> np.ndarray:
@@ -24,8 +27,9 @@ def made(names: tuple[str, ...] = PLAIN, size: int = 4, shared: str = "ratings",
 
     ability = np.linspace(-2, 2, len(names))[:, None]
     human = (documents() if shared == "ratings" else noise()) + noise() + ability
-    weight = np.repeat(rng.choice([0.1, 4.0], 80 // size), size)  # documents on which the metric is good or bad
-    metric = human + noise() * (weight if shared == "agreement" else 1.0)
+    weight = np.repeat(rng.choice([0.1, 4.0], 80 // size), size)
+    error = documents() + noise() if shared == "scores" else noise()
+    metric = human + error * (weight if shared == "agreement" else 1.0)
     rows = [
         {"system": name, "input": f"x{j}", "quality": human[i, j], "m": metric[i, j], "topic": f"t{j // size}"}
         for j in range(80)
@@ -67,10 +71,12 @@ def test_what_is_named_is_not_hinted_at() -> None:
     assert dependence_hints(data.clustered("topic").with_family("(bart|gpt)").panel()) == []
 
 
-def test_agreement_that_differs_between_documents_is_found() -> None:
-    hints = dependence_hints(made(shared="agreement").panel())
-    assert len(hints) == 1
-    assert hints[0].startswith("Adjacent inputs have correlated agreement between metrics and ratings (lag-1")
+@pytest.mark.parametrize(
+    ("shared", "what"), [("scores", "metric scores"), ("agreement", "agreement between metrics and ratings")]
+)
+def test_documents_are_found_by_the_metrics_where_the_ratings_are_independent(shared: str, what: str) -> None:
+    (hint,) = dependence_hints(made(shared=shared).panel())
+    assert hint.startswith(f"Adjacent inputs have correlated {what} (lag-1 correlation 0.")
 
 
 def test_independent_inputs_and_few_inputs_give_no_hint() -> None:

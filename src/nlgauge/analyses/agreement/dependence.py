@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.data.families import family_in_name, related_systems
 from nlgauge.number import p_value, some
-from nlgauge.stats.tests.zero_correlation import adjacent_inputs_p, lag_one_correlation
+from nlgauge.stats.tests.zero_correlation import MAX_INPUTS, adjacent_inputs_p, lag_one_correlation
 from nlgauge.types import Array
 
 if TYPE_CHECKING:
@@ -64,41 +64,50 @@ def adjacent_inputs_hint(panel: Panel) -> str:
     """Say that adjacent inputs are correlated; empty where clusters are named or nothing speaks for it."""
     if panel.clusters or (panel.data is not None and panel.data.cluster) or panel.n_inputs < MIN_INPUTS:
         return ""
-    series = {name: values for name, values in _series(panel).items() if np.isfinite(adjacent_inputs_p(values))}
-    if not series:
+    tests = [(adjacent_inputs_p(values), what, values) for what, values in _series(panel)]
+    tests = [test for test in tests if np.isfinite(test[0])]
+    if not tests:
         return ""
-    p = {name: min(1.0, len(series) * adjacent_inputs_p(values)) for name, values in series.items()}
-    name = min(p, key=p.__getitem__)
-    if p[name] >= LEVEL:
+    smallest, what, values = min(tests, key=lambda test: test[0])
+    p = len(tests) * smallest  # Bonferroni
+    if p >= LEVEL:
         return ""
-    what = "agreement between metrics and ratings" if name == "agreement" else "ratings"
-    shown = p_value(p[name])
+    shown = p_value(p)
     return (
-        f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(series[name]):.2f}, "
+        f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(values):.2f}, "
         f"p {'< ' + shown[1:] if shown.startswith('<') else '= ' + shown}): if they come from one document or "
         "conversation, name its column with --cluster; intervals may be too short otherwise."
     )
 
 
-def _series(panel: Panel) -> dict[str, Array]:
-    """What is compared between adjacent inputs, in the order of the file.
+def _series(panel: Panel) -> list[tuple[str, Array]]:
+    """What is compared between adjacent inputs, in the order of the file, and its name in a sentence.
 
-    The mean rating of each input (documents that are hard for all systems), the ratings without the means of systems
-    and inputs (documents that suit some systems), and the correlation of each metric with the ratings within the input.
-    Scores alone are no part of it: a metric whose scores are alike in adjacent inputs leaves the intervals as they are
-    where the ratings and the agreement are not.
+    The mean rating of each input (documents that are hard for all systems), the ratings and the scores without the
+    means of systems and inputs (documents that suit some systems), and the correlation of each metric with the ratings
+    within the input (documents that suit the metric). Mean scores of inputs are no part of it: they are alike in
+    adjacent inputs for many harmless reasons, such as their length.
     """
     place = {name: k for k, name in enumerate(panel.inputs)}
-    order = [place[name] for name in (panel.given[1] if panel.given else panel.inputs)]
+    order = [place[name] for name in (panel.given[1] if panel.given else panel.inputs)][:MAX_INPUTS]
     human = panel.human[:, order]
-    centered = human - _means(human, axis=1)
-    difficulty = _means(centered, axis=0)
-    series = {"difficulty": difficulty}
+    series = [("ratings", _means(human - _means(human, axis=1), axis=0))]
     if panel.n_systems > 1:
-        series["residuals"] = centered - difficulty
-    if panel.n_systems > 2 and panel.metrics:
-        series["agreement"] = _within_inputs(panel.oriented()[:, :, order], human)
+        series.append(("ratings", _residuals(human)))
+    if panel.n_systems > 1 and panel.metrics:
+        metrics = panel.oriented()[:, :, order]
+        scores = [_residuals(values) for values in metrics]
+        spread = [float(np.nanstd(values)) if np.isfinite(values).any() else 0.0 for values in scores]
+        scaled = [values / sd for values, sd in zip(scores, spread, strict=True) if sd > 0]
+        series += [("metric scores", np.concatenate(scaled))] if scaled else []
+        series += [("agreement between metrics and ratings", _within_inputs(metrics, human))]
     return series
+
+
+def _residuals(x: Array) -> Array:
+    """Values without the means of systems and of inputs."""
+    centered = x - _means(x, axis=1)
+    return np.asarray(centered - _means(centered, axis=0))
 
 
 def _means(x: Array, axis: int) -> Array:
