@@ -21,6 +21,7 @@ from nlgauge.stats.agreement.two_by_two import (
     gain,
     kappa,
     mcc,
+    youden,
 )
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import fisher_exact_test
@@ -45,6 +46,7 @@ def true_values(cells: np.ndarray) -> dict[str, float]:
     found |= {f"{v}_f1": float(f1_of_jaccard(np.array(found.pop(f"{v}_jaccard")))) for v in ("fail", "pass")}
     found |= {
         "balanced_accuracy": float(balanced_accuracy(cells)),
+        "youden": float(youden(cells)),
         "kappa": float(kappa(cells)),
         "mcc": float(mcc(cells)),
     }

@@ -30,6 +30,7 @@ from nlgauge.types import Array, Mask
 
 Use = Literal["rank", "choose", "flag"]
 Verdict = Literal["good", "usable", "not", "cannot tell"]
+Badge = Literal["reliable", "inconclusive", "not reliable"]
 CHUNK = 4_000_000  # weights of outputs that are held at once
 
 
@@ -152,6 +153,38 @@ def verdict_of(low: float, high: float, usable: float, good: float) -> Verdict:
     if np.isnan(low) or np.isnan(high):
         return "cannot tell"
     return "good" if low >= good else "usable" if low >= usable else "not" if high < usable else "cannot tell"
+
+
+def badge_of(low: float, high: float, limit: float, advantage_low: float, advantage_high: float) -> Badge | None:
+    """Return the badge that a value earns: it must reach the limit and beat what no knowledge of quality would reach.
+
+    Parameters
+    ----------
+    low, high
+        Confidence interval of the value (recall, pairwise accuracy).
+    limit
+        Value from which on the use is served.
+    advantage_low, advantage_high
+        Confidence interval of the advantage over the baseline: Youden's J of a judge, or the paired difference of a
+        metric from the best baseline. A coin that passes 95% of the rows reaches any limit of recall on passes.
+
+    Returns
+    -------
+    "reliable" if both intervals lie above (the limit, 0), "not reliable" if one of them lies below, else
+    "inconclusive"; None if an interval is missing (NaN) and the other one does not decide.
+
+    Examples
+    --------
+    >>> badge_of(0.8, 0.9, 0.75, 0.1, 0.4), badge_of(0.8, 0.9, 0.75, -0.1, 0.2), badge_of(0.8, 0.9, 0.75, -0.2, 0.0)
+    ('reliable', 'inconclusive', 'not reliable')
+    >>> badge_of(0.4, 0.6, 0.75, np.nan, np.nan), badge_of(0.8, 0.9, 0.75, np.nan, np.nan)
+    ('not reliable', None)
+    """
+    if high < limit or advantage_high <= 0:
+        return "not reliable"
+    if np.isnan([low, high, advantage_low, advantage_high]).any():
+        return None
+    return "reliable" if low >= limit and advantage_low > 0 else "inconclusive"
 
 
 def _logit(share: Any) -> Any:
