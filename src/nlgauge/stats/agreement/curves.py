@@ -81,8 +81,9 @@ def area_figures(
     """`roc_area` and `average_precision` with intervals; `seed` deals many units into parts that are left out in turn.
 
     ROC: the score interval of Newcombe (2006, method 5), its Hanley-McNeil variance scaled to the one that the rows
-    show (DeLong; with clusters Obuchowski's), Student's t with Welch's degrees of freedom. Precision: logit interval,
-    jackknife variance, not below the binomial one where rows are few. Prior weights: PRIOR and PRIOR_PRECISION rows.
+    show (DeLong; with clusters Obuchowski's), more where scores of the rarer verdict are tied, Student's t with Welch's
+    degrees of freedom. Precision: logit interval, jackknife variance, not below the binomial one where rows are few.
+    Prior weights: PRIOR and PRIOR_PRECISION rows.
     """
     x, z = checked(score, passed)
     n = len(x)
@@ -174,7 +175,11 @@ def _area_interval(area: float, x: Array, z: Mask, clusters: Sequence[object] | 
         seen, free = len(sums) / (len(sums) - 1) * float((sums**2).sum()), few - 1.0
     model = _hanley(area, good, bad)
     ratio = seen / model if seen > 0 else 1.0
-    scale = (few * ratio + PRIOR * max(ratio, 1.0)) / (few + PRIOR)
+    # Coarse scores vary more than the model says, and few rows do not show it: on three levels, with an area of .91 and
+    # 15 failures, the interval had a coverage of .89.
+    levels = np.unique(x[~z] if bad <= good else x[z], return_counts=True)[1]
+    tied = float((levels * (levels - 1)).sum()) / (levels.sum() * (levels.sum() - 1))
+    scale = (few * ratio + PRIOR * max(ratio, 1.0 + tied)) / (few + PRIOR)
     if clusters is not None and seen <= 0:
         scale = len(x) / few  # as if a cluster were one row
     t = float(stdtrit(free, (1 + level) / 2))
