@@ -31,7 +31,7 @@ from nlgauge.stats.agreement.two_by_two import (
     rests_on,
     youden,
 )
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, Ints, Mask
 
 ADDED = 0.5  # rows added to each cell
 # Human failures, and human passes, on which two judges are taken to differ in addition to those observed. Without them
@@ -145,7 +145,7 @@ def balanced_accuracy_deviations(
     ([0.75, 0.75], (2, 10))
     """
 
-    def right(x: Array, z: Array) -> Array:
+    def right(x: Array, z: Mask) -> Array:
         return np.asarray((x > 0.5) == z, np.float64) / 2
 
     return _deviations(human_pass, judge_pass, clusters, right, lambda failures, passes: failures + passes)
@@ -164,7 +164,7 @@ def roc_area_deviations(
     number of failures; that of a pass is the share of failures that score lower, likewise (DeLong et al. 1988).
     """
 
-    def placed(x: Array, z: Array) -> Array:
+    def placed(x: Array, z: Mask) -> Array:
         share = np.empty(len(x))
         share[z], share[~z] = placements(x[z], x[~z]), 1 - placements(x[~z], x[z])
         return share
@@ -176,7 +176,7 @@ def _deviations(
     human_pass: ArrayLike,
     given: ArrayLike,
     clusters: Sequence[object] | None,
-    contributions: Callable[[Array, Array], Array],
+    contributions: Callable[[Array, Mask], Array],
     value: Callable[[float, float], float],
 ) -> JudgeDeviations:
     """Deviations of a value whose errors are those of two independent means, over failures and over passes."""
