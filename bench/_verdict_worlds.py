@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, logit, ndtr, ndtri
+from scipy.stats import binom
 
-from nlgauge.stats.agreement.curves import area_figures, average_precision, cheapest, halves, sweep
-from nlgauge.stats.agreement.proportion import proportion_interval
+from nlgauge.stats.agreement.curves import area_figures, average_precision, cheapest, halves, roc_area, sweep
+from nlgauge.stats.agreement.proportion import melded_interval, proportion_interval
 from nlgauge.stats.agreement.reliability import BINS, calibration_figures
 from nlgauge.stats.agreement.two_by_two import (
     SHARES,
@@ -17,11 +18,21 @@ from nlgauge.stats.agreement.two_by_two import (
     balanced_accuracy,
     cell_counts,
     f1_of_jaccard,
+    figure_of,
     figures_of,
     gain,
     kappa,
     mcc,
+    share_figures,
+    youden,
 )
+from nlgauge.stats.agreement.verdict_changes import (
+    balanced_accuracy_deviations,
+    compare_judges,
+    compare_with_baseline,
+    roc_area_deviations,
+)
+from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import fisher_exact_test
 
@@ -45,6 +56,7 @@ def true_values(cells: np.ndarray) -> dict[str, float]:
     found |= {f"{v}_f1": float(f1_of_jaccard(np.array(found.pop(f"{v}_jaccard")))) for v in ("fail", "pass")}
     found |= {
         "balanced_accuracy": float(balanced_accuracy(cells)),
+        "youden": float(youden(cells)),
         "kappa": float(kappa(cells)),
         "mcc": float(mcc(cells)),
     }
@@ -216,6 +228,200 @@ def slice_discoveries(n: int, slices: int, bad: int, trials: int, seed: int = 36
     return {
         "n": n, "slices": slices, "bad slices": bad, "false share of the marks": float(np.mean(shares)),
         "any false mark": any_false / trials, "bad slices found": found / (trials * bad) if bad else float("nan"),
+        "data sets": trials,
+    }  # fmt: skip
+
+
+GRID = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # true recalls
+
+
+def few_failures_exact(failures: int, passes: int) -> list[Row]:
+    """Compute the lowest coverage of recall on failures and of Youden's J over all true recalls of GRID, exactly."""
+    hits, right = np.arange(failures + 1), np.arange(passes + 1)
+    low, high = proportion_interval(hits, failures)
+    held = [binom.pmf(hits, failures, r)[(low <= r + 1e-12) & (r - 1e-12 <= high)].sum() for r in GRID]
+    ends = np.array(
+        [[melded_interval([(a, failures), (b, passes)], lambda f, p: f + p - 1) for b in right] for a in hits]
+    )
+    both = []
+    for recall in GRID:
+        for other in GRID:
+            chance = np.outer(binom.pmf(hits, failures, recall), binom.pmf(right, passes, other))
+            j = recall + other - 1
+            both.append(chance[(ends[..., 0] <= j + 1e-12) & (j - 1e-12 <= ends[..., 1])].sum())
+    facts = {"failures": failures, "passes": passes, "systems": 1}
+    return [
+        {"figure": "fail_recall", **facts, "coverage": float(min(held)), "data sets": "exact"},
+        {"figure": "youden", **facts, "coverage": float(min(both)), "data sets": "exact"},
+    ]
+
+
+def few_failures_area(failures: int, passes: int, trials: int, seed: int = 137) -> list[Row]:
+    """Compute the lowest coverage of the ROC area over shapes of scores; the numbers of failures and passes are fixed."""
+    rng = np.random.default_rng([seed, failures, passes])
+    z = np.arange(failures + passes) >= failures
+    held = []
+    for apart, spread, cuts in AREA_SHAPES:
+        many = [rng.normal(0, 1, 400_000), rng.normal(-apart, spread, 400_000)]
+        good, bad = (np.searchsorted(cuts, x) if cuts else x for x in many)
+        true = roc_area(np.concatenate([bad, good]), np.arange(800_000) >= 400_000)
+        inside = 0
+        for _ in range(trials):
+            x = np.where(z, rng.normal(0, 1, len(z)), rng.normal(-apart, spread, len(z)))
+            figure = area_figures(np.searchsorted(cuts, x) if cuts else x, z)["roc_area"]
+            inside += bool(figure.low <= true <= figure.high)
+        held.append(inside / trials)
+    return [
+        {"figure": "roc_area", "failures": failures, "passes": passes, "systems": 1, "coverage": min(held),
+         "data sets": trials}
+    ]  # fmt: skip
+
+
+# Distance of failures from passes, spread of the failures, and cuts of a coarse scale.
+AREA_SHAPES: list[tuple[float, float, list[float]]] = [
+    (0.0, 1.0, []), (1.2, 1.0, []), (2.4, 1.0, []), (1.5, 1.6, []), (0.5, 0.5, []), (1.2, 1.0, [-1.5, -0.9, -0.3, 0.3]),
+    (2.4, 1.0, [-2.0, -1.2]), (1.0, 1.6, [-1.0]),
+]  # fmt: skip
+
+
+def few_failures_clustered(systems: int, trials: int, seed: int = 38) -> list[Row]:
+    """Compute coverage by the number of failures where the outputs of several systems for one input are alike."""
+    rng = np.random.default_rng([seed, systems])
+    tallies: dict[int, Tally] = {}
+    for inputs, share in ((40, 0.1), (40, 0.2), (80, 0.1)):
+        for fails, passes in ((0.6, 0.95), (0.9, 0.9), (0.3, 0.7), (0.1, 0.9)):
+            for _ in range(trials):
+                code = np.repeat(np.arange(inputs), systems)
+                mixed = [np.sqrt(0.4) * rng.normal(size=inputs)[code] + np.sqrt(0.6) * rng.normal(size=len(code))
+                         for _ in range(3)]  # fmt: skip
+                z = mixed[0] > ndtri(share)
+                x = np.where(z, mixed[1] < ndtri(passes), mixed[2] > ndtri(fails))
+                score = np.where(z, mixed[1], mixed[2] - 1.2)
+                counts = cell_counts(z, x, code.tolist())
+                failures = int((~z).sum())
+                if failures < 5:
+                    continue
+                tally = tallies.setdefault(max(k for k in (5, 8, 10, 15, 20) if k <= failures), Tally())
+                shares = share_figures(counts, clustered=True)
+                tally.add("fail_recall", shares["fail_recall"], fails)
+                tally.add("youden", figure_of(counts, "youden", clustered=True), fails + passes - 1)
+                area = area_figures(score, z, code.tolist())["roc_area"]
+                tally.add("roc_area", area, float(ndtr(1.2 / np.sqrt(2))))
+    return [
+        {"figure": row["figure"], "failures": least, "passes": "", "systems": systems, "coverage": row["coverage"],
+         "data sets": tally.counts[row["figure"]][0]}
+        for least, tally in sorted(tallies.items()) for row in tally.rows(1)
+    ]  # fmt: skip
+
+
+# Recalls on failures and on passes of two judges of equal balanced accuracy, and the correlation of their errors.
+PAIRS = {
+    "trade-off, independent": ((0.5, 0.9), (0.8, 0.6), 0.0),
+    "trade-off, correlated": ((0.3, 0.98), (0.6, 0.68), 0.5),
+    "coins 0.9 and 0.5": ((0.1, 0.9), (0.5, 0.5), 0.0),
+    "constant and coin 0.9": ((0.0, 1.0), (0.1, 0.9), 0.0),
+    "equal, independent": ((0.6, 0.95), (0.6, 0.95), 0.0),
+    "equal, correlated": ((0.6, 0.95), (0.6, 0.95), 0.6),
+    "equal, nearly identical": ((0.9, 0.9), (0.9, 0.9), 0.9),
+}
+# Distance of failures from passes in the scores of two judges with equal ROC area, correlation, cuts of a coarse scale.
+SCORE_PAIRS: dict[str, tuple[float, float, list[float]]] = {
+    "scores, no information": (0.0, 0.0, []),
+    "scores, correlated": (1.2, 0.5, []),
+    "scores, nearly identical": (1.2, 0.95, []),
+    "scores, five steps": (1.2, 0.7, [-1.5, -0.9, -0.3, 0.3]),
+}
+
+
+def comparison_size(n: int, share: float, pair: str, trials: int, systems: int = 1, seed: int = 39) -> Row:
+    """Compute how often two equally good judges differ significantly at 5%, by balanced accuracy or by ROC area.
+
+    With several systems, n rows are outputs for n / systems inputs, and labels and errors are alike within an input.
+    """
+    names = [*PAIRS, *SCORE_PAIRS]
+    rng = np.random.default_rng([seed, n, round(100 * share), names.index(pair), systems])
+    code = np.arange(n) // systems
+    rejected, by_few, given, few = 0, 0, 0, 0
+
+    def normals(rho: float) -> np.ndarray:
+        one, two = rng.normal(size=n), rng.normal(size=n)
+        if systems > 1:
+            both = rng.normal(size=(2, n))[:, code]
+            one, two = (np.sqrt(0.3) * b + np.sqrt(0.7) * x for b, x in zip(both, (one, two), strict=True))
+        return np.stack([one, rho * one + np.sqrt(1 - rho**2) * two])
+
+    for _ in range(trials):
+        z = normals(0.0)[0] > ndtri(share)
+        if pair in PAIRS:
+            first, second, rho = PAIRS[pair]
+            rates = np.array([np.where(z, p, f) for f, p in (first, second)])
+            right = normals(rho) < ndtri(rates)
+            made = balanced_accuracy_deviations(z, right == z, code.tolist() if systems > 1 else None)
+        else:
+            apart, rho, cuts = SCORE_PAIRS[pair]
+            x = normals(rho) - apart * ~z
+            made = roc_area_deviations(
+                z, np.searchsorted(cuts, x) if cuts else x, code.tolist() if systems > 1 else None
+            )
+        p = compare_judges(made, 0, 1).p
+        if np.isfinite(p):
+            given += 1
+            rejected += p < 0.05
+            if (~z).sum() < 10:
+                few += 1
+                by_few += p < 0.05
+    return {
+        "pair": pair, "n": n, "failures": share, "systems": systems, "size": rejected / given if given else float("nan"),
+        "tested": given / trials, "size, 5 to 9 failures": by_few / few if few >= 200 else float("nan"),
+        "data sets": trials,
+    }  # fmt: skip
+
+
+def baseline_advantage(n: int, share: float, judge: float, length: float, trials: int, seed: int = 40) -> Row:
+    """Compute how often a judge's ROC area is shown to exceed that of output length, and the coverage of the interval.
+
+    `judge`, `length`: distance of failures from passes in the scores and in the lengths.
+    """
+    rng = np.random.default_rng([seed, n, round(100 * share), round(10 * judge), round(10 * length)])
+    true = ndtr(judge / np.sqrt(2)) - ndtr(length / np.sqrt(2))
+    above, held, given = 0, 0, 0
+    for _ in range(trials):
+        z = rng.random(n) >= share
+        found = compare_with_baseline(z, rng.normal(size=n) - judge * ~z, rng.normal(size=n) - length * ~z)
+        if np.isfinite(found.low):
+            given += 1
+            above += found.low > max(true, 0)
+            held += found.low <= true <= found.high
+    return {
+        "n": n, "failures": share, "judge": float(ndtr(judge / np.sqrt(2))), "length": float(ndtr(length / np.sqrt(2))),
+        "coverage": held / given, "low above the truth": above / given, "data sets": given,
+    }  # fmt: skip
+
+
+BADGE_JUDGES = ("coin 0.5", "coin 0.7", "coin 0.9", "coin 0.95", "constant pass", "constant fail", "length")
+LIMITS = (0.6, 0.75)
+
+
+def badge_errors(n: int, share: float, judge: str, trials: int, seed: int = 41) -> Row:
+    """Compute how often a judge that knows nothing of quality earns "reliable" for a rate."""
+    rng = np.random.default_rng([seed, n, round(100 * share), BADGE_JUDGES.index(judge)])
+    rate = {"constant pass": 1.0, "constant fail": 0.0}.get(judge) if not judge.startswith("coin") else float(judge[5:])
+    tables = []
+    for _ in range(trials):
+        z = rng.random(n) >= share
+        length = rng.lognormal(size=n)
+        x = rng.random(n) < rate if rate is not None else length >= np.quantile(length, 0.3)
+        tables.append(cell_counts(z, x)[0])
+    earned = dict.fromkeys([(rate_of, limit) for rate_of in ("fail_recall", "pass_recall") for limit in LIMITS], 0)
+    found, times = np.unique(tables, axis=0, return_counts=True)
+    for table, many in zip(found, times, strict=True):
+        j, shares = figure_of(table[None], "youden"), share_figures(table[None])
+        for rate_of, limit in earned:
+            figure = shares[rate_of]
+            earned[rate_of, limit] += many * (badge_of(figure.low, figure.high, limit, j.low, j.high) == "reliable")
+    return {
+        "judge": judge, "n": n, "failures": share,
+        **{f"{rate_of}, limit {limit:g}": count / trials for (rate_of, limit), count in earned.items()},
         "data sets": trials,
     }  # fmt: skip
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from bench import _verdict_worlds as world
 from bench._cells import cells_or_page
 from bench._trust_page import table
+from nlgauge.stats.agreement.two_by_two import FEWEST
 
 Row = world.Row
 KEPT = Path("out/verdicts.json")
@@ -58,6 +59,32 @@ def cells() -> Iterator[world.Cell]:
     for n in (60, 200, 1000):
         for p in (0.5, 0.9):
             yield f"threshold {n} {p}", lambda n=n, p=p: world.threshold_honesty(n, p, 2000)
+    for failures in (2, 3, 5, 8, 10, 15, 20):
+        for passes in (10, 20, 62, 180):
+            yield f"few exact {failures} {passes}", lambda f=failures, p=passes: world.few_failures_exact(f, p)
+        for passes in (20, 62, 180):
+            if failures >= FEWEST:
+                yield f"few area {failures} {passes}", lambda f=failures, p=passes: world.few_failures_area(f, p, 500)
+    for systems in (2, 3, 6):
+        yield f"few clusters {systems}", lambda s=systems: world.few_failures_clustered(s, 200)
+    for pair in (*world.PAIRS, *world.SCORE_PAIRS):
+        for n in (40, 80, 200, 600):
+            for share in (0.1, 0.25, 0.5):
+                yield (
+                    f"compare {pair} {n} {share}",
+                    lambda n=n, s=share, p=pair: [world.comparison_size(n, s, p, 3000)],
+                )
+        yield f"compare {pair} 240 0.25, 3 systems", lambda p=pair: [world.comparison_size(240, 0.25, p, 3000, 3)]
+    for n, share in ((80, 0.1), (80, 0.22), (200, 0.1), (200, 0.5)):
+        for judge, length in ((0.0, 0.0), (1.0, 1.0), (2.4, 0.3), (3.5, 1.0)):
+            yield (
+                f"baseline {n} {share} {judge} {length}",
+                lambda n=n, s=share, j=judge, b=length: [world.baseline_advantage(n, s, j, b, 4000)],
+            )
+    for judge in world.BADGE_JUDGES:
+        for n in (80, 200):
+            for share in (0.1, 0.22, 0.5):
+                yield f"badge {judge} {n} {share}", lambda n=n, s=share, j=judge: [world.badge_errors(n, s, j, 4000)]
     for n, slices, bad in ((150, 8, 0), (150, 8, 2), (600, 20, 0), (600, 20, 3), (2000, 40, 5)):
         yield (f"slices {n} {slices} {bad}", lambda n=n, s=slices, b=bad: [world.slice_discoveries(n, s, b, 1000)])
 
@@ -164,8 +191,77 @@ def page(kept: dict[str, list[Row]]) -> str:
         "\n## Slices\n",
         "Slices of equal size, agreement .85, in bad ones .6. Wanted: a false share of the marks of at most .05.\n",
         *table(list(of("slices")[0]), [list(row.values()) for row in of("slices")]),
+        *first_screen(kept),
     ]  # fmt: skip
     return "\n".join(parts).rstrip() + "\n"
+
+
+def first_screen(kept: dict[str, list[Row]]) -> list[str]:
+    """Write the sections on floors, comparisons and badges."""
+
+    def of(start: str) -> list[Row]:
+        return [row for name, rows in kept.items() if name.startswith(start + " ") for row in rows]
+
+    few, sizes, lengths, badges = (of(start) for start in ("few", "compare", "baseline", "badge"))
+
+    def lowest(figure: str, failures: int, systems: int) -> float | str:
+        found = [
+            row["coverage"]
+            for row in few
+            if (row["figure"], row["failures"], row["systems"]) == (figure, failures, systems)
+            and (row["data sets"] == "exact" or row["data sets"] >= 100)
+        ]
+        return min(found) if found else "none"
+
+    figures, systems = ("fail_recall", "youden", "roc_area"), (1, 2, 3, 6)
+    heads = [f"`{figure}`, {k} system{'s' * (k > 1)}" for k in systems for figure in figures]
+    floors = [[f, *(lowest(figure, f, k) for k in systems for figure in figures)] for f in (2, 3, 5, 8, 10, 15, 20)]
+
+    def size(pair: str, n: int, share: float, systems: int = 1, column: str = "size") -> float:
+        (row,) = (r for r in sizes if (r["pair"], r["n"], r["failures"], r["systems"]) == (pair, n, share, systems))
+        return float(row[column])
+
+    grid = [(n, share) for n in (40, 80, 200, 600) for share in (0.1, 0.25, 0.5)]
+    pairs = [
+        [
+            pair,
+            *(size(pair, n, share) for n, share in grid),
+            size(pair, 240, 0.25, 3),
+            size(pair, 80, 0.1, column="size, 5 to 9 failures"),
+        ]
+        for pair in dict.fromkeys(row["pair"] for row in sizes)
+    ]
+    return [
+        "\n## Few failures\n",
+        "Lowest coverage of 95% CIs by the number of human failures. One system: rows are independent; recall on failures "
+        "and Youden's J exactly, over true recalls from 0.02 to 0.98 and 10 to 180 passes (the interval of balanced "
+        "accuracy is that of J, rescaled); ROC area over eight shapes of scores, 500 data sets each. Several systems: the "
+        "outputs for one input are alike (correlation 0.4); none: fewer than 10 inputs with failures, so no interval.\n",
+        *table(["failures", *heads], floors),
+        "\n## Comparison of two judges\n",
+        "Share of data sets in which two judges of equal balanced accuracy (or equal ROC area, where the name begins with "
+        "*scores*) differ significantly at 5%; 3,000 data sets per cell, so .050 shows as .042 to .058. Columns: labels "
+        "and share of failures. *3 systems*: 80 inputs, 240 labels, share 0.25. *5 to 9 failures*: those data sets of 80 "
+        "labels at share 0.1. Fewer than 5 failures or passes: no test.\n",
+        *table(["judges", *(f"{n}, {share:g}" for n, share in grid), "3 systems", "5 to 9 failures"], pairs),
+        "\n## Output length as a baseline\n",
+        "ROC area of a judge's scores minus that of output length, 4,000 data sets per line. *Low above*: the lower end "
+        "lies above the true difference and above 0.\n",
+        *table(
+            ["labels", "failures", "area of the judge", "area of length", "coverage", "low above"],
+            [
+                [r["n"], f"{r['failures']:g}", r["judge"], r["length"], r["coverage"], r["low above the truth"]]
+                for r in lengths
+            ],
+        ),
+        "\n## Badges of judges that know nothing\n",
+        "Share of 4,000 data sets in which the judge earns *reliable*. *length*: passes the longer 70% of the outputs, and "
+        "quality does not depend on length. Wanted: at most .025 (.030 with chance).\n",
+        *table(
+            list(badges[0])[:-1],
+            [[*list(r.values())[:2], f"{r['failures']:g}", *list(r.values())[3:-1]] for r in badges],
+        ),
+    ]
 
 
 INTRO = """# Do the intervals of verdicts hold?

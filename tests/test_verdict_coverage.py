@@ -80,6 +80,37 @@ def test_a_threshold_is_flattered_by_the_rows_that_chose_it_and_not_by_others() 
     assert not at_least(0.94, same)
 
 
+@pytest.mark.parametrize(
+    ("pair", "systems"),
+    [("trade-off, independent", 1), ("constant and coin 0.9", 1), ("scores, five steps", 1), ("equal, correlated", 3)],
+)
+def test_equally_good_judges_rarely_differ_significantly(pair: str, systems: int) -> None:
+    row = world.comparison_size(240, 0.25, pair, 600, systems, seed=99)
+    assert row["tested"] == 1.0
+    assert binomtest(round(row["size"] * 600), 600, 0.055, "greater").pvalue > CHANCE, row
+    assert row["size"] > 0.005, row
+
+
+@pytest.mark.parametrize("judge", ["coin 0.7", "coin 0.95", "constant pass", "length"])
+def test_a_judge_that_knows_nothing_earns_no_badge_for_its_rates(judge: str) -> None:
+    row = world.badge_errors(80, 0.22, judge, 600, seed=99)
+    for rate in ("fail_recall", "pass_recall"):
+        for limit in world.LIMITS:
+            reliable = round(row[f"{rate}, limit {limit:g}"] * 600)
+            assert binomtest(reliable, 600, 0.025, "greater").pvalue > CHANCE, row
+
+
+@pytest.mark.parametrize("failures", [5, 8])
+def test_few_failures_do_not_break_the_interval_of_youdens_j(failures: int) -> None:
+    assert all(row["coverage"] >= 0.93 for row in world.few_failures_exact(failures, 20))
+
+
+def test_coarse_scores_with_few_failures_do_not_break_the_interval_of_an_area(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "AREA_SHAPES", [(2.4, 1.0, [-2.0, -1.2])])
+    (row,) = world.few_failures_area(15, 180, 300, seed=99)
+    assert at_least(0.94, {**row, "given": 1.0}), row
+
+
 def test_slices_that_are_alike_are_rarely_called_worse() -> None:
     row = world.slice_discoveries(200, 10, 0, 300, seed=99)
     assert binomtest(round(row["any false mark"] * 300), 300, 0.05, "greater").pvalue > CHANCE

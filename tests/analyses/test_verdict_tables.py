@@ -80,16 +80,16 @@ def test_too_few_fails_give_no_interval_and_say_what_is_needed() -> None:
     row = at(table, "fail_recall")
     assert row["value"] == 0.5
     assert np.isnan(row["low"])
-    assert "needs at least 5 rows that people failed, found 2; about 102 labelled rows" in row["reason"]
+    assert row["reason"] == "needs at least 5 human failures, found 2; about 102 labeled rows would contain them"
     assert np.isnan(at(table, "kappa")["low"])
     assert np.isfinite(at(table, "agreement")["low"])
-    assert any("needs at least 5 rows" in note for note in table.notes)
+    assert any("needs at least 5 human failures" in note for note in table.notes)
 
 
 def test_people_who_only_passed_leave_what_hangs_on_fails_undefined() -> None:
     table = verdicts(dataset([1.0] * 30, scores={"judge": [0.0] * 3 + [1.0] * 27}).panel())
     assert np.isnan(at(table, "fail_recall")["value"])
-    assert at(table, "fail_recall")["reason"] == "there are no rows that people failed"
+    assert at(table, "fail_recall")["reason"] == "there are no human failures"
     assert at(table, "pass_recall")["value"] == 0.9
 
 
@@ -99,6 +99,16 @@ def test_a_judge_that_always_passes_is_no_better_than_always_passing() -> None:
     assert at(table, "kappa")["value"] == 0.0
     assert at(table, "gain_over_always_pass")["value"] == 0.0
     assert np.isnan(at(table, "mcc")["value"])
+
+
+def test_a_judges_rows_count_the_human_verdicts_and_systems_behind_them() -> None:
+    table = verdicts(dataset(PEOPLE, scores={"judge": JUDGE}).panel())
+    for measure in ("youden", "balanced_accuracy", "fail_recall"):
+        row = at(table, measure)
+        assert (row["n_failures"], row["n_passes"], row["n_systems"]) == (10, 20, 1)
+    assert at(table, "youden")["value"] == pytest.approx(0.5)
+    area = at(threshold(numeric().panel()), "roc_area", "score")
+    assert area["n_failures"] + area["n_passes"] == area["n"] == 200
 
 
 def test_where_people_mostly_fail_always_failing_stands_beside() -> None:

@@ -7,8 +7,18 @@ import pytest
 from bench.gate import EIGHT, true_change
 
 from nlgauge.door.limits import FIGURES
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.curves import roc_area
 from nlgauge.stats.agreement.two_by_two import verdict_figures
-from nlgauge.stats.agreement.verdict_changes import VALUES, change_of, eight_cells
+from nlgauge.stats.agreement.verdict_changes import (
+    VALUES,
+    balanced_accuracy_deviations,
+    change_of,
+    compare_judges,
+    compare_with_baseline,
+    eight_cells,
+    roc_area_deviations,
+)
 
 
 @pytest.mark.parametrize("figure", [name for name in FIGURES if name in VALUES])
@@ -41,3 +51,85 @@ def test_the_interval_holds_the_true_change(world: str) -> None:
         ends = [change_of(c[None], figure) for c in counts]
         known = [e for e in ends if not e.reason]
         assert len(known) > 100 and np.mean([e.low <= truth <= e.high for e in known]) > 0.91
+
+
+def judged(n: int = 90, seed: int = 7) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Human verdicts, verdicts of three judges, and scores of two with ties."""
+    rng = np.random.default_rng(seed)
+    human = rng.random(n) < 0.7
+    verdicts = np.where(rng.random((3, n)) < 0.75, human, ~human).astype(float)
+    return human, verdicts, np.round(rng.normal(size=(2, n)) + human)
+
+
+def test_deviations_give_the_values_and_the_covariance_of_two_independent_means() -> None:
+    human, verdicts, _ = judged()
+    made = balanced_accuracy_deviations(human, verdicts)
+    figures = [verdict_figures(human, v)["balanced_accuracy"].value for v in verdicts]
+    assert made.values == pytest.approx(figures, abs=1e-12)
+    right = (verdicts == human) / 2
+    observed = sum(np.cov(right[:, part]) / part.sum() for part in (human, ~human))
+    units = made.deviations[:, : len(human)]
+    assert units @ units.T == pytest.approx(observed, abs=1e-12)
+    prior = made.deviations[:, len(human) :]
+    assert np.count_nonzero(prior) == 3 and (np.diag(prior) > 0).all()
+
+
+def test_deviations_of_roc_areas_are_those_of_delong() -> None:
+    """The covariance of two areas from the placements by brute force: every pass against every failure."""
+    human, _, scores = judged()
+    made = roc_area_deviations(human, scores)
+    assert made.values == pytest.approx([roc_area(s, human) for s in scores], abs=1e-12)
+    wins = [(np.sign(s[human][:, None] - s[~human]) + 1) / 2 for s in scores]
+    of_passes, of_failures = (np.cov([w.mean(axis=axis) for w in wins]) for axis in (1, 0))
+    expected = of_passes / human.sum() + of_failures / (~human).sum()
+    assert made.deviations @ made.deviations.T == pytest.approx(expected, abs=1e-12)
+
+
+def test_clusters_of_one_row_change_nothing_and_repeated_rows_add_nothing() -> None:
+    human, verdicts, scores = judged()
+    for deviations, given in ((balanced_accuracy_deviations, verdicts), (roc_area_deviations, scores)):
+        alone = compare_judges(deviations(human, given), 0, 1)
+        single = compare_judges(deviations(human, given, list(range(90))), 0, 1)
+        assert (single.value, single.low, single.high, single.p) == (alone.value, alone.low, alone.high, alone.p)
+        names = np.repeat(np.arange(90), 3).tolist()
+        tripled = compare_judges(deviations(np.repeat(human, 3), np.repeat(given, 3, axis=1), names), 0, 1)
+        assert (tripled.low, tripled.high, tripled.p) == pytest.approx((alone.low, alone.high, alone.p), abs=1e-9)
+
+
+def test_a_comparison_is_antisymmetric_and_a_judge_does_not_differ_from_itself() -> None:
+    human, verdicts, _ = judged()
+    made = balanced_accuracy_deviations(human, [*verdicts, verdicts[0]])
+    one, other = compare_judges(made, 0, 1), compare_judges(made, 1, 0)
+    assert (one.value, one.low, one.high, one.p) == pytest.approx((-other.value, -other.high, -other.low, other.p))
+    same = compare_judges(made, 0, 3)
+    assert (same.value, same.p) == (0.0, 1.0) and same.low < 0 < same.high
+
+
+def test_a_judge_counts_on_the_rows_it_judged() -> None:
+    human, verdicts, _ = judged()
+    verdicts[1, ::4] = np.nan
+    made = balanced_accuracy_deviations(human, verdicts)
+    there = np.isfinite(verdicts[1])
+    alone = balanced_accuracy_deviations(human[there], verdicts[1][there])
+    assert made.values[1] == pytest.approx(alone.values[0], abs=1e-12)
+    assert made.rows.tolist() == [90, int(there.sum()), 90]
+    assert not made.deviations[1, :90][~there].any()
+
+
+def test_too_few_failures_give_values_but_no_test() -> None:
+    human = np.arange(60) >= 4
+    found = compare_judges(balanced_accuracy_deviations(human, [human, np.ones(60)]), 0, 1)
+    assert found.value == 0.5 and np.isnan(found.low) and np.isnan(found.p)
+    assert found.reason == "needs at least 5 human failures, found 4; about 68 labeled rows would contain them"
+    with pytest.raises(DataError, match="a column per human verdict"):
+        balanced_accuracy_deviations(human, np.ones((2, 59)))
+
+
+def test_a_baseline_counts_in_its_better_direction() -> None:
+    human, _, scores = judged(400)
+    length = -2.0 * human + np.random.default_rng(3).normal(size=400)  # failures are longer
+    found = compare_with_baseline(human, scores[0], length)
+    assert found.value == pytest.approx(roc_area(scores[0], human) - roc_area(-length, human), abs=1e-12)
+    assert found.high < 0
+    noise = np.random.default_rng(4).normal(size=(2, 400))
+    assert compare_with_baseline(human, scores[0], noise).low > 0

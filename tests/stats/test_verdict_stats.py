@@ -89,6 +89,23 @@ def test_what_people_and_judge_call_pass_and_fail_can_change_sides() -> None:
         )
 
 
+@pytest.mark.parametrize("verdict", [True, False])
+def test_a_constant_judge_has_no_information_and_an_interval_that_allows_for_some(verdict: bool) -> None:
+    """0.5 and 0 exactly. The interval is not a point: a judge that fails 5% of the failures may pass all 18 of them."""
+    people = np.arange(80) >= 18
+    found = verdict_figures(people, np.full(80, verdict))
+    balanced, j = found["balanced_accuracy"], found["youden"]
+    assert (balanced.value, j.value) == (0.5, 0.0)
+    assert balanced.low < 0.5 < balanced.high and j.low < 0 < j.high < 0.2
+
+
+def test_youdens_j_and_its_interval_are_those_of_balanced_accuracy_rescaled() -> None:
+    found = figures_of(TABLE[None])
+    balanced, j = found["balanced_accuracy"], found["youden"]
+    assert j.value == pytest.approx(found["fail_recall"].value + found["pass_recall"].value - 1, abs=1e-12)
+    assert (j.low, j.high) == pytest.approx((2 * balanced.low - 1, 2 * balanced.high - 1), abs=1e-9)
+
+
 def test_rows_that_repeat_within_a_cluster_count_once() -> None:
     """Every row three times, as a cluster: the interval is about that of the rows alone, with Student's t."""
     people, judge = np.arange(120) % 3 > 0, np.arange(120) % 5 > 0
@@ -160,10 +177,16 @@ def test_a_judge_that_separates_all_rows_still_has_an_interval() -> None:
     assert 0.75 < found["average_precision"].low < 1
 
 
-def test_areas_need_ten_rows_of_each_verdict() -> None:
-    found = area_figures(np.arange(40.0), np.arange(40) >= 3)
-    assert found["roc_area"].value == 1.0
-    assert "needs at least 10 rows that people failed, found 3" in found["roc_area"].reason
+def test_areas_need_five_rows_of_each_verdict_and_precisions_ten() -> None:
+    few = area_figures(np.arange(40.0), np.arange(40) >= 3)
+    assert few["roc_area"].value == 1.0 and np.isnan(few["roc_area"].low)
+    assert (
+        few["roc_area"].reason == "needs at least 5 human failures, found 3; about 59 labeled rows would contain them"
+    )
+    some = area_figures(np.arange(40.0), np.arange(40) >= 5)
+    assert np.isfinite(some["roc_area"].low) and not some["roc_area"].reason
+    assert "needs at least 10 human failures, found 5" in some["average_precision"].reason
+    assert np.isnan(some["average_precision"].low)
 
 
 def test_turning_score_and_verdict_turns_the_area() -> None:

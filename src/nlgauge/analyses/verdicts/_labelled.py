@@ -41,6 +41,12 @@ class Labelled:
         """The cluster of each row."""
         return None if self.clusters is None else self.clusters.tolist()
 
+    def label_counts(self) -> Row:
+        """Count the human failures and passes of these rows, and the systems they come from."""
+        passes = int(self.passed.sum())
+        systems = len(np.unique(self.at[0]))
+        return {"n_failures": len(self.passed) - passes, "n_passes": passes, "n_systems": systems}
+
 
 def asked(panel: Panel, judge: str | None) -> list[str]:
     """The judges to hold against people: all, or the one named."""

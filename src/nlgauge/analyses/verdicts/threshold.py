@@ -119,7 +119,11 @@ def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: floa
     for name, verdict in (("cost_pass_all", True), ("cost_fail_all", False)):
         all_alike = cell_counts(passed, np.full(len(passed), verdict), inside)
         found[name] = cost_figure(all_alike, miss, alarm, clustered=clustered, level=level)
-    return [figure_row(mine.judge, aspect, measure, figure) for measure, figure in found.items()]
+    on_all_rows = ("roc_area", "average_precision")
+    return [
+        {**figure_row(mine.judge, aspect, measure, figure), **(mine.label_counts() if measure in on_all_rows else {})}
+        for measure, figure in found.items()
+    ]
 
 
 def _curve(mine: Labelled, aspect: str, level: float) -> list[Row]:

@@ -43,6 +43,7 @@ WORDS = {
     "people_pass": "people pass",
     "judge_pass": "the judge passes",
     "balanced_accuracy": "balanced accuracy (mean of the first two)",
+    "youden": "Youden's J (sum of the first two - 1)",
     "kappa": "kappa (agreement beyond chance)",
     "people_kappa": "kappa of two people (the ceiling)",
     "mcc": "Matthews' correlation",
@@ -54,7 +55,7 @@ WORDS = {
     "both_pass": "rows: both pass",
 }
 CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
-COEFFICIENTS = {"balanced_accuracy", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
+COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
 CEILING = "people"  # in the column `metric` of the rows that hold people beside each other
 # Other names of figures of pass and fail: pass is the positive one.
 ALSO = {
@@ -77,7 +78,8 @@ def verdicts(
     """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass
     and beside what two people have in common.
 
-    `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two.
+    `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two. The columns
+    n_failures and n_passes count the human verdicts behind a judge's figures, n_systems the systems they come from.
     """
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
@@ -92,7 +94,8 @@ def verdicts(
             continue
         counts = cell_counts(mine.passed, passed, mine.names)
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
-        rows += _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
+        of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
+        rows += [{**row, **mine.label_counts()} for row in of_judge]
         notes.append(said)
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
@@ -109,8 +112,8 @@ def verdicts(
         layout=judges_across(panel, WORDS),
         cells={"value": _cell},
         method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; "
-        "kappa, Matthews' correlation, balanced accuracy and the lead: melded from the shares they are made of, no "
-        "random draws. The p of the lead is McNemar's (mid-P).",
+        "kappa, Matthews' correlation, balanced accuracy, Youden's J and the lead: melded from the shares they are "
+        "made of, no random draws. The p of the lead is McNemar's (mid-P).",
         notes=[*notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.curves import checked, cluster_codes, lacking_rows
+from nlgauge.stats.agreement.curves import FEWEST_PRECISION, checked, cluster_codes, lacking_rows
 from nlgauge.stats.agreement.proportion import clustering, melded_interval, proportion_interval
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
@@ -139,11 +139,11 @@ def calibration_figures(
     code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
     off = z - x
     n = len(x)
-    brier = Figure(float((off**2).mean()), n=n, reason=lacking_rows(z, clusters, FEWEST))
+    brier = Figure(float((off**2).mean()), n=n, reason=lacking_rows(z, clusters))
     place = _bins(x, bins)
     gaps = np.bincount(place, weights=off, minlength=bins) / n
     chance = np.sqrt(np.bincount(place, weights=x * (1 - x), minlength=bins)) / n
-    ece = Figure(float(np.abs(gaps).sum()), n=n, reason=lacking_rows(z, clusters))
+    ece = Figure(float(np.abs(gaps).sum()), n=n, reason=lacking_rows(z, clusters, FEWEST_PRECISION))
     by_chance = Figure(float(chance.sum() * np.sqrt(2 / np.pi)), n=n)
     units = int(code.max()) + 1
     if not brier.reason:
