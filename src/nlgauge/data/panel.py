@@ -172,7 +172,7 @@ class Panel:
         return np.asarray(self.stacked() * signs[:, None, None])
 
     def output_lengths(self) -> Array | None:
-        """The number of characters of each output (systems × inputs), NaN where there is no text; None without texts."""
+        """The number of characters of each output (systems × inputs); None where there are no texts."""
         if self.data is None or "output" not in self.data.samples.columns:
             return None
         texts = self.data.samples.select(*KEY, pl.col("output").cast(pl.String).str.len_chars().alias("length"))

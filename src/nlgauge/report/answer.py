@@ -73,6 +73,7 @@ class AspectAnswer:
     tested: bool  # whether differences between the metrics could be tested
     baselines: dict[str, float]
     leaders: dict[str, str]  # other measure -> the metric that leads by it
+    influence: str  # the value of the best metric without outlying systems, as a sentence
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
@@ -106,8 +107,12 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in OTHER_MEASURES]})
     why: list[str] = []  # for what is not there, that of the first table first
     tables = {key: _tables(run, ask, why) for key, ask in asks.items()}
+    outlying = {a: t.facts["outlying"] for a, t in tables.get("uses", {}).items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
-    aspects = [_aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged) for a in about]
+    aspects = [
+        _aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged, outlying.get(a, []))
+        for a in about
+    ]
     failures = list(headlines(run.data))
     warnings = [*_warnings(run, aspects, why), *_hints(run)]
     return ReportAnswer(_evaluated(run), failures, warnings, aspects, _choices(answered))
@@ -130,7 +135,7 @@ def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
     return tables
 
 
-def _aspect(run: Run, about: str, tables: Rows, judged: bool) -> AspectAnswer:
+def _aspect(run: Run, about: str, tables: Rows, judged: bool, outlying: Sequence[str]) -> AspectAnswer:
     marks = _judge_marks(tables) if judged else _metric_marks(tables)
     rows, measure = _ordered(tables, judged, rank_ask(run)[1]["measure"])
     by_name = {r["metric"]: r for r in rows}
@@ -152,13 +157,21 @@ def _aspect(run: Run, about: str, tables: Rows, judged: bool) -> AspectAnswer:
     reasons = Counter(m.reason for each in metrics for m in each.marks.values() if m.reason)
     sure = any(each.low is not None or any(m.low is not None for m in each.marks.values()) for each in metrics)
     warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "there is nothing to count")
-    tested = any(not missing(r.get("p_to_next")) for r in rows)
+    tested = len(rows) > 1 if judged else any(not missing(r.get("p_to_next")) for r in rows)
     answer = AspectAnswer(
-        about, measure, judged, tested, _baselines(tables, judged), _leaders(tables), metrics, uses, warning,
-        _raters(run), 0.5,
+        about, measure, judged, tested, _baselines(tables, judged), _leaders(tables),
+        _influence(tables, names[:1], outlying), metrics, uses, warning, _raters(run), 0.5,
     )  # fmt: skip
     answer.sentences.update({"": overall_words(answer), **{use: use_sentence(answer, use) for use in uses}})
     return answer
+
+
+def _influence(tables: Rows, best: Sequence[str], outlying: Sequence[str]) -> str:
+    """What the best metric reaches without the systems whose mean rating is an outlier."""
+    use = next((r for r in tables.get("uses", []) if r["metric"] in best and r["use"] == "pairwise"), None)
+    if not outlying or use is None or missing(use["without_outliers"]):
+        return ""
+    return f"Without {some(outlying, 4)} (outlying mean ratings): {use['without_outliers']:.2f}."
 
 
 def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
@@ -189,8 +202,10 @@ def _judge_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
             continue
         low, high = _number(row["low"]), _number(row["high"])
         beyond = youden.get(row["metric"], {})
-        gain = (low - 0.5, high - 0.5) if use == "tell good from bad" else (
-            _number(beyond.get("low")), _number(beyond.get("high")))  # fmt: skip
+        gain = _number(beyond.get("low")), _number(beyond.get("high"))
+        if use == "tell good from bad":  # a constant, and the length of the output where texts are known
+            longer = _number(row.get("advantage_low", 1)), _number(row.get("advantage_high", 1))
+            gain = min(low - 0.5, longer[0]), min(high - 0.5, longer[1])
         badge = None if math.isnan(low) else badge_of(low, high, LIMIT, *gain)
         none = not math.isnan(gain[0]) and gain[0] <= 0
         reason = row["reason"] or beyond.get("reason")
@@ -332,7 +347,8 @@ def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
         return (
-            f"all human ratings have one value ({given[0]:g}; {count(len(given), 'rating')}); good and bad outputs are needed."
+            f"all human ratings have one value ({given[0]:g}; {count(len(given), 'rating')}); good and bad outputs are "
+            "needed."
         )
     reasons = [each.partition(f"{aspect}: ")[2] for each in why if f", {aspect}: " in each]
     return reasons[0] if reasons else "no output has both a human rating and a metric score."

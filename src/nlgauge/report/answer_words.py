@@ -75,23 +75,26 @@ def _baselines(answer: AspectAnswer) -> str:
 def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
     """Whether the lead is significant, and whether another measure names another leader."""
     others = [m for m in answer.metrics if m is not first and m.value is not None]
-    words = []
+    words, kind = [], "judges" if answer.judged else "metrics"
     if others and answer.tested:
         equal = [m for m in others if m.may_be_best]
         if not equal:
-            many = f"each of the other {len(others)} metrics" if len(others) > 1 else others[0].metric
+            many = f"each of the other {len(others)} {kind}" if len(others) > 1 else others[0].metric
             words.append(f"It is significantly better than {many}.")
         elif len(equal) <= 2:
             names = some([f"{m.metric} ({ci(m.value, m.low, m.high)})" for m in equal])
             words.append(f"It is not significantly better than {names}.")
         else:
             words.append(
-                f"{len(equal)} of the other {len(others)} metrics are statistically indistinguishable from the best "
+                f"{len(equal)} of the other {len(others)} {kind} are statistically indistinguishable from the best "
                 f"({some([m.metric for m in equal], 3)})."
             )
     other = {name: leader for name, leader in answer.leaders.items() if leader != first.metric}
     if other:
-        words.append(f"The leader depends on the measure: {some([f'{who} leads by {by}' for by, who in other.items()])}.")
+        leads = some([f"{who} leads by {by}" for by, who in other.items()])
+        words.append(f"The leader depends on the measure: {leads}.")
+    if answer.influence:
+        words.append(answer.influence)
     return words
 
 
@@ -124,6 +127,7 @@ def _judge_words(answer: AspectAnswer) -> list[str]:
             f"of {len(answer.metrics)} judges, {first.metric} has the highest {statistic}: "
             f"{ci(first.value, first.low, first.high)} (chance 0.50; the interval accounts for the choice)."
         )
+        words += _rivals(answer, first)
     mark = first.marks.get("catch failures")
     if mark is not None:
         words.append(_failure_words(first.metric, mark))

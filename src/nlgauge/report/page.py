@@ -112,7 +112,8 @@ def _top(top: Sequence[str] | ReportAnswer) -> dict[str, Any]:
     if not isinstance(top, ReportAnswer):
         return {"answer": None, "card": top, "uses": [], "statistics": {}, "answer_data": ""}
     uses = [use for use in USES if any(use in each.uses for each in top.aspects)]
-    return {"answer": top, "card": (), "uses": uses, "statistics": STATISTICS, "answer_data": for_script(_rounded(top.to_dict()))}
+    data = for_script(_rounded(top.to_dict()))
+    return {"answer": top, "card": (), "uses": uses, "statistics": STATISTICS, "answer_data": data}
 
 
 def _rounded(value: Any) -> Any:

@@ -9,43 +9,48 @@ from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import interval, number, percent
-from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, pair_shares
+from nlgauge.number import interval, number, percent, some
+from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Mask
 
 USES = {
     "rank systems": "of two systems with unequal mean human ratings, how often the metric puts the better one first",
     "pairwise": "of two outputs of one input with unequal human ratings, how often the metric prefers the better one",
-    "flag": "of a bad output (lowest third of the scale) and another one, how often the metric scores the bad one lower "
-    "(area under the ROC curve)",
+    "flag": "of a bad output (lowest third of the scale) and another one, how often the metric scores the bad one "
+    "lower (area under the ROC curve)",
 }
 MEASURES = {"rank systems": "system/pairwise-accuracy", "pairwise": "input/pairwise-accuracy", "flag": "roc_area"}
 
 
-@analysis("uses", question="For what use is a metric reliable: ranking systems, pairwise choices, flagging bad outputs?")
+@analysis("uses", question="For what use is a metric reliable: ranking systems, pairwise, flagging?")
 def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     """One share per use (0.5 is chance, 1 is always right; metric ties count one half) with an interval and a badge.
 
     reliable: the whole interval lies at `limit` or above, and the interval of the paired difference from the best
-    baseline (a constant, the length of the output, and for `flag` the metric's mean over the systems of each input) lies
-    above 0; not reliable: one of the two lies below as a whole; inconclusive: anything else. The intervals hold for all
-    metrics together. Below a floor there is no interval and no badge.
+    baseline (a constant, the length of the output, and for `flag` the metric's mean over the systems of each input)
+    lies above 0; not reliable: one of the two lies below as a whole; inconclusive: anything else. The intervals hold
+    for all metrics together. Below a floor there is no interval and no badge. Systems whose mean rating is an outlier
+    must not carry a result: a badge that does not hold without them is inconclusive.
     """
     if not 0.5 <= limit <= 1:
         raise NlgaugeError(f"the limit must lie between 0.5 and 1; got {limit:g}.")
     levels = quality_levels(panel.human)
     bad = np.asarray(levels.level == LOW)
     shares = _shares(panel, bad, level)
-    rows = [row for use, found in shares.items() for row in _rows(panel, use, found, bad, limit)]
+    outlying = outlying_systems(panel.human)
+    without = _shares(panel, bad, level, ~outlying) if outlying.any() else {}
+    rows = [row for use, each in shares.items() for row in _rows(panel, use, each, without.get(use), bad, limit)]
     there = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
     if not there:
         raise NeedsMissing(
             f"{panel.name}, {panel.aspect}: no two systems, outputs or levels with different human ratings."
         )
     order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in there]) for m in panel.names}
-    rows = sorted((r for r in rows if r["use"] in there), key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
+    rows = [r for r in rows if r["use"] in there]
+    rows.sort(key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
     over = over_of("auto", len(set(panel.families or panel.systems)))
     return Table(
         title=f"{panel.name}: what each metric is reliable for, on {panel.aspect}",
@@ -53,12 +58,14 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
         layout=Layout("metric", "use", "value", line=panel.label),
         cells={"value": _cell},
         definitions={u: USES[u] for u in there},
-        method=f"{percent(level)} intervals for {UNITS[over]}, simultaneous over the {len(panel.names)} metrics (jackknife, "
-        f"Student's t; ranking systems: Bonett and Wright's interval of Kendall's tau). reliable: interval at "
-        f"{number(limit)} or above, and paired difference from the best baseline above 0; not reliable: one of the two "
-        f"below; inconclusive: anything else. Bad outputs: {int(bad.sum())} of {int(np.isfinite(panel.human).sum())} from "
-        f"{int(bad.any(axis=1).sum())} systems ({levels.words}).",
+        method=f"{percent(level)} intervals for {UNITS[over]}, simultaneous over the {len(panel.names)} metrics "
+        f"(jackknife, Student's t; ranking systems: Bonett and Wright's interval of Kendall's tau). reliable: interval "
+        f"at {number(limit)} or above, and paired difference from the best baseline above 0; not reliable: one of the "
+        f"two below; inconclusive: anything else. Bad outputs: {int(bad.sum())} of "
+        f"{int(np.isfinite(panel.human).sum())} from {int(bad.any(axis=1).sum())} systems ({levels.words}).",
+        facts={"outlying": [s for s, out in zip(panel.systems, outlying, strict=True) if out]},
         notes=[
+            *_outlier_notes([s for s, out in zip(panel.systems, outlying, strict=True) if out]),
             *_baseline_notes({u: shares[u] for u in there}),
             *[f"not available: {u} (no pairs with different human ratings)." for u in USES if u not in there],
             *[f"no interval: {why}." for why in {r["reason"]: 0 for r in rows if np.isfinite(r["value"])} if why],
@@ -69,9 +76,13 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     )
 
 
-def _shares(panel: Panel, bad: np.ndarray, level: float) -> dict[str, UseShares]:
-    x, z, length = panel.oriented(), panel.human, panel.output_lengths()
-    options = {"clusters": panel.clusters, "families": panel.families, "level": level}
+def _shares(panel: Panel, bad: np.ndarray, level: float, kept: Mask | None = None) -> dict[str, UseShares]:
+    """The shares of each use, of all systems or of those that are kept."""
+    kept = np.ones(panel.n_systems, bool) if kept is None else kept
+    x, z, bad, length = panel.oriented()[:, kept], panel.human[kept], bad[kept], panel.output_lengths()
+    length = None if length is None else length[kept]
+    families = None if panel.families is None else [f for f, keep in zip(panel.families, kept, strict=True) if keep]
+    options = {"clusters": panel.clusters, "families": families, "level": level}
     return {
         "rank systems": pair_shares(MEASURES["rank systems"], x, z, length, **options),  # type: ignore[arg-type]
         "pairwise": pair_shares(MEASURES["pairwise"], x, z, length, **options),  # type: ignore[arg-type]
@@ -79,11 +90,12 @@ def _shares(panel: Panel, bad: np.ndarray, level: float) -> dict[str, UseShares]
     }
 
 
-def _rows(panel: Panel, use: str, shares: UseShares, bad: np.ndarray, limit: float) -> list[Row]:
+def _rows(
+    panel: Panel, use: str, shares: UseShares, without: UseShares | None, bad: np.ndarray, limit: float
+) -> list[Row]:
     rows: list[Row] = []
     for k, metric in enumerate(panel.names):
         value, low, high = (float(v[k]) for v in (shares.value, shares.low, shares.high))
-        gain = float(shares.advantage_low[k]), float(shares.advantage_high[k])
         scored = bad & np.isfinite(panel.metrics[metric])
         rows.append(
             {
@@ -94,17 +106,36 @@ def _rows(panel: Panel, use: str, shares: UseShares, bad: np.ndarray, limit: flo
                 "value": value,
                 "low": low,
                 "high": high,
-                "advantage_low": gain[0],
-                "advantage_high": gain[1],
+                "advantage_low": float(shares.advantage_low[k]),
+                "advantage_high": float(shares.advantage_high[k]),
                 "baseline": max(shares.baselines, key=lambda b: shares.baselines[b]),
                 "baseline_value": max(shares.baselines.values()),
-                "badge": None if np.isnan(low) else badge_of(low, high, limit, *gain),
+                "badge": _badge(shares, without, k, limit),
+                "without_outliers": None if without is None else float(without.value[k]),
                 "positives": int(scored.sum()) if use == "flag" else None,
                 "positive_systems": int(scored.any(axis=1).sum()) if use == "flag" else None,
                 "reason": shares.reason[k] if np.isfinite(value) else f"nothing to count: {USES[use]}",
             }
         )
     return rows
+
+
+def _badge(shares: UseShares, without: UseShares | None, k: int, limit: float) -> str | None:
+    """The badge of one metric; inconclusive where it is another one without outlying systems."""
+    badges = [
+        badge_of(s.low[k], s.high[k], limit, s.advantage_low[k], s.advantage_high[k])
+        for s in (shares, without)
+        if s is not None and np.isfinite(s.low[k])
+    ]
+    if np.isnan(shares.low[k]):
+        return None
+    return badges[0] if len(set(badges)) == 1 else "inconclusive"
+
+
+def _outlier_notes(systems: list[str]) -> list[str]:
+    if not systems:
+        return []
+    return [f"the mean rating of {some(systems)} is an outlier: badges also have to hold without, else inconclusive."]
 
 
 def _mean(values: list[float]) -> float:
@@ -122,4 +153,6 @@ def _baseline_notes(shares: dict[str, UseShares]) -> list[str]:
 
 
 def _cell(row: Row) -> str:
-    return f"{row['badge'] or '–'} {interval(row['value'], row['low'], row['high'])}" if np.isfinite(row["value"]) else "–"
+    if np.isnan(row["value"]):
+        return "–"
+    return f"{row['badge'] or '–'} {interval(row['value'], row['low'], row['high'])}"

@@ -28,7 +28,10 @@ from nlgauge.types import Array
 
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
 Correction = Literal["simultaneous", "holm", "bh", "none"]
-SIMULTANEOUS = "Corrected p-values are simultaneous (max-t: the largest of all differences, from the jackknife's correlation of errors)"
+SIMULTANEOUS = (
+    "Corrected p-values are simultaneous (max-t: the largest of all differences, from the jackknife's correlation of "
+    "errors)"
+)
 
 
 @analysis("significance", paper="gao2025", question="Is one metric really better than another?")
@@ -116,7 +119,8 @@ def significance(
         layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
         shown=["better", "worse", "difference", "p", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method=f"{sentence(tests.method)}. {_correction_words(correction)} over {len(rows)} pair{'s' * (len(rows) != 1)}.",
+        method=f"{sentence(tests.method)}. {_correction_words(correction)} over {len(rows)} "
+        f"pair{'s' * (len(rows) != 1)}.",
         notes=[*_notes(panel, tests, rows, facts, test, swapped), *_too_few_draws(tests, rows, correction, level)],
         facts=facts,
         signature=signature(panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed),

@@ -25,13 +25,13 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     """Every judge with its own interval, and for the best one an interval that pays for the choice.
 
     `figure`: one of pass and fail (kappa, agreement, …) or a measure (global/pearson); by default kappa where people
-    and judges say pass or fail, else global/pearson of one system and input/kendall of several.
+    and judges say pass or fail, else pairwise accuracy, of several systems within inputs.
     """
     if len(panel.names) < 2:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: the best of one needs no choice; name at least two judges.")
     verdicts = _verdicts(panel) if figure is None or figure in VALUES else None
     if figure is None:
-        figure = "kappa" if verdicts else "global/pearson" if panel.n_systems == 1 else "input/kendall"
+        figure = "kappa" if verdicts else f"{'global' if panel.n_systems == 1 else 'input'}/pairwise-accuracy"
     figure = figure if figure in VALUES else str(Measure.parse(figure))
     if figure in VALUES and verdicts is None:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: people and every judge must say pass or fail for {figure}.")

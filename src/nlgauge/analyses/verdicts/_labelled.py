@@ -11,6 +11,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, some
 from nlgauge.stats.agreement.two_by_two import Figure
+from nlgauge.stats.agreement.verdict_changes import JudgeDeviations, balanced_accuracy_deviations, roc_area_deviations
 from nlgauge.table import Layout, Row
 from nlgauge.types import Array, Ints, Mask
 
@@ -130,12 +131,28 @@ def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
     systems, inputs = np.nonzero(both)
     turned = judge in panel.lower
     score = np.asarray(-values[both] if turned else values[both])
-    clusters = None
+    return Labelled(judge, people.passed[both] > 0.5, score, _clusters(panel, inputs), (systems, inputs), turned)
+
+
+def _clusters(panel: Panel, inputs: Ints) -> NDArray[np.str_] | None:
+    """The cluster of each row, named in the data or the input; None where every row stands alone."""
     if panel.clusters:
-        clusters = np.asarray(panel.clusters)[inputs]
-    elif panel.n_systems > 1:  # outputs for one input are not independent
-        clusters = np.asarray(panel.inputs)[inputs]
-    return Labelled(judge, people.passed[both] > 0.5, score, clusters, (systems, inputs), turned)
+        return np.asarray(panel.clusters)[inputs]
+    return np.asarray(panel.inputs)[inputs] if panel.n_systems > 1 else None
+
+
+def judge_deviations(
+    panel: Panel, people: PeoplePass, given: dict[str, tuple[Labelled, Array]], figure: str
+) -> JudgeDeviations:
+    """Compare judges by balanced accuracy (of verdicts) or ROC area (of scores), on all rows with a human verdict."""
+    grid = np.full((len(given), *panel.human.shape), np.nan)
+    for row, (mine, values) in zip(grid, given.values(), strict=True):
+        row[mine.at] = values
+    systems, inputs = np.nonzero(np.isfinite(people.passed))
+    clusters = _clusters(panel, inputs)
+    return {"balanced_accuracy": balanced_accuracy_deviations, "roc_area": roc_area_deviations}[figure](
+        people.passed[systems, inputs] > 0.5, grid[:, systems, inputs], None if clusters is None else clusters.tolist()
+    )
 
 
 def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> tuple[Mask, str]:

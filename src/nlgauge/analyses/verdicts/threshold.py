@@ -13,6 +13,7 @@ from nlgauge.analyses.verdicts._labelled import (
     asked,
     cluster_notes,
     figure_row,
+    judge_deviations,
     judges_across,
     labelled,
     missing_notes,
@@ -25,6 +26,8 @@ from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
+from nlgauge.stats.agreement.verdict_changes import compare_with_baseline, may_be_best
+from nlgauge.stats.resampling.contrasts import simultaneous_level
 from nlgauge.table import Row, Table
 
 WORDS = {
@@ -67,21 +70,27 @@ def threshold(
     rows: list[Row] = []
     notes = list(people.notes)
     two, clustered = [], []
+    graded: dict[str, tuple[Labelled, np.ndarray]] = {}
     for name in asked(panel, judge):
         mine = labelled(panel, name, people)
         if len(np.unique(mine.score)) <= 2 and judge is None:
             two.append(name)
             continue
-        if part == "curve":
-            rows += _curve(mine, panel.aspect, level)
-        else:
-            rows += _summary(mine, panel.aspect, miss, alarm, level, seed)
+        graded[name] = mine, mine.score
         clustered = cluster_notes(panel, mine.clusters)
-    if not rows:
+    if not graded:
         raise NeedsMissing(
             f"{panel.name}, {panel.aspect}: {', '.join(two)} gave two values only, so there is no threshold to choose; "
             "`--analysis verdicts` holds them against people."
         )
+    if part == "curve":
+        rows = [row for mine, _ in graded.values() for row in _curve(mine, panel.aspect, level)]
+    else:
+        compared, lengths = judge_deviations(panel, people, graded, "roc_area"), panel.output_lengths()
+        together = simultaneous_level(compared.deviations, level)
+        for (mine, _), inside in zip(graded.values(), may_be_best(compared, level).tolist(), strict=True):
+            area = _area(mine, panel.aspect, together, lengths)
+            rows += [{**area, "may_be_best": inside}, *_summary(mine, panel.aspect, miss, alarm, level, seed)]
     if two:
         notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
     return Table(
@@ -89,7 +98,8 @@ def threshold(
         rows=rows,
         layout=judges_across(panel, WORDS) if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},
-        method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: "
+        method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance, simultaneous over the "
+        f"{len(graded)} judges; average precision: "
         f"logit interval, jackknife variance; shares: {KINDS['lean']}; cost: melded from shares. Cost: {miss:g} for "
         f"passing what people fail, {alarm:g} for failing what they pass. The threshold is chosen on one half of the "
         "labelled rows and reported on the other, which had no part in the choice.",
@@ -98,9 +108,19 @@ def threshold(
     )  # fmt: skip
 
 
+def _area(mine: Labelled, aspect: str, level: float, lengths: np.ndarray | None) -> Row:
+    """The ROC area, and where texts are known its advantage over the length of the output."""
+    area = area_figures(mine.score, mine.passed, mine.names, level=level)["roc_area"]
+    row = {**figure_row(mine.judge, aspect, "roc_area", area), **mine.label_counts()}
+    if lengths is None:
+        return row
+    gap = compare_with_baseline(mine.passed, mine.score, lengths[mine.at], mine.names, level)
+    return {**row, "advantage_low": gap.low, "advantage_high": gap.high}
+
+
 def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: float, seed: int) -> list[Row]:
     names = mine.names
-    found = area_figures(mine.score, mine.passed, names, level=level, seed=seed)
+    figure = area_figures(mine.score, mine.passed, names, level=level, seed=seed)["average_precision"]
     first = halves(mine.passed, names, seed)
     swept = sweep(mine.score[first], mine.passed[first])
     chosen = float(swept.thresholds[cheapest(swept, miss, alarm)])
@@ -111,18 +131,15 @@ def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: floa
     counts = cell_counts(passed, judged, inside)
     at = share_figures(counts, clustered=clustered, level=level)
     own = -chosen if mine.turned else chosen
-    found["threshold"] = Figure(
-        own, n=int(first.sum()), reason="" if np.isfinite(chosen) else "failing every row costs least"
-    )
-    found |= {name: at[name] for name in AT}
-    found["cost"] = cost_figure(counts, miss, alarm, clustered=clustered, level=level)
+    nothing = "" if np.isfinite(chosen) else "failing every row costs least"
+    figures = {"threshold": Figure(own, n=int(first.sum()), reason=nothing), **{name: at[name] for name in AT}}
+    figures["cost"] = cost_figure(counts, miss, alarm, clustered=clustered, level=level)
     for name, verdict in (("cost_pass_all", True), ("cost_fail_all", False)):
         all_alike = cell_counts(passed, np.full(len(passed), verdict), inside)
-        found[name] = cost_figure(all_alike, miss, alarm, clustered=clustered, level=level)
-    on_all_rows = ("roc_area", "average_precision")
+        figures[name] = cost_figure(all_alike, miss, alarm, clustered=clustered, level=level)
     return [
-        {**figure_row(mine.judge, aspect, measure, figure), **(mine.label_counts() if measure in on_all_rows else {})}
-        for measure, figure in found.items()
+        {**figure_row(mine.judge, aspect, "average_precision", figure), **mine.label_counts()},
+        *(figure_row(mine.judge, aspect, measure, each) for measure, each in figures.items()),
     ]
 
 

@@ -9,10 +9,12 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.verdicts._labelled import (
+    Labelled,
     PeoplePass,
     asked,
     cluster_notes,
     figure_row,
+    judge_deviations,
     judge_pass,
     judges_across,
     labelled,
@@ -27,6 +29,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
+from nlgauge.stats.agreement.verdict_changes import may_be_best
 from nlgauge.table import Row, Table
 
 WORDS = {
@@ -80,9 +83,12 @@ def verdicts(
 
     `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two. The columns
     n_failures and n_passes count the human verdicts behind a judge's figures, n_systems the systems they come from.
+    may_be_best (at balanced accuracy) marks the judges that no other one is significantly better than, a confidence
+    set for the best one.
     """
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
+    judged: dict[str, tuple[Labelled, np.ndarray]] = {}
     notes, refused = list(people.notes), {}
     clustered: list[str] = []
     for name in asked(panel, judge):
@@ -92,6 +98,7 @@ def verdicts(
         except NeedsMissing as error:
             refused[name] = str(error)
             continue
+        judged[name] = mine, np.asarray(passed, np.float64)
         counts = cell_counts(mine.passed, passed, mine.names)
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
         of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
@@ -104,6 +111,9 @@ def verdicts(
             if refused
             else "no judge."
         )
+    inside = may_be_best(judge_deviations(panel, people, judged, "balanced_accuracy"), level).tolist()
+    best = dict(zip(judged, inside, strict=True))
+    rows = [{**r, "may_be_best": best[r["metric"]]} if r["measure"] == "balanced_accuracy" else r for r in rows]
     rows += _ceiling_rows(panel.aspect, people, level, interval)
     notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     return Table(

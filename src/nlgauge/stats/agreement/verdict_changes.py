@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -230,6 +231,33 @@ def compare_judges(judges: JudgeDeviations, first: int, second: int, level: floa
     p = 2 * float(stdtr(df, -abs(value) / error)) if error > 0 else float(value == 0)
     half = float(stdtrit(df, (1 + level) / 2)) * error
     return replace(base, low=max(value - half, -1.0), high=min(value + half, 1.0), p=p)
+
+
+def may_be_best(judges: JudgeDeviations, level: float = 0.95) -> Mask:
+    """Return a confidence set for the best judge: those that no other one is significantly better than.
+
+    The p-values of all pairs are compared with one limit, at which the largest standardized difference of judges that
+    are equally good stays with probability `level`.
+
+    Examples
+    --------
+    >>> human = [0] * 30 + [1] * 60
+    >>> passed = [[0] * 27 + [1] * 63, [0] * 26 + [1] * 64, [0] * 10 + [1] * 80]
+    >>> may_be_best(balanced_accuracy_deviations(human, passed)).tolist()
+    [True, True, False]
+    """
+    from scipy.special import ndtr
+
+    from nlgauge.stats.resampling.contrasts import largest_differences
+
+    reach = max(float(np.quantile(largest_differences(judges.deviations), level)), 1.96)
+    limit = 2 * float(ndtr(-reach))
+    inside = np.isfinite(judges.values)
+    for first, second in combinations(np.flatnonzero(inside).tolist(), 2):
+        gap = compare_judges(judges, first, second)
+        if gap.p < limit:  # False without a test (NaN)
+            inside[second if gap.value > 0 else first] = False
+    return inside
 
 
 def compare_with_baseline(

@@ -62,9 +62,7 @@ def coefficient(
     """Register a function as a coefficient."""
 
     def register(function: Callable[..., Array]) -> Callable[..., Array]:
-        COEFFICIENTS[name] = Coefficient(
-            name, label, title, definition, formula, needs, function, groupings, share
-        )
+        COEFFICIENTS[name] = Coefficient(name, label, title, definition, formula, needs, function, groupings, share)
         return function
 
     return register

@@ -68,7 +68,7 @@ class Wanted:
         return tuple(str(m) for m in self.measures)
 
     def fisher_z(self, values: Array) -> Array:
-        """Fisher's z of values (metrics × measures, or with draws as a last axis); shares are mapped to -1 … 1 first."""
+        """Fisher's z of values (metrics × measures × …); shares are mapped to -1 … 1 first."""
         return fisher_z(np.stack([m.signed(values[:, j]) for j, m in enumerate(self.measures)], axis=1))
 
     @property

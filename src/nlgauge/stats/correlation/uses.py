@@ -20,6 +20,7 @@ from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.contrasts import deviations, simultaneous_level
 from nlgauge.stats.resampling.jackknife import (
+    SYSTEMS,
     WithoutEach,
     input_groups,
     intervals,
@@ -38,6 +39,7 @@ Use = Literal["rank", "pairwise", "flag"]
 Badge = Literal["reliable", "inconclusive", "not reliable"]
 CHUNK = 4_000_000  # weights of outputs that are held at once
 MIN_BAD = 10  # bad outputs, and others, below which an area under the ROC curve gets no interval (docs/trust.md)
+OUTLYING = 3.5  # robust standard deviations between an outlying system and the median
 MIN_BAD_SYSTEMS = 3  # systems from which they come, where there are several
 
 
@@ -53,6 +55,24 @@ class UseShares:
     reason: list[str | None]
     baselines: dict[str, float]
     level: float  # of the single intervals, which hold together at the level asked for
+
+
+def outlying_systems(human: ArrayLike) -> Mask:
+    """Return the systems whose mean human rating is an outlier (3.5 robust standard deviations from the median).
+
+    At most a quarter of the systems are, and 6 others have to remain; otherwise none is called an outlier.
+
+    >>> outlying_systems([[1.0], [2.0], [2.2], [1.8], [2.1], [1.6], [9.0]]).tolist()
+    [False, False, False, False, False, False, True]
+    """
+    z = np.asarray(human, np.float64)
+    known = np.isfinite(z).any(axis=1)
+    means = np.full(len(z), np.nan)
+    means[known] = np.nanmean(z[known], axis=1)
+    distance = np.abs(means - np.nanmedian(means))
+    outlying = distance > OUTLYING * 1.4826 * np.nanmedian(distance)
+    few = 4 * outlying.sum() <= known.sum() and known.sum() - outlying.sum() >= SYSTEMS
+    return outlying if few else np.zeros(len(z), bool)
 
 
 def pair_shares(
@@ -84,7 +104,7 @@ def flag_shares(
     x: ArrayLike, human: ArrayLike, bad: Mask, length: Array | None, clusters: ArrayLike | None = None,
     families: ArrayLike | None = None, level: float = 0.95,
 ) -> UseShares:  # fmt: skip
-    """The area under the ROC curve for bad outputs, next to length and to what the metric knows about the input alone."""
+    """The area under the ROC curve for bad outputs, next to length and to the metric's mean on each input."""
     metrics, z = arrays(x, human)
     kin, groups = system_groups(len(z), families), input_groups(metrics, z, clusters)
     over = over_of("auto", int(kin.max()) + 1)
@@ -104,7 +124,8 @@ def flag_shares(
         inputs_only = left(_input_means(m, z)) if len(z) > 1 else None
         rivals = [b for b in (length_left, inputs_only) if b is not None]
         reasons.append(_too_few_bad(m, z, bad, kin, groups if clusters is not None else None, over))
-        columns.append(_flag_row(one, rivals, reasons[-1], single, len(np.unique(kin)) if over == "both" else z.shape[1]))
+        units = len(np.unique(kin)) if over == "both" else z.shape[1]
+        columns.append(_flag_row(one, rivals, reasons[-1], single, units))
     value, low, high, gain_low, gain_high = np.array(columns).T
     baselines = {"constant": 0.5, **({} if length_left is None else {"output length": float(length_left.value)})}
     return UseShares(value, low, high, gain_low, gain_high, reasons, baselines, single)
@@ -188,7 +209,7 @@ def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over
 
 
 def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
-    """Area under the ROC curve for bad outputs against the others: the share of pairs in which the bad one scores lower.
+    """Area under the ROC curve for bad outputs: the share of pairs with another output in which the bad one is lower.
 
     `rows` (draws × systems) and `cols` (draws × inputs) say how often each counts.
     """

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge.stats.agreement.two_by_two import Figure, figure_of
 from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
-from nlgauge.stats.correlation.evaluate_groups import arrays, fisher_z, wanted
+from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of
 from nlgauge.types import Array, Ints, Mask
 
@@ -122,7 +122,9 @@ def best_correlation(
     metrics, human = arrays(x, z)
     human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
     over = over_of("auto", len(human))
-    left = left_out(metrics, human, wanted([measure]), over, clusters).moved(fisher_z)
+    want = wanted([measure])
+    whole = left_out(metrics, human, want, over, clusters)
+    left = whole.moved(want.fisher_z)
     without = np.where(np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value)  # undefined without one: no move
     by_unit = np.nan_to_num(without - without.mean(axis=-1, keepdims=True))
     length = np.sqrt((by_unit**2).sum(axis=1))
@@ -136,8 +138,7 @@ def best_correlation(
     value, low, high = (float(a[0, 0]) for a in (found[0].value, found[0].low, found[0].high))
     n = int(np.isfinite(human).sum())
     own = Figure(value, low, high, n, reason=found[0].reason[0, 0] or "")
-    values = np.tanh(left.value[:, 0])
-    return BestOf(values, chosen, own, replace(own, low=float(found[1].low[0, 0])))
+    return BestOf(whole.value[:, 0], chosen, own, replace(own, low=float(found[1].low[0, 0])))
 
 
 def _counts(cell: Ints, code: Ints | None) -> Array:

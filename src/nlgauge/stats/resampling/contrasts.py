@@ -145,7 +145,7 @@ def contrasts(
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, seed, draws)
     left = left_out(metrics, human, want, unit, clusters, None, families)
-    largest = _largest_differences(deviations(left.moved(lambda v: v[:, 0])))
+    largest = largest_differences(deviations(left.moved(lambda v: v[:, 0])))
     reach = max(float(np.quantile(largest, level)), float(ndtri((1 + level) / 2)))
     with np.errstate(invalid="ignore"):
         half = stdtrit(gaps.spread.free[:, 0], ndtr(reach)) * np.sqrt(gaps.spread.variance[:, 0])
@@ -164,7 +164,7 @@ def contrasts(
 
 @dataclass(frozen=True)
 class _PairGaps:
-    """Differences of pairs × measures with their spread, p-values and the number of outputs that both metrics scored."""
+    """Differences of pairs × measures with their spread and p-values, and how many outputs both metrics scored."""
 
     difference: Array
     spread: Spread
@@ -205,7 +205,7 @@ def _pair_gaps(
 
 
 def deviations(left: WithoutEach) -> Array:
-    """What each unit (system, input) adds to the error of each of K values: K × units, squares add up to the variance."""
+    """What each unit (system, input) adds to the error of K values: K × units; squares add up to the variance."""
     parts = [left.inputs] if left.systems is None else [left.systems, left.inputs]
     moves = []
     for values in parts:
@@ -229,7 +229,7 @@ def simultaneous_level(moves: Array, level: float = 0.95) -> float:
     return float(max(level, 2 * ndtr(reach) - 1))
 
 
-def _largest_differences(moves: Array) -> Array:
+def largest_differences(moves: Array) -> Array:
     """Draws of the largest absolute standardized difference between any two of K values."""
     k = len(moves)
     draws = int(np.clip(WORK / max(1, k * (k - 1) / 2), 1000, DRAWS))
@@ -277,15 +277,15 @@ def _by_shared(there: Mask, pairs: Ints) -> dict[bytes, Ints]:
 
 
 def _test_method(want: Wanted, unit: str, whole: str, means: bool, draws: int, seed: int) -> str:
-    parts = []
+    parts, left = [], "systems and inputs" if unit == "both" else "inputs"
     if any(m.grouping != "system" or m.coefficient == "pearson" for m in want.measures) or not means:
         parts.append(
-            f"difference divided by its jackknife standard error over {'systems and inputs' if unit == 'both' else 'inputs'}"
-            f"{whole}, compared with Student's t, two-sided"
+            f"difference divided by its jackknife standard error over {left}{whole}, compared with Student's "
+            "t, two-sided"
         )
     if means:
         parts.append(
-            f"rank measures of system means: the two metrics are swapped on whole systems, two-sided, {draws} draws, seed "
-            f"{seed}; this assumes that they are exchangeable (equally distributed errors), not only equally good"
+            f"rank measures of system means: the two metrics are swapped on whole systems, two-sided, {draws} draws, "
+            f"seed {seed}; this assumes that they are exchangeable (equally distributed errors), not only equally good"
         )
     return f"test for {UNITS[unit]}: " + "; ".join(parts) + "; outputs that both metrics and humans scored count"
