@@ -253,7 +253,7 @@ def test_the_p_to_the_next_is_williams_with_both_metrics_turned_to_rise() -> Non
 
 
 def test_the_p_to_the_next_speaks_of_systems_and_inputs_like_these_where_they_are_crossed() -> None:
-    from nlgauge.stats.resampling.jackknife import difference_tests
+    from nlgauge.stats.resampling.contrasts import difference_tests
 
     panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1").canonical()
     table = best_metric(panel, types={"all": ["m0", "m1"]})

@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 from nlgauge.analyses.comparing.significance import significance
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.resampling.jackknife import difference_tests
+from nlgauge.stats.resampling.contrasts import difference_tests
 from nlgauge.stats.tests.permutation import permutation_test
 from nlgauge.stats.tests.williams import williams_pairs
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
-from nlgauge.stats.resampling.jackknife import INPUTS, SYSTEMS, difference_tests, input_groups, intervals, output_sets
+from nlgauge.stats.resampling.contrasts import difference_tests
+from nlgauge.stats.resampling.jackknife import INPUTS, SYSTEMS, input_groups, intervals, output_sets
 from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect, spearman_interval
 
 MEASURES = [str(m) for m in TWELVE]

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 def gate(
     data: Any,
     minimum: Limits | None = None,
+    *,
     aspect: Names = None,
     metrics: Names = None,
-    *,
     against: Any = None,
     max_drop: Limits | None = None,
     looks: int | None = None,

@@ -13,7 +13,8 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.resampling.jackknife import UNITS, difference_tests, over_of
+from nlgauge.stats.resampling.contrasts import difference_tests
+from nlgauge.stats.resampling.jackknife import UNITS, over_of
 from nlgauge.stats.tests.row_column_permutation import clustered
 from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table

@@ -17,7 +17,7 @@ from nlgauge.number import sentence
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
-from nlgauge.stats.resampling.contrasts import contrasts, difference_tests
+from nlgauge.stats.resampling.contrasts import Swaps, contrasts, difference_tests
 from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import over_of, too_few, unit_word
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
@@ -82,7 +82,7 @@ def significance(
             ("contrasts", tuple(place), str(chosen), draws, seed, level),
             lambda: contrasts(
                 stacked[place], panel.human, chosen, clusters=panel.clusters, families=panel.families,
-                level=1 - level, draws=draws, seed=seed, progress=progress,
+                level=1 - level, swaps=Swaps(draws or Swaps().draws, seed), progress=progress,
             ),
         )  # fmt: skip
         tests, marginal = together.tests, together.marginal_level
@@ -149,10 +149,11 @@ def run_test(
     if chosen.test == "williams":
         absolute = profile_of(chosen.profile).williams_absolute
         return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
-    options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "progress": progress}
     if chosen.test == "auto":
-        return difference_tests(stacked, human, measures, **options)
+        swaps = Swaps(chosen.draws or Swaps().draws, chosen.seed)
+        return difference_tests(stacked, human, measures, swaps=swaps, progress=progress)
     if chosen.test == "permutation":
+        options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "progress": progress}
         return permutation_pairs(stacked, human, measures, how=chosen.how, profile=chosen.profile, **options)
     return _bootstrap_pairs(stacked, human, measures, chosen, progress)
 

