@@ -1,4 +1,4 @@
-"""docs/trust.md from the rows of the simulation: tables, and two pictures drawn here as SVG."""
+"""docs/trust.md from the rows of the simulation."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import binomtest
+
 from nlgauge.number import number
 
 Row = dict[str, Any]
 Kept = dict[str, list[Row]]
-BAND = (0.93, 0.97)
-MEASURES = [f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")]
+# Reported, but not held to the bound: what the sample does not show, or what was not named.
+EXEMPT = {
+    "families of 3, not named": "a hint appears when system names look related",
+    "documents of 8, not named": "a hint appears: docs/inference.md says how often",
+    "low scores missing more often": "nothing in the data shows it",
+    "tac11": "outlying systems that are absent from the sample; where they are present, the first screen shows the value "
+    "without them",
+}
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
@@ -26,214 +34,165 @@ def size(row: Row) -> str:
     return f"{row['systems']} × {row['inputs']}"
 
 
-def sure(row: Row) -> str:
-    """A share with what the number of data sets leaves open."""
-    return f"{number(row['share'])} [{number(row['low'])} {number(row['high'])}]"
+def ci(row: Row) -> str:
+    """A share with its exact 95% interval."""
+    return "–" if row["share"] is None else f"{row['share']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
 
 
-def picked(kept: Kept, start: str, **equal: object) -> list[Row]:
-    rows = [r for name, rows in kept.items() if name.startswith(start) for r in rows]
-    return [r for r in rows if all(r.get(k) == v for k, v in equal.items())]
+def share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
-def intervals_part(kept: Kept) -> list[str]:
-    plain = [r for r in picked(kept, "interval plain") if r["world"] == "plain"]
-    sizes = list(dict.fromkeys(size(r) for r in plain))
-    at = {(r["measure"], size(r)): r for r in plain}
-    rows = []
-    for measure in MEASURES:
-        cells = [at.get((measure, s)) for s in sizes]
-        before = [r for r in cells if r and "before" in r]
-        rows.append(
-            [
-                f"`{measure}`",
-                *(number(r["share"]) if r else "–" for r in cells),
-                " / ".join(number(r["before"]) for r in before) or "–",
-            ]
-        )
-    counts = ", ".join(f"{s}: {next(r['data sets'] for r in plain if size(r) == s):,}" for s in sizes)
-    one, few = picked(kept, "interval one"), picked(kept, "interval few")
-    said = [r for r in few if not r["measure"].startswith("system/") or r["measure"] == "system/pearson"]
+def within(row: Row, low: float, high: float, cells: int) -> str:
+    """yes, or no where the exact band, Bonferroni-corrected over the cells of the table, lies wholly outside."""
+    if row["share"] is None:
+        return "no interval"
+    hits, trials = round(row["share"] * row["data sets"]), row["data sets"]
+    band = binomtest(hits, trials).proportion_ci(1 - 0.05 / cells, "exact")
+    return "no" if band.high < low or band.low > high else "yes"
+
+
+def of_kind(kept: Kept, kind: str) -> list[Row]:
+    return [row for name, rows in kept.items() if name.split(" ", maxsplit=1)[0] == kind for row in rows]
+
+
+def rounded_part(kept: Kept) -> list[str]:
+    rows = of_kind(kept, "rounded")
     return [
-        "## Does the interval hold the value?", "",
-        "Share of data sets in which the 95 % interval holds the population's value; wanted: .93 to .97. Last column: "
-        "the percentile bootstrap over systems and inputs, the default until now, at 8 × 50 and 12 × 100.", "",
-        *table(["measure", *sizes, "before"], rows),
-        f"Data sets: {counts}.", "",
-        "![Coverage of the intervals, all measures and sizes](images/trust/coverage.svg)", "",
-        "One system, 200 inputs (inputs are the sample): " + ", ".join(f"`{r['measure']}` {sure(r)}" for r in one) + ".", "",
-        "Four systems, 100 inputs (too few to speak of others; the value to hold is that of these four): "
-        + ", ".join(f"`{r['measure']}` {number(r['share'])}" for r in said) + ". Rank correlations of so few "
-            "systems' means get no interval.", "",
+        "## A rounded copy is not better than its original", "",
+        "A metric is compared with its own scores rounded to 3, 5 or 10 values, as a judge with few grades gives them. "
+        "*Copy better*: data sets in which the copy is significantly better (wanted: at most 0.05). *Original better*: the "
+        "other way round; rounding loses information, so this is right. *By tau-b*: the copy significantly better by "
+        "`input/kendall`, which ordered the metrics before.", "",
+        *table(["values", "systems × inputs", "copy better", "original better", "by tau-b", "data sets", "holds"],
+               [[r["levels"], size(r), ci(r), share(r["original better"]), share(r["by tau-b"]), r["data sets"],
+                 within(r, 0, 0.05, len(rows))] for r in rows]),
     ]  # fmt: skip
 
 
-def best_part(kept: Kept) -> list[str]:
-    rows = [r for r in picked(kept, "best") if r["statement"] == "clearly the best"]
-    steps = {
-        (size(r), r["measure"], r["metrics"]): r
-        for r in picked(kept, "best")
-        if r["statement"] == "a step between equals"
-    }
+def set_part(kept: Kept) -> list[str]:
+    rows, leads = of_kind(kept, "set"), of_kind(kept, "lead")
     return [
-        "## “Clearly the best”", "",
-        "Metrics that are equally good in the population; any of them called clearly the best is a false alarm. "
-        "Wanted: at most .06. *before*: the test that swaps systems and inputs (how=both), the default until now, "
-        "which asks about these very outputs.", "",
-        *table(
-            ["systems × inputs", "measure", "metrics", "called best", "before", "a step drawn between equals"],
-            [[size(r), f"`{r['measure']}`", r["metrics"], sure(r), r.get("before", "–"), number(steps[size(r),
-                r["measure"], r["metrics"]]["share"])] for r in rows],
-        ),
-        "To name the best of many no correction for their number is needed: it must beat each single one. Steps are "
-        "drawn with Holm's correction over all pairs of the aspect.", "",
+        "## The set of metrics that may be best", "",
+        "All metrics are equally good, and one of them counts as the best. *Contains it*: wanted at least 0.94. *A false "
+        "claim*: any of the metrics is called significantly better than another one.", "",
+        *table(["metrics", "systems × inputs", "contains it", "mean size", "a false claim", "data sets", "holds"],
+               [[r["metrics"], size(r), ci(r), f"{r['size']:.1f}", share(r["a false claim"]), r["data sets"],
+                 within(r, 0.94, 1, len(rows))] for r in rows]),
+        "One of 10 metrics is better than the others, which are equally good, by 0.02, 0.05 or 0.10 of pairwise accuracy. "
+        "*MCB*: multiple comparisons with the best (Hsu 1984), one-sided, from the same jackknife errors. MCB gives "
+        "smaller sets; NLGauge reads the set from the intervals of all pairs, from which ranks and p-values are read, "
+        "too, so that they cannot contradict each other.", "",
+        *table(["lead", "systems × inputs", "contains the best", "mean size", "MCB contains", "MCB size", "data sets"],
+               [[f"{r['lead']:.2f}", size(r), ci(r), f"{r['size']:.1f}", share(r["MCB contains"]), f"{r['MCB size']:.1f}",
+                 r["data sets"]] for r in leads]),
     ]  # fmt: skip
 
 
-def power_part(kept: Kept) -> list[str]:
-    rows = picked(kept, "power")
+def size_part(kept: Kept) -> list[str]:
+    rows, powers = of_kind(kept, "size"), of_kind(kept, "power")
     return [
-        "## What it costs", "",
-        "One metric is better (rho_sys .9, mu_rho .6 against .5 and .2): how often each test finds it at .05, "
-        "`input/kendall`. The old test finds more because it asks less; swapping systems asks about other systems on "
-        "these inputs.", "",
-        *table(["systems × inputs", "the test here", "swap systems", "swap both (before)"], [[size(r), sure(r),
-            r["swap systems"], r["swap both"]] for r in rows]),
+        "## The test of the difference of two metrics", "",
+        "Two metrics with the same pairwise accuracy in the population; how often p < 0.05 (wanted: 0.035 to 0.055). "
+        "*Before*: the rule until now, which took the interval's standard error and degrees of freedom. Where the metrics "
+        "are good at different things (one between systems, one within), their difference is made of two parts of unequal "
+        "size, and few systems do not suffice to estimate the larger one: the test rejects too often. Strong metrics with "
+        "independent errors: it rejects too rarely.", "",
+        *table(["metrics", "systems × inputs", "size", "before", "data sets", "within 0.035 to 0.055"],
+               [[r["null"], size(r), ci(r), share(r["before"]), r["data sets"], within(r, 0.035, 0.055, len(rows))]
+                for r in rows]),
+        "Power, where one metric is better (rho_sys 0.9 and mu_rho 0.6 against 0.5 and 0.2):", "",
+        *table(["systems × inputs", "power", "before", "data sets"],
+               [[size(r), ci(r), share(r["before"]), r["data sets"]] for r in powers]),
     ]  # fmt: skip
 
 
-def uses_part(kept: Kept) -> list[str]:
-    rows = picked(kept, "uses")
+def interval_part(kept: Kept) -> list[str]:
+    rows = of_kind(kept, "interval")
+    held = [r for r in rows if r["population"] not in EXEMPT]
+    few, best = of_kind(kept, "few"), of_kind(kept, "best")
+    lines = [
+        [r["population"], size(r), r["metrics"], r["use"], f"{r['value']:.2f}", ci(r), share(r["no interval"]),
+         "exempt" if r["population"] in EXEMPT else within(r, 0.93, 1, len(held))]
+        for r in rows
+    ]  # fmt: skip
     return [
-        "## good, usable, not, cannot tell", "",
-        "Limits .60 (usable) and .75 (good) of being right. A metric unrelated to people must be called usable or "
-        "good in at most .05 of data sets; a good one must rarely be called not. The last column is the coverage of "
-        "the interval behind the word.", "",
-        *table(
-            ["systems × inputs", "metric", "use", "true", "good", "usable", "not", "cannot tell", "coverage"],
-            [[size(r), r["metric"], r["use"], r["true"], r["good"], r["usable"], r["not"], r["cannot tell"],
-              r["coverage"]] for r in rows],
-        ),
+        "## The intervals", "",
+        "Share of data sets in which the 95% intervals contain the value of the population, for all metrics of the row "
+        "together (wanted: at least 0.93); *value* is their mean. *No interval*: the tool refuses. Real data sets are "
+        f"populations from which systems and inputs are drawn with replacement. {of_kind(kept, 'interval')[0]['data sets']:,}"
+        " data sets per row. With 4 families of 3 systems results are for these systems only, and no interval is "
+        "given for ranking systems; the others then do not claim to cover other systems.", "",
+        *table(["population", "systems × inputs", "metrics", "use", "value", "coverage", "no interval", "holds"], lines),
+        "Exempt: " + "; ".join(f"*{name}*: {why}" for name, why in EXEMPT.items()) + ".", "",
+        "Fewer than 6 systems (results are for these systems; the value to contain is theirs): "
+        + ", ".join(f"{size(r)} (`{r['measure']}`) {ci(r)}" for r in few) + ".", "",
+        "The interval of the metric that leads among 10 equally good ones, 8 × 50: "
+        + ", ".join(f"{ci(r)}; without regard to the choice {share(r['before'])}" for r in best) + ".", "",
     ]  # fmt: skip
 
 
-def worlds_part(kept: Kept) -> list[str]:
-    rows = [r for r in picked(kept, "interval") if r["world"] != "plain"]
-    names = list(dict.fromkeys(r["world"] for r in rows))
-    lines = []
-    for name in names:
-        for s in dict.fromkeys(size(r) for r in rows if r["world"] == name):
-            mine = {r["measure"]: r["share"] for r in rows if r["world"] == name and size(r) == s}
-            lines.append([name, s, *(mine.get(m, "–") for m in MEASURES)])
-    grid = {(r["systems"], r["inputs"]): r["share"] for r in picked(kept, "grid")}
-    ns, ms = sorted({n for n, _ in grid}), sorted({m for _, m in grid})
+def badge_part(kept: Kept) -> list[str]:
+    rows, floors = of_kind(kept, "badge"), of_kind(kept, "floor")
+    names = ("reliable", "inconclusive", "not reliable", "none")
     return [
-        "## Other populations", "",
-        "The same shares where people rate without steps and inputs are alike (Algorithm 1 of gao2025 itself), where "
-        "inputs differ much, for weak and strong metrics, for the mean of three raters, with a fifth of the ratings "
-        "missing, and on a scale of two steps. 500 data sets each.", "",
-        *table(["population", "size", *(m.replace("/", "/ ") for m in MEASURES)], lines),
-        "`input/kendall` over sizes (300 data sets each, so ± .025):", "",
-        *table(["systems \\ inputs", *map(str, ms)], [[str(n), *(grid.get((n, m), "–") for m in ms)] for n in ns]),
+        "## Badges", "",
+        "reliable: the whole interval lies at 0.75 or above, and the interval of the paired difference from the best "
+        "baseline lies above 0. The metrics: *unrelated* (a coin; of 10 any of them counts), *constant*, *length* (length "
+        "is related to quality here, with a pairwise accuracy of about 0.8, and the metric is length with a little "
+        "noise), and a *very good* one. The first three must be called reliable in at most 0.05 of data sets.", "",
+        *table(["metric", "number", "systems × inputs", "use", *names, "data sets"],
+               [[r["metric"], r["metrics"], size(r), r["use"], *(share(r[n]) for n in names), r["data sets"]] for r in rows]),
+        "How many bad outputs does the area under the ROC curve need? Coverage of its interval without a floor; the floor "
+        "is 10 bad outputs from 3 systems.", "",
+        *table(["bad outputs", "from systems", "systems × inputs", "coverage", "mean width", "data sets"],
+               [[r["bad outputs"], r["from systems"], size(r), ci(r), share(r.get("width")), r["data sets"]] for r in floors]),
     ]  # fmt: skip
 
 
 def more_part(kept: Kept) -> list[str]:
     """Statements whose simulations live in modules of their own: their rows as they are."""
-    found: list[str] = []
+    lines: list[str] = []
     for name, rows in kept.items():
         if name.startswith("more ") and rows:
             heads = list(rows[0])
-            found += [
+            lines += [
                 f"## {name.removeprefix('more ')}",
                 "",
                 *table(heads, [[r.get(h, "–") for h in heads] for r in rows]),
             ]
-    return found
-
-
-def dots(rows: Sequence[Row], path: Path) -> None:
-    """Coverage as dots with intervals, a line a measure, a colour a size, over the band that is wanted."""
-    inks = {"8 × 50": "#0072B2", "12 × 100": "#D55E00", "16 × 100": "#009E73", "30 × 100": "#CC79A7"}
-    left, width, line = 130, 560, 26
-
-    def x(share: float) -> float:
-        return left + (max(share, 0.85) - 0.85) / 0.15 * width
-
-    height = 60 + line * len(MEASURES) + 20
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 30} {height}" font-family="system-ui, '
-        'sans-serif" font-size="13" role="img" aria-label="Coverage of 95 percent intervals by measure and size">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<rect x="{x(BAND[0]):.0f}" y="40" width="{x(BAND[1]) - x(BAND[0]):.0f}" height="{height - 80}" '
-        'fill="#e8eef4"/>',
-        f'<line x1="{x(0.95):.0f}" x2="{x(0.95):.0f}" y1="40" y2="{height - 40}" stroke="#777" '
-        'stroke-dasharray="2 3"/>',
-    ]  # fmt: skip
-    for tick in (0.85, 0.9, 0.93, 0.95, 0.97, 1.0):
-        out.append(
-            f'<text x="{x(tick):.0f}" y="{height - 18}" text-anchor="middle" fill="#555">{number(tick, 2)}</text>'
-        )
-    for at, (name, ink) in enumerate(inks.items()):
-        out.append(
-            f'<circle cx="{left + 110 * at}" cy="18" r="5" fill="{ink}"/><text x="{left + 110 * at + 10}" '
-            f'y="22">{name}</text>'
-        )
-    for place, measure in enumerate(MEASURES):
-        y = 52 + line * place
-        out.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{measure}</text>')
-        for at, (name, ink) in enumerate(inks.items()):
-            for r in rows:
-                if r["measure"] == measure and size(r) == name:
-                    dy = y - 6 + 4 * at
-                    out.append(
-                        f'<line x1="{x(r["low"]):.1f}" x2="{x(r["high"]):.1f}" y1="{dy}" y2="{dy}" '
-                        f'stroke="{ink}" stroke-width="1.5"/>'
-                    )
-                    out.append(f'<circle cx="{x(r["share"]):.1f}" cy="{dy}" r="3.5" fill="{ink}"/>')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([*out, "</svg>", ""]), encoding="utf-8")
+    return lines
 
 
 INTRO = """# How often is what NLGauge says wrong?
 
-The verdicts of the first screen are functions of numbers, with an error rate that this page shows: populations whose truth is known are
-drawn from again and again, and what NLGauge says of each data set is held against the truth.
-It is written by `python -m bench.coverage --write docs/trust.md` (seeds fixed); a small version runs in `make test`.
+The conclusions of the first screen are functions of numbers, with an error rate that this page shows: populations whose truth is known are
+drawn from again and again, and what NLGauge says about each data set is compared with the truth.
+It is written by `python -m bench.coverage --write docs/trust.md` (seeds fixed; real data sets from the folder NLGAUGE_DATA); a small version runs
+in `make test`. Methods were chosen on other seeds and generators than those reported here. Judges with verdicts have a page of their own
+([verdicts_coverage.md](verdicts_coverage.md)), and so have [rank](rank_coverage.md), [gate](gate.md) and [drift](drift.md).
 
-## Two questions
+## One statistic
 
-*Would it hold for systems and inputs like these?* Both are samples then: outputs of one system share its faults, outputs of one input
-its difficulty. Headlines, “clearly the best”, ranks, steps and words for uses speak about this. Each system is left out in turn, then
-each input; the spread gives a standard error, with Student's t and on Fisher's scale (`nlgauge.stats.resampling.jackknife`; no random draws, so
-nothing depends on a seed or on the order of the file). Rank correlations of systems' means get Bonett and Wright's interval, widened near 1 by the exact
-interval of a count of pairs out of order; differences at system level are tested by swapping the two metrics on whole systems.
-What an interval covers is the mean of the measure over other sets of as many systems and inputs. Inputs of one document or conversation
-(a column doc, document, conversation, dialogue, thread or session) are left out together, and count as one.
+Metrics are ordered, tested, quoted and marked by one statistic: the pairwise accuracy within inputs (human ties excluded; a tie of the metric
+counts one half). It is averaged over the inputs that have a pair with unequal ratings, which are the same for every metric. Pooling all pairs
+instead would weight an input by its number of pairs: on real data the two differ by at most 0.006 (WMT23 en-de and zh-en, USR, HANNA, TAC11,
+SummEval coherence) and by 0.033 where 80% of the ratings are tied (SummEval consistency); in simulation the standard error of pooling is
+0 to 5% smaller (600 data sets each with 0, 70 and 85% of the ratings at the top). We average, since every input then counts the same. Coarse scores are not rewarded: a constant has 0.5.
 
-*On these very outputs?* The papers' own tests ask this (swapping systems and inputs, single outputs, Williams): `--test permutation`,
-`--how`, `--profile`, `--test williams`, and `nlgauge reproduce`. They are right for their question and wrong for the first one.
+*For other systems and inputs like these*: each system is left out in turn, then each input; the spread of the values gives a standard error,
+compared with Student's t (`nlgauge.stats.resampling.jackknife`; no random draws of data, so nothing depends on a seed or on the order of the
+file). Intervals, tests, ranks and the set of metrics that may be best hold for all metrics of the table at once (max-t). Fewer than 6 systems, or
+6 families, do not generalize: results are for these systems. Fewer than 10 inputs give no interval.
 
-Sizes: fewer than 6 systems cannot speak of others, so only these systems are spoken of; fewer than 10 inputs give no interval, no test and no
-verdict (but for measures of systems' means, where systems are the points), and a line says what would be needed. One system: inputs are
-the sample.
-
-The populations: Algorithm 1 of gao2025 (rho_sys .8, mu_rho .4, sigma_rho .15) with inputs of unequal difficulty and a rating scale of five steps.
-The method was chosen on a first run with other seeds and fewer data sets; the figures below are from seeds not looked at before.
-
-What this page does not show: that real systems and inputs are drawn at random, or like these populations. Where a few systems are far worse than
-the rest, for metric and people alike, intervals of `system/pearson` are too short: with 15 % such systems a first look (600 data sets)
-gave .88 to .92 at 12 and 20 systems, for Fisher's interval .86 to .90.
+The populations: Algorithm 1 of gao2025 (rho_sys 0.8, mu_rho 0.4, sigma_rho 0.15) with inputs of unequal difficulty and a rating scale of five
+values, and variants; and real data sets. What this page does not show: that your systems and inputs are drawn like these.
 """
 
 
 def write_page(path: Path, kept: Kept, heads: Path | None = None) -> None:
-    """The page and its picture; `heads` is a Markdown file with headlines of real data before and after."""
-    dots(
-        [r for r in picked(kept, "interval plain") if r["world"] == "plain"],
-        path.parent / "images" / "trust" / "coverage.svg",
-    )
-    parts = [intervals_part, best_part, power_part, uses_part, worlds_part, more_part]
+    """Write the page; `heads` is a Markdown file with headlines of real data before and after."""
+    parts = [rounded_part, set_part, size_part, interval_part, badge_part, more_part]
     text = INTRO + "\n" + "\n".join(line for part in parts for line in part(kept))
     if heads is not None and heads.exists():
         text += "\n" + heads.read_text(encoding="utf-8")

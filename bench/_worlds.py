@@ -1,8 +1,10 @@
 """Populations whose truth is known: systems and inputs are drawn from them again and again.
 
-Algorithm 1 of gao2025 (stats/design/simulate.py) with what real data have besides: inputs of unequal difficulty,
-ratings in steps, several raters, missing outputs. `truth` is the mean of a measure over very many sets of as many
-systems and inputs; for few systems (or one), which stay the same, over very many inputs.
+Algorithm 1 of gao2025 (stats/design/simulate.py) with what real data have besides: inputs of unequal difficulty, coarse
+rating scales, several raters, missing ratings, heavy tails, outlying systems, families of systems, documents, metrics
+that share errors or give few values. A real data set is a population, too (`RealPopulation`). `truth` is the mean of a
+measure over very many data sets of as many systems and inputs; for few systems (or one), which stay the same, over very
+many inputs.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from scipy.special import ndtri
 from nlgauge.stats.correlation.measure import Measure, evaluate
 
 Floats = NDArray[np.float64]
+FAMILY_SHARE = 0.9  # of the variance between systems that the members of a family have in common
+MOST_METRICS = 8  # of a real data set: every k-th of its metrics
+DOCUMENT_SHARE = 0.8  # of the variance between inputs that the inputs of a document have in common
 
 
 class Systems(NamedTuple):
@@ -29,10 +34,17 @@ class Systems(NamedTuple):
 
 @dataclass(frozen=True)
 class World:
-    """`rho_sys`: how well a metric orders systems; `mu_rho`, `sigma_rho`: how well it orders the outputs of a system;
-    `difficulty`: spread of the inputs beside that of single outputs, of which metric and people share `shared`;
-    `levels`: steps of the rating scale (0: none); `raters`: ratings averaged, each with noise; `gaps`: share of outputs
-    without a rating."""
+    """A population of systems, inputs and human ratings, and one metric.
+
+    rho_sys: correlation of a metric with people over systems; mu_rho, sigma_rho: over the outputs of a system;
+    difficulty: standard deviation of the inputs next to that of single outputs, of which metric and people share
+    `shared`; levels: values of the rating scale (0: continuous), top: share of outputs at its highest value (0: equal
+    shares); raters: ratings averaged, each with noise; gaps: share of missing ratings, missing_low: how much more often
+    ratings of outputs with a low metric score are missing; heavy: metric errors have Student's t with 3 degrees of
+    freedom; outliers: probability that a system is four standard deviations worse; family: systems per family;
+    document: inputs per document, which are alike in difficulty, quality and errors; common: share of the variance
+    of their errors that metrics have in common; metric_levels: values that the metric gives (0: continuous).
+    """
 
     rho_sys: float = 0.8
     mu_rho: float = 0.4
@@ -40,18 +52,56 @@ class World:
     difficulty: float = 0.5
     shared: float = 0.5
     levels: int = 5
+    top: float = 0.0
     raters: int = 1
     gaps: float = 0.0
+    missing_low: float = 0.0
+    heavy: bool = False
+    outliers: float = 0.0
+    family: int = 1
+    document: int = 1
+    common: float = 0.0
+    metric_levels: int = 0
 
     def systems(self, n: int, rng: np.random.Generator) -> Systems:
-        """Ability of n systems, in people's eyes and the metric's, and how well it orders the outputs of each."""
-        a = rng.standard_normal(n)
-        rho = np.clip(rng.normal(self.mu_rho, self.sigma_rho, n), -1, 1)
-        return Systems(a, _mix(self.rho_sys, a, rng.standard_normal(n)), rho)
+        """Draw the quality of n systems according to people and to the metric, and its correlation within each."""
+        a = self._grouped(n, rng)
+        if self.outliers:
+            a = a - 4 * (rng.random(n) < self.outliers)
+        return Systems(a, *self.metric_of(a, rng))
 
-    def _rated(self, truth: Floats, rng: np.random.Generator) -> Floats:
+    def metric_of(self, people: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw the metric's view of systems that are given."""
+        n = len(people)
+        rho = np.clip(rng.normal(self.mu_rho, self.sigma_rho, n), -1, 1)
+        return _mix(self.rho_sys, people, self._grouped(n, rng)), rho
+
+    def _grouped(self, n: int, rng: np.random.Generator) -> Floats:
+        own = rng.standard_normal(n)
+        if self.family == 1:
+            return own
+        family = np.repeat(rng.standard_normal(-(-n // self.family)), self.family)[:n]
+        return _mix(np.sqrt(FAMILY_SHARE), family, own)
+
+    def errors(self, n: int, m: int, rng: np.random.Generator) -> Floats:
+        """Draw the errors of a metric's scores."""
+        e = rng.standard_t(3, (n, m)) / np.sqrt(3) if self.heavy else rng.standard_normal((n, m))
+        return self.in_documents(e, rng)
+
+    def in_documents(self, own: Floats, rng: np.random.Generator) -> Floats:
+        """Make the columns (inputs) of one document alike."""
+        if self.document == 1:
+            return own
+        shape = (*own.shape[:-1], -(-own.shape[-1] // self.document))
+        document = np.repeat(rng.standard_normal(shape), self.document, axis=-1)[..., : own.shape[-1]]
+        return _mix(np.sqrt(DOCUMENT_SHARE), document, own)
+
+    def rated(self, truth: Floats, rng: np.random.Generator) -> Floats:
+        """Turn quality into ratings."""
         scale = np.sqrt(2 + self.difficulty**2)
-        cuts = scale * ndtri(np.arange(1, self.levels) / self.levels) if self.levels else None
+        highest = self.top or 1 / max(self.levels, 1)
+        shares = np.arange(1, self.levels) / max(self.levels - 1, 1) * (1 - highest)
+        cuts = scale * ndtri(shares) if self.levels else None
         given = []
         for _ in range(self.raters):
             seen = truth + (0.7 * rng.standard_normal(truth.shape) if self.raters > 1 else 0.0)
@@ -63,43 +113,67 @@ UNRELATED = World(rho_sys=0.0, mu_rho=0.0, sigma_rho=0.0, shared=0.0)
 
 
 def panel(worlds: Sequence[World], n: int, m: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """One metric per world (K×N×M) and people (N×M) of the first world."""
+    """Draw one metric per world (K × N × M) and the ratings (N × M) of the first world."""
     first = worlds[0].systems(n, rng)
-    others = [w.systems(n, rng) for w in worlds[1:]]
-    drawn = [
-        first,
-        *(
-            Systems(first.people, _mix(w.rho_sys, first.people, rng.standard_normal(n)), s.rho)
-            for w, s in zip(worlds[1:], others, strict=True)
-        ),
-    ]
+    drawn = [first, *(Systems(first.people, *w.metric_of(first.people, rng)) for w in worlds[1:])]
     return outputs(worlds, drawn, m, rng)
 
 
 def outputs(
     worlds: Sequence[World], drawn: Sequence[Systems], m: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """m inputs for systems that are given."""
+    """Draw m inputs for systems that are given."""
     world, n = worlds[0], len(drawn[0].people)
-    b, c = rng.standard_normal(m), rng.standard_normal((n, m))
-    z = world._rated(drawn[0].people[:, None] + world.difficulty * b + c, rng)
+    b, c = (world.in_documents(rng.standard_normal(shape), rng) for shape in ((m,), (n, m)))
+    z = world.rated(drawn[0].people[:, None] + world.difficulty * b + c, rng)
+    common = rng.standard_normal((n, m)) if any(w.common for w in worlds) else 0.0
+    scores = []
+    for s, w in zip(drawn, worlds, strict=True):
+        errors = _mix(np.sqrt(w.common), common, w.errors(n, m, rng)) if w.common else w.errors(n, m, rng)
+        difficulty = w.difficulty * _mix(w.shared, b, rng.standard_normal(m))
+        x = s.metric[:, None] + difficulty + _mix(s.rho[:, None], c, errors)
+        scores.append(rounded(x, w.metric_levels) if w.metric_levels else x)
     if world.gaps:
-        z[rng.random(z.shape) < world.gaps] = np.nan
-    x = [
-        s.metric[:, None] + w.difficulty * _mix(w.shared, b, rng.standard_normal(m)) + _mix(s.rho[:, None], c,
-            rng.standard_normal((n, m)))
-        for w, s in zip(worlds, drawn, strict=True)
-    ]  # fmt: skip
-    return np.stack(x), z
+        odds = np.full(z.shape, world.gaps)
+        if world.missing_low:
+            odds = np.clip(world.gaps * (1 - world.missing_low * np.sign(scores[0] - np.median(scores[0]))), 0, 0.95)
+        z[rng.random(z.shape) < odds] = np.nan
+    return np.stack(scores), z
+
+
+def rounded(scores: Floats, levels: int) -> Floats:
+    """Round scores to equally wide steps between their extremes, as a judge with few grades does."""
+    low, high = scores.min(), scores.max()
+    return np.minimum(np.floor((scores - low) / (high - low) * levels), levels - 1)
+
+
+class RealPopulation(NamedTuple):
+    """A published data set from which systems and inputs are drawn with replacement."""
+
+    scores: Floats
+    human: Floats
+
+    def draw(self, n: int, m: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        i, j = rng.integers(len(self.human), size=n), rng.integers(self.human.shape[1], size=m)
+        return self.scores[:, i][:, :, j], self.human[np.ix_(i, j)]
+
+
+@cache
+def real_population(name: str, aspect: str) -> RealPopulation:
+    """Read a data set of the mirror (NLGAUGE_DATA)."""
+    import nlgauge as ng
+
+    chosen = ng.load(name).panel(aspect)
+    step = -(-len(chosen.names) // MOST_METRICS)
+    return RealPopulation(chosen.oriented()[::step], chosen.human)
 
 
 @cache
 def truth(world: World, measures: tuple[str, ...], n: int, m: int) -> Floats:
-    """The mean of each measure over very many sets of n systems and m inputs."""
+    """The mean of each measure over very many data sets of n systems and m inputs."""
     rng = np.random.default_rng([20_240_607, n, m])
     want = [Measure.parse(name) for name in measures]
-    found = [evaluate(*panel([world], n, m, rng), want).value[0] for _ in range(4000)]
-    return np.nanmean(found, axis=0)
+    return np.nanmean([evaluate(*panel([world], n, m, rng), want).value[0] for _ in range(4000)], axis=0)
 
 
 def truth_of(world: World, drawn: Systems, measures: tuple[str, ...], rng: np.random.Generator) -> Floats:

@@ -1,12 +1,13 @@
 """How often is what NLGauge says wrong? Simulates it and writes the tables of the pages that show it.
 
     python -m bench.coverage                            the statements of the first screen: cells that are not kept yet
-    python -m bench.coverage --write docs/trust.md      and the page with its pictures
+    python -m bench.coverage --write docs/trust.md      and the page
     python -m bench.coverage --write docs/gate.md       the tables of that page; also drift.md, bias.md, tuning.md, jury.md
-    python -m bench.coverage --only best                cells whose name begins so
+    python -m bench.coverage --only set                 cells whose name begins so
 
-Seeds are fixed. Cells are kept in out/ as they end, so it can be stopped at any moment; a changed cell is computed again
-when its line is deleted there. Small versions with binomial bands run in the tests (tests/test_trust.py and others).
+Seeds are fixed. Cells are kept in out/ as they end (a file per kind, so that kinds can be computed side by side), so it
+can be stopped at any moment; a changed cell is computed again when its line is deleted there. Real data sets are read
+from the folder NLGAUGE_DATA. Small versions with binomial bands run in the tests (tests/test_trust.py and others).
 """
 
 from __future__ import annotations
@@ -24,45 +25,54 @@ from bench._cells import between
 from bench._trust_page import write_page
 
 Row = say.Row
-KEPT = Path("out/coverage.json")
+Cells = Iterator[tuple[str, Callable[[], list[Row]]]]
 # Pages of the guards of a judge: each module has `cells` and puts what they give into `tables` of its page.
 GUARDS = {"gate.md": gate, "drift.md": drift, "bias.md": bias, "tuning.md": best_of, "jury.md": jury}
-SIZES = ((8, 50), (12, 100), (16, 100), (30, 100))
+TRIALS, SIZE_TRIALS = 2000, 5000
+SIZES = ((8, 50), (12, 100))
+ROUNDED_SIZES = ((8, 50), (12, 100), (12, 400))
+TEST_SIZES = ((6, 50), (8, 50), (12, 50), (16, 50))
+# Sizes of populations that need others: 8 families of 3, 10 documents of 8.
+OTHER_SIZES = {"families": ((12, 50), (24, 50)), "documents": ((12, 80),)}
+REAL = (("tac11", "pyr"), ("summeval-table", "coherence"), ("wmt23-en-de", "mqm"), ("hanna", "Coherence"))
+KINDS = ("rounded", "set", "lead", "size", "power", "interval", "few", "best", "badge", "floor", "more")
 
 
-def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
-    """(name, what it computes), what is wanted most first."""
-    for n, m in SIZES:
-        trials = 1000 if n <= 16 else 500
-        yield (f"interval plain {n}x{m}", lambda n=n, m=m, t=trials: say.coverage("plain", n, m, t, old=n <= 12))
-        yield f"best 2 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 2, t, old=n <= 16)
-        yield f"best 5 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 5, t)
-        yield f"uses {n}x{m}", lambda n=n, m=m: say.use_verdicts(n, m, 400 if n <= 16 else 200)
-    yield "interval one 1x200", lambda: say.coverage("plain", 1, 200, 1000)
-    yield "best one 2 1x200", lambda: say.called_best(1, 200, 2, 1000, measure="global/kendall")
-    yield "uses one 1x200", lambda: say.use_verdicts(1, 200, 400)
-    yield "interval few 4x100", lambda: say.coverage("plain", 4, 100, 1000)
-    for measure in ("global/pearson", "system/pearson", "item/pearson"):
-        yield (
-            f"best {measure} 12x100",
-            lambda measure=measure: say.called_best(12, 100, 2, 500, measure=measure, old=True),
-        )
-    yield "best 10 12x100", lambda: say.called_best(12, 100, 10, 500)
-    yield "best two of five 12x100", lambda: say.called_best(12, 100, 2, 500, worse=3)
-    for n, m in SIZES[:3]:
-        yield f"power {n}x{m}", lambda n=n, m=m: [say.power(n, m, 500)]
-    for world in list(say.WORLDS)[1:]:
-        for n, m in SIZES[:2]:
-            yield f"interval {world} {n}x{m}", lambda w=world, n=n, m=m: say.coverage(w, n, m, 500)
-    yield "more “This metric is related to people”, of one that is not", related
-    yield "more “Trust this measure”", advice
-    yield "more The human ceiling and its interval", ceiling
-    for n in (6, 10, 20, 30):
-        for m in (20, 50, 200, 400):
+def cells() -> Cells:
+    """(name, what it computes); the first word of a name is its kind."""
+    for n, m in ROUNDED_SIZES:
+        for levels in (3, 5, 10):
+            yield f"rounded {levels} {n}x{m}", lambda a=(levels, n, m): [say.rounded_copy(*a, TRIALS)]
+    for n, m in TEST_SIZES:
+        yield f"power {n}x{m}", lambda n=n, m=m: [say.power(n, m, TRIALS)]
+        for null in say.NULLS:
+            yield f"size {null} {n}x{m}", lambda a=(null, n, m): [say.test_size(*a, SIZE_TRIALS)]
+    for population in say.WORLDS:
+        for n, m in OTHER_SIZES.get(population.split(" ", maxsplit=1)[0], SIZES):
+            yield f"interval {population} {n}x{m}", lambda a=(population, n, m): say.coverage(*a, TRIALS)
+    yield "interval plain, 5 metrics 12x100", lambda: say.coverage("plain", 12, 100, TRIALS, metrics=5)
+    for name, aspect in REAL:
+        yield f"interval {name} 12x30", lambda n=name, a=aspect: say.coverage(n, 12, 30, TRIALS, aspect=a)
+    for n, m in ((4, 100), (1, 200)):
+        yield f"few {n}x{m}", lambda n=n, m=m: [say.few_systems(n, m, TRIALS)]
+    yield "best 10 8x50", lambda: [say.best_interval(10, 8, 50, TRIALS)]
+    for kind, metrics in (("unrelated", 1), ("unrelated", 10), ("constant", 1), ("length", 1), ("very good", 1)):
+        for n, m in SIZES:
+            name = f"badge {kind} {metrics} {n}x{m}"
+            yield name, lambda a=(kind, n, m), k=metrics: say.badges(*a, TRIALS, metrics=k)
+    for bad, systems in ((2, 1), (5, 2), (5, 4), (10, 2), (10, 3), (20, 3)):
+        for n, m in SIZES:
+            yield f"floor {bad} {systems} {n}x{m}", lambda a=(bad, systems, n, m): [say.flag_floor(*a, TRIALS)]
+    for metrics in (2, 10, 30, 100):
+        for n, m in SIZES:
+            yield f"set {metrics} {n}x{m}", lambda a=(metrics, n, m): [say.confidence_set(*a, TRIALS)]
+    for lead in (0.02, 0.05, 0.1):
+        for n, m in SIZES:
             yield (
-                f"grid {n}x{m}",
-                lambda n=n, m=m: say.coverage("plain", n, m, 300, measures=["input/kendall"], seed=15),
+                f"lead {lead} 10 {n}x{m}",
+                lambda a=(10, n, m), lead=lead: [say.confidence_set(*a, TRIALS, lead=lead, mcb=True)],
             )
+    yield "more “This metric is related to the ratings”, of one that is not", related
 
 
 def related() -> list[Row]:
@@ -70,7 +80,7 @@ def related() -> list[Row]:
     from bench.clusters import simulate
 
     rows = []
-    for n, m in SIZES[:2]:
+    for n, m in SIZES:
         found = {(r["statement"], r["test"]): r for r in simulate(n, m, trials=300, seed=17)}
         rows += [
             {"systems × inputs": f"{n} × {m}", "statement": s, "before (outputs independent)": found[s,
@@ -79,24 +89,6 @@ def related() -> list[Row]:
             for s in dict.fromkeys(s for s, _ in found)
         ]  # fmt: skip
     return rows
-
-
-def advice() -> list[Row]:
-    """Stability: all metrics equally good, and metrics that differ."""
-    from bench._coverage_stability import simulate
-
-    wide = [0.2, 0.31, 0.41, 0.52, 0.63, 0.74, 0.84, 0.95]
-    return [
-        {"the metrics are": name, **simulate(n, m, strengths, runs=100, seed=17)}
-        for name, strengths in (("equally good", [0.7] * 8), ("different", wide))
-        for n, m in SIZES[:2]
-    ]
-
-
-def ceiling() -> list[Row]:
-    from bench._coverage_ceiling import World, simulate
-
-    return [row for n, m in ((5, 60), *SIZES[:2]) for row in simulate(World(n, m), runs=100, seed=17)]
 
 
 def compute(path: Path, work: Iterable[tuple[str, Callable[[], Any]]], only: str = "") -> dict[str, Any]:
@@ -134,7 +126,14 @@ def main() -> None:
     if asked.write is not None and asked.write.name in GUARDS:
         guard_page(asked.write, asked.only)
         return
-    kept = json.loads(KEPT.read_text()) if asked.page else compute(KEPT, cells(), asked.only)
+    kept: dict[str, Any] = {}
+    for kind in KINDS:
+        path = Path(f"out/coverage_{kind}.json")
+        work = [(name, run) for name, run in cells() if name.split(" ", maxsplit=1)[0] == kind]
+        if asked.page:
+            kept |= json.loads(path.read_text()) if path.exists() else {}
+        elif any(name.startswith(asked.only) for name, _ in work):
+            kept |= compute(path, work, asked.only)
     for name, rows in kept.items():
         if name.startswith(asked.only):
             for row in rows:
