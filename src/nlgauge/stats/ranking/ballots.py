@@ -17,7 +17,8 @@ FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
 class Ballots:
     """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
 
-    `covariates` is choices × columns: what the first output has more of than the second.
+    `covariates` is choices × columns: what the first output has more of than the second. `annotator` numbers who chose,
+    from 0 on; a choice without an annotator ID has a negative number of its own, as if nobody else's were like it.
     """
 
     first: Ints
@@ -25,13 +26,14 @@ class Ballots:
     outcome: Ints
     unit: Ints
     covariates: Array | None = None
+    annotator: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.first)
 
     def part(self, rows: Any) -> Ballots:
-        more = None if self.covariates is None else self.covariates[rows]
-        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more)
+        more, who = (None if x is None else x[rows] for x in (self.covariates, self.annotator))
+        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more, who)
 
 
 def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
@@ -54,6 +56,24 @@ def connected(ballots: Ballots, systems: int) -> list[list[int]]:
     reach = winners_reach(linked, systems)
     groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
     return sorted((list(g) for g in groups), key=lambda g: (-len(g), g))
+
+
+def effective_annotators(ballots: Ballots, systems: int) -> float:
+    """Return the effective number of annotators of the system that has the fewest; 0 where no annotator is known.
+
+    Notes
+    -----
+    With n_g choices of annotator g in which the system took part, it is (sum of n_g)^2 / sum of n_g^2 (Kish 1965): the
+    number of annotators where all choose equally often, and close to 1 where one of them made nearly all choices.
+    """
+    if ballots.annotator is None or not (ballots.annotator >= 0).any():
+        return 0.0
+    named = ballots.part(ballots.annotator >= 0)
+    counts = np.zeros((systems, int(named.annotator.max()) + 1))  # type: ignore[union-attr]
+    for side in (named.first, named.second):
+        np.add.at(counts, (side, named.annotator), 1.0)
+    counts = counts[counts.any(axis=1)]
+    return float((counts.sum(axis=1) ** 2 / (counts**2).sum(axis=1)).min())
 
 
 def both_orders(ballots: Ballots) -> float:

@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nlgauge.errors import DataError
-from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, winners_reach
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, effective_annotators, winners_reach
 from nlgauge.types import Array, Ints, Mask
 
 Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
 FAR = 25.0  # a strength beyond this has no finite estimate
+POOLED = 0.5  # share of the mean annotator variance that every contrast of strengths has at least; chosen by simulation
+LONE = 1e-6  # share of the information that is left without an annotator; below it nobody else's choices inform
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class Strengths:
     """Estimates: `theta` (mean 0), `effects` (advantage of the first place, if `position`, then covariates), `tie`.
 
     `influence` is units × (systems + effects + tie): what each unit adds to the error of the estimates; its
-    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies.
+    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies. `between` is
+    the covariance that annotators with preferences of their own add, `annotators` their effective number; both are 0
+    where annotators are not clusters.
     """
 
     theta: Array
@@ -40,13 +44,23 @@ class Strengths:
     influence: Array
     model: Array
     units: int
+    between: Array
+    annotators: float = 0.0
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard errors: those of the smaller number of clusters."""
+        return max(1.0, min(self.units, self.annotators or np.inf) - 1)
 
     @property
     def covariance(self) -> Array:
-        """Clustered by unit (sandwich). Under the penalty residuals vanish and with them the sandwich: then that of the
-        model, widened by the design effect of the parameters that have one."""
+        """Clustered by unit and, where they are known, by annotator (two-way sandwich).
+
+        Under the penalty residuals vanish and with them the sandwich: then that of the model, widened by the design
+        effect of the parameters that have one.
+        """
         scale = self.units / max(1, self.units - 1)
-        sandwich = scale * self.influence.T @ self.influence
+        sandwich = scale * self.influence.T @ self.influence + self.between
         if not self.penalised:
             return np.asarray(sandwich)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -60,7 +74,7 @@ class Strengths:
         turn[: len(systems), : len(systems)] -= systems / systems.sum()
         return replace(
             self, theta=self.theta - self.theta[systems].mean(), influence=self.influence @ turn.T,
-            model=turn @ self.model @ turn.T,
+            model=turn @ self.model @ turn.T, between=turn @ self.between @ turn.T,
         )  # fmt: skip
 
 
@@ -98,16 +112,73 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     np.add.at(score, units[at], gradient)
     turn = _centring(systems, len(found))
     theta, effects, tie = _parted(turn @ found, systems, family)
+    between = _annotator_covariance(ballots, systems, cells, gradient, found, inverse, family)
     return Strengths(
         theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
+        turn @ between @ turn.T, effective_annotators(ballots, systems),
     )  # fmt: skip
+
+
+def _annotator_covariance(
+    ballots: Ballots, systems: int, cells: _Cells, gradient: Array, estimate: Array, inverse: Array, family: TieModel
+) -> Array:
+    """Return the covariance of the estimates that annotators add to that of the units; 0 where none is known.
+
+    Notes
+    -----
+    Two-way clustering has V = V_unit + V_annotator - V_intersection (Cameron, Gelbach and Miller 2011). V_annotator is
+    the jackknife over annotators, (G - 1) / G times the sum of d_g d_g', with d_g = (A - A_g)^-1 s_g one Newton step
+    to the estimate without annotator g (A, A_g: information of all choices and of those of g; s_g: their score). The
+    plain sandwich has A^-1 in its place, which is too small for few or unequal annotators (MacKinnon, Nielsen and Webb
+    2023). Of V_annotator - V_intersection the negative eigenvalues (in units of the model's covariance, so that the
+    choice of parameters does not matter) are set to 0, so that V is never below V_unit. Few annotators leave some
+    contrasts of strengths with nearly no variance by chance, and the largest |t| of all pairs would pick these; the
+    eigenvalues of the strengths' part are therefore at least `POOLED` times their mean.
+    """
+    if ballots.annotator is None:
+        return np.zeros_like(inverse)
+    root = np.linalg.cholesky(inverse)
+    white = gradient @ root
+    order = np.argsort(ballots.annotator, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(ballots.annotator[order])) + 1)
+    moved = np.empty((len(groups), len(root)))
+    for g, rows in enumerate(groups):
+        votes = np.eye(3)[ballots.outcome[rows]]
+        information = _climbs(cells.design[cells.of[rows]], votes[None], estimate[None], family)[1][0]
+        share, axes = np.linalg.eigh(root.T @ information @ root)
+        weight = np.divide(1.0, 1 - share, out=np.zeros_like(share), where=1 - share > LONE)
+        moved[g] = axes @ (weight * (white[rows].sum(axis=0) @ axes))
+    both = _summed(white, ballots.unit, ballots.annotator)
+    excess = moved.T @ moved * (1 - 1 / len(groups)) - both.T @ both * len(both) / max(1, len(both) - 1)
+    added = root @ _raise_eigenvalues(excess, 0.0) @ root.T
+    free = systems - 1
+    part = np.linalg.cholesky(inverse[:free, :free])
+    inner = np.linalg.solve(part, np.linalg.solve(part, (root @ excess @ root.T)[:free, :free]).T)
+    least = max(0.0, POOLED * float(np.trace(inner)) / free)
+    added[:free, :free] += part @ (_raise_eigenvalues(inner, least) - _raise_eigenvalues(inner, 0.0)) @ part.T
+    return np.asarray(added)
+
+
+def _raise_eigenvalues(matrix: Array, least: float) -> Array:
+    """The symmetric matrix whose eigenvalues below `least` are replaced by it."""
+    values, axes = np.linalg.eigh(matrix)
+    return np.asarray(axes * np.maximum(values, least) @ axes.T)
+
+
+def _summed(values: Array, *keys: Ints) -> Array:
+    """Sums of the rows that share all keys."""
+    _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+    of = of.ravel()
+    total = np.zeros((int(of.max()) + 1, *values.shape[1:]))
+    np.add.at(total, of, values)
+    return total
 
 
 def equality_tests(
     ballots: Ballots, systems: int, ties: TieModel, position: bool, pairs: Iterable[Pair]
 ) -> list[float]:
-    """z of the score test that the two systems of each pair are equally strong, clustered by unit; above 0: the first
-    is stronger, NaN where the effects cannot be told apart.
+    """z of the score test that the two systems of each pair are equally strong, clustered by unit and, where they are
+    known, by annotator; above 0: the first is stronger, NaN where the effects cannot be told apart.
 
     It needs strengths only as they are when the two are equal, so that it holds where one of them won all: there a
     strength over its error says less and less the clearer the choices are (Hauck and Donner 1977).
@@ -138,10 +209,35 @@ def equality_tests(
         information = _climbs(design, counts[None], made[None], family)[1][0]
         rest = np.delete(np.arange(len(made)), width)
         slope = np.linalg.lstsq(information[np.ix_(rest, rest)], information[rest, width], rcond=None)[0]
-        score = np.bincount(at, gradient[:, width] - gradient[:, rest] @ slope)
-        error = np.sqrt(scale * (score**2).sum())
-        found.append(float(score.sum() / error) if error > 0 else 0.0)
+        score = gradient[:, width] - gradient[:, rest] @ slope
+        variance = scale * (np.bincount(at, score) ** 2).sum()
+        if ballots.annotator is not None:
+            weights = np.insert(-slope, width, 1.0)
+            share = _vote_information(design, counts, made, weights, family)[cells.of]
+            variance += _score_excess(ballots, score, share / share.sum())
+        found.append(float(score.sum() / np.sqrt(variance)) if variance > 0 else 0.0)
     return found
+
+
+def _vote_information(design: Array, counts: Array, estimate: Array, weights: Array, family: TieModel) -> Array:
+    """Information of one choice of each cell on the parameter that `weights` combines."""
+    width = design.shape[1]
+    tie, by_tie = (float(x[width]) if len(estimate) > width else 0.0 for x in (estimate, weights))
+    _, _, ee, et, tt = _terms(design @ estimate[:width], np.asarray(tie), counts, family)
+    lean = design @ weights[:width]
+    return np.asarray((ee * lean**2 + 2 * et * lean * by_tie + tt * by_tie**2) / counts.sum(axis=1))
+
+
+def _score_excess(ballots: Ballots, score: Array, share: Array) -> float:
+    """Variance that annotators add to a score: of what is left when each gets the share of the whole score that fits
+    the information in their choices, by jackknife as in `_annotator_covariance`. 0 where all annotators agree."""
+    assert ballots.annotator is not None
+    left = score - share * score.sum()
+    whose = _summed(np.stack([left, share], axis=1), ballots.annotator)
+    weight = np.divide(1.0, 1 - whose[:, 1], out=np.zeros(len(whose)), where=1 - whose[:, 1] > LONE)
+    both = _summed(left, ballots.unit, ballots.annotator)
+    by_annotator = ((whose[:, 0] * weight) ** 2).sum() * (1 - 1 / len(whose))
+    return max(0.0, float(by_annotator - (both**2).sum() * len(both) / max(1, len(both) - 1)))
 
 
 def _renamed(systems: Ints, old: int, new: int) -> Ints:
