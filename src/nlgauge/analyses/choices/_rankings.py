@@ -29,7 +29,7 @@ Interval = Literal["sandwich", "bootstrap"]
 Adjust = Literal["first", "style", "none"]  # the place alone; the place and style; nothing
 LEVEL, DRAWS = 0.95, 1000
 FEWEST = 10  # independent inputs below which there is no interval and no test
-FEWEST_ANNOTATORS = 4  # with 3, at most 2% of true differences are found for other annotators (docs/rank_coverage.md)
+FEWEST_ANNOTATORS = 4  # three find 0% to 8% of the true differences for other annotators (docs/rank_coverage.md)
 TIES = {
     "davidson": "Bradley-Terry with ties after Davidson (1970)",
     "rao-kupper": "Bradley-Terry with ties after Rao and Kupper (1967)",
@@ -274,6 +274,8 @@ def limit_to_annotators(ranked: list[SideRanking]) -> list[str]:
         if r.ballots.annotator is None or r.made.annotators:
             continue
         names = len(np.unique(r.ballots.annotator[r.ballots.annotator >= 0]))
+        if not names:  # a group of systems whose votes all lack an ID; `annotator_notes` counts these
+            continue
         if names < FEWEST_ANNOTATORS:
             reason = f"With {names} annotator{'s' * (names > 1)} (at least {FEWEST_ANNOTATORS} are needed)"
         else:
@@ -291,14 +293,15 @@ def limit_to_annotators(ranked: list[SideRanking]) -> list[str]:
 def annotator_notes(ranked: list[SideRanking]) -> list[str]:
     """Return what is assumed about votes whose annotator is unknown."""
     people = [r.ballots.annotator for r in ranked if r.side == HUMAN]
-    if any(annotator is None for annotator in people):
+    known = [annotator for annotator in people if annotator is not None]
+    if len(known) < len(people):
         return [
             "Annotator IDs are unknown, so human votes on different inputs are assumed to be independent. If a few "
             "annotators with preferences of their own cast them, the intervals are too narrow and false claims are "
             "more frequent than stated (docs/rank_coverage.md). A column of annotator IDs, such as `annotator`, is "
             "taken into account."
         ]
-    unnamed, votes = (sum(int(f(a)) for a in people if a is not None) for f in (lambda a: (a < 0).sum(), len))
+    unnamed, votes = sum(int((a < 0).sum()) for a in known), sum(len(a) for a in known)
     if not unnamed:
         return []
     return [

@@ -68,10 +68,10 @@ def effective_annotators(ballots: Ballots, systems: int) -> float:
     """
     if ballots.annotator is None or not (ballots.annotator >= 0).any():
         return 0.0
-    named = ballots.part(ballots.annotator >= 0)
-    counts = np.zeros((systems, int(named.annotator.max()) + 1))  # type: ignore[union-attr]
-    for side in (named.first, named.second):
-        np.add.at(counts, (side, named.annotator), 1.0)
+    named = ballots.annotator >= 0
+    counts = np.zeros((systems, int(ballots.annotator.max()) + 1))
+    for side in (ballots.first, ballots.second):
+        np.add.at(counts, (side[named], ballots.annotator[named]), 1.0)
     counts = counts[counts.any(axis=1)]
     return float((counts.sum(axis=1) ** 2 / (counts**2).sum(axis=1)).min())
 
