@@ -27,7 +27,8 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices import _rankings as ranking
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
-from nlgauge.stats.ranking import ballots, bradley_terry, told_apart
+from nlgauge.stats.ranking import annotators as by_annotator
+from nlgauge.stats.ranking import bradley_terry, told_apart
 from nlgauge.stats.ranking.ballots import Ballots, TieModel
 from nlgauge.stats.ranking.bradley_terry import fit
 
@@ -272,6 +273,7 @@ def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
         arguments = ("equal", 5, n, annotators, preference, 1000)
         yield f"annotators equal {annotators} {preference} {n}", functools.partial(by_annotators, *arguments)
     harder = [
+        ("equal", 2, 1000, 4),
         ("equal", 3, 1000, 4),
         ("equal", 5, 4000, 4),
         ("equal", 5, 4000, 6),
@@ -299,7 +301,7 @@ def compute(only: str = "") -> dict[str, Row]:
     """All cells, from the file where they are known."""
     kept: dict[str, Row] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
-    made_by = fingerprint(ballots, bradley_terry, told_apart, ranking, coverage, sides, effects, by_annotators)
+    made_by = fingerprint(by_annotator, bradley_terry, told_apart, ranking, coverage, sides, effects, by_annotators)
     for name, work in cells():
         if (kept.get(name, {}).get("code") != made_by) and name.startswith(only):
             kept[name] = {**work(), "code": made_by}

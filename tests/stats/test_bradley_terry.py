@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 from nlgauge.errors import DataError
-from nlgauge.stats.ranking.ballots import Ballots, TieModel, both_orders, connected, effective_annotators
+from nlgauge.stats.ranking.annotators import effective_annotators
+from nlgauge.stats.ranking.ballots import Ballots, TieModel, both_orders, connected
 from nlgauge.stats.ranking.bradley_terry import bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
 

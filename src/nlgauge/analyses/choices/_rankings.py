@@ -12,15 +12,8 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
-from nlgauge.stats.ranking.ballots import (
-    TIE,
-    Ballots,
-    TieModel,
-    both_orders,
-    connected,
-    effective_annotators,
-    winners_reach,
-)
+from nlgauge.stats.ranking.annotators import effective_annotators
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, both_orders, connected, winners_reach
 from nlgauge.stats.ranking.bradley_terry import Strengths, bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import AllPairs, all_pairs, deviations
 

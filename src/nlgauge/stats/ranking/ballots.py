@@ -35,6 +35,11 @@ class Ballots:
         more, who = (None if x is None else x[rows] for x in (self.covariates, self.annotator))
         return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more, who)
 
+    def merge(self, old: int, new: int) -> Ballots:
+        """Count the choices of system `old` as those of `new`."""
+        first, second = (np.where(side == old, new, side) for side in (self.first, self.second))
+        return replace(self, first=first, second=second)
+
 
 def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
     """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
@@ -56,24 +61,6 @@ def connected(ballots: Ballots, systems: int) -> list[list[int]]:
     reach = winners_reach(linked, systems)
     groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
     return sorted((list(g) for g in groups), key=lambda g: (-len(g), g))
-
-
-def effective_annotators(ballots: Ballots, systems: int) -> float:
-    """Return the effective number of annotators of the system that has the fewest; 0 where no annotator is known.
-
-    Notes
-    -----
-    With n_g choices of annotator g in which the system took part, it is (sum of n_g)^2 / sum of n_g^2 (Kish 1965): the
-    number of annotators where all choose equally often, and close to 1 where one of them made nearly all choices.
-    """
-    if ballots.annotator is None or not (ballots.annotator >= 0).any():
-        return 0.0
-    named = ballots.annotator >= 0
-    counts = np.zeros((systems, int(ballots.annotator.max()) + 1))
-    for side in (ballots.first, ballots.second):
-        np.add.at(counts, (side[named], ballots.annotator[named]), 1.0)
-    counts = counts[counts.any(axis=1)]
-    return float((counts.sum(axis=1) ** 2 / (counts**2).sum(axis=1)).min())
 
 
 def both_orders(ballots: Ballots) -> float:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from nlgauge.errors import DataError
-from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, effective_annotators, winners_reach
+from nlgauge.stats.ranking.annotators import annotator_covariance, effective_annotators, score_excess, vote_information
+from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, winners_reach
 from nlgauge.types import Array, Ints, Mask
 
 Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
 FAR = 25.0  # a strength beyond this has no finite estimate
-POOLED = 0.5  # share of the mean annotator variance that every contrast of strengths has at least; chosen by simulation
-LONE = 1e-6  # share of the information that is left without an annotator; below it nobody else's choices inform
 
 
 @dataclass(frozen=True)
@@ -112,66 +112,16 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     np.add.at(score, units[at], gradient)
     turn = _centring(systems, len(found))
     theta, effects, tie = _parted(turn @ found, systems, family)
-    between = _annotator_covariance(ballots, systems, cells, gradient, found, inverse, family)
+
+    def information_of(rows: Ints) -> Array:
+        votes = np.eye(3)[ballots.outcome[rows]]
+        return np.asarray(_climbs(cells.design[cells.of[rows]], votes[None], found[None], family)[1][0])
+
+    between = annotator_covariance(ballots, systems, gradient, inverse, information_of)
     return Strengths(
         theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
         turn @ between @ turn.T, effective_annotators(ballots, systems),
     )  # fmt: skip
-
-
-def _annotator_covariance(
-    ballots: Ballots, systems: int, cells: _Cells, gradient: Array, estimate: Array, inverse: Array, family: TieModel
-) -> Array:
-    """Return the covariance of the estimates that annotators add to that of the units; 0 where none is known.
-
-    Notes
-    -----
-    Two-way clustering has V = V_unit + V_annotator - V_intersection (Cameron, Gelbach and Miller 2011). V_annotator is
-    the jackknife over annotators, (G - 1) / G times the sum of d_g d_g', with d_g = (A - A_g)^-1 s_g one Newton step
-    to the estimate without annotator g (A, A_g: information of all choices and of those of g; s_g: their score). The
-    plain sandwich has A^-1 in its place, which is too small for few or unequal annotators (MacKinnon, Nielsen and Webb
-    2023). Of V_annotator - V_intersection the negative eigenvalues (in units of the model's covariance, so that the
-    choice of parameters does not matter) are set to 0, so that V is never below V_unit. Few annotators leave some
-    contrasts of strengths with nearly no variance by chance, and the largest |t| of all pairs would pick these; the
-    eigenvalues of the strengths' part are therefore at least `POOLED` times their mean.
-    """
-    if ballots.annotator is None:
-        return np.zeros_like(inverse)
-    root = np.linalg.cholesky(inverse)
-    white = gradient @ root
-    order = np.argsort(ballots.annotator, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(ballots.annotator[order])) + 1)
-    moved = np.empty((len(groups), len(root)))
-    for g, rows in enumerate(groups):
-        votes = np.eye(3)[ballots.outcome[rows]]
-        information = _climbs(cells.design[cells.of[rows]], votes[None], estimate[None], family)[1][0]
-        share, axes = np.linalg.eigh(root.T @ information @ root)
-        weight = np.divide(1.0, 1 - share, out=np.zeros_like(share), where=1 - share > LONE)
-        moved[g] = axes @ (weight * (white[rows].sum(axis=0) @ axes))
-    both = _summed(white, ballots.unit, ballots.annotator)
-    excess = moved.T @ moved * (1 - 1 / len(groups)) - both.T @ both * len(both) / max(1, len(both) - 1)
-    added = root @ _raise_eigenvalues(excess, 0.0) @ root.T
-    free = systems - 1
-    part = np.linalg.cholesky(inverse[:free, :free])
-    inner = np.linalg.solve(part, np.linalg.solve(part, (root @ excess @ root.T)[:free, :free]).T)
-    least = max(0.0, POOLED * float(np.trace(inner)) / free)
-    added[:free, :free] += part @ (_raise_eigenvalues(inner, least) - _raise_eigenvalues(inner, 0.0)) @ part.T
-    return np.asarray(added)
-
-
-def _raise_eigenvalues(matrix: Array, least: float) -> Array:
-    """The symmetric matrix whose eigenvalues below `least` are replaced by it."""
-    values, axes = np.linalg.eigh(matrix)
-    return np.asarray(axes * np.maximum(values, least) @ axes.T)
-
-
-def _summed(values: Array, *keys: Ints) -> Array:
-    """Sums of the rows that share all keys."""
-    _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
-    of = of.ravel()
-    total = np.zeros((int(of.max()) + 1, *values.shape[1:]))
-    np.add.at(total, of, values)
-    return total
 
 
 def equality_tests(
@@ -195,9 +145,7 @@ def equality_tests(
         equal = places.copy()
         equal[:, one] += equal[:, other]
         equal = np.delete(equal, [other, one], axis=1)  # the two together are the 0 of the others
-        merged = replace(
-            ballots, first=_renamed(ballots.first, other, one), second=_renamed(ballots.second, other, one)
-        )
+        merged = ballots.merge(other, one)
         reach = np.delete(np.delete(winners_reach(merged, systems, ties), other, axis=0), other, axis=1)
         made, _ = _newton(equal, counts if reach.all() else counts + extra, family)
         if not np.isfinite(made).all():
@@ -213,35 +161,10 @@ def equality_tests(
         variance = scale * (np.bincount(at, score) ** 2).sum()
         if ballots.annotator is not None:
             weights = np.insert(-slope, width, 1.0)
-            share = _vote_information(design, counts, made, weights, family)[cells.of]
-            variance += _score_excess(ballots, score, share / share.sum())
+            share = vote_information(design, counts, made, weights, partial(_terms, family=family))[cells.of]
+            variance += score_excess(ballots, score, share / share.sum())
         found.append(float(score.sum() / np.sqrt(variance)) if variance > 0 else 0.0)
     return found
-
-
-def _vote_information(design: Array, counts: Array, estimate: Array, weights: Array, family: TieModel) -> Array:
-    """Information of one choice of each cell on the parameter that `weights` combines."""
-    width = design.shape[1]
-    tie, by_tie = (float(x[width]) if len(estimate) > width else 0.0 for x in (estimate, weights))
-    _, _, ee, et, tt = _terms(design @ estimate[:width], np.asarray(tie), counts, family)
-    lean = design @ weights[:width]
-    return np.asarray((ee * lean**2 + 2 * et * lean * by_tie + tt * by_tie**2) / counts.sum(axis=1))
-
-
-def _score_excess(ballots: Ballots, score: Array, share: Array) -> float:
-    """Variance that annotators add to a score: of what is left when each gets the share of the whole score that fits
-    the information in their choices, by jackknife as in `_annotator_covariance`. 0 where all annotators agree."""
-    assert ballots.annotator is not None
-    left = score - share * score.sum()
-    whose = _summed(np.stack([left, share], axis=1), ballots.annotator)
-    weight = np.divide(1.0, 1 - whose[:, 1], out=np.zeros(len(whose)), where=1 - whose[:, 1] > LONE)
-    both = _summed(left, ballots.unit, ballots.annotator)
-    by_annotator = ((whose[:, 0] * weight) ** 2).sum() * (1 - 1 / len(whose))
-    return max(0.0, float(by_annotator - (both**2).sum() * len(both) / max(1, len(both) - 1)))
-
-
-def _renamed(systems: Ints, old: int, new: int) -> Ints:
-    return np.where(systems == old, new, systems)
 
 
 def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:
