@@ -13,10 +13,13 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+from scipy.stats import binomtest
 
 from bench._cells import cells_or_page, fingerprint
 from bench._trust_page import table
@@ -24,6 +27,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices import _rankings as ranking
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
+from nlgauge.stats.ranking import annotators as by_annotator
 from nlgauge.stats.ranking import bradley_terry, told_apart
 from nlgauge.stats.ranking.ballots import Ballots, TieModel
 from nlgauge.stats.ranking.bradley_terry import fit
@@ -34,6 +38,8 @@ PLACE, TIED, SPREAD = 0.3, 0.5, 0.7  # advantage of the first place, ties, stand
 PER_INPUT = 5  # choices on one input, where inputs are clusters
 SIZES = [(2, 40), (4, 60), (4, 200), (8, 1000), (20, 2000)]  # systems, choices
 CLUSTERED = [(4, 200), (8, 1000)]
+PREFERENCES = (0.0, 0.25, 0.5)  # standard deviation of an annotator's preference for a system, in log-odds
+ANNOTATORS, VOTES = (4, 6, 10, 30), (200, 400, 1000)
 AHEAD = {"strong": 4.0, "perfect": 20.0, "two perfect": 20.0}
 NO_END = [
     ("perfect", 2, 15, False), ("perfect", 4, 30, False), ("perfect", 4, 60, False), ("perfect", 8, 120, False),
@@ -59,19 +65,28 @@ def strengths(shape: str, systems: int) -> np.ndarray:
 
 def drawn(
     theta: np.ndarray, n: int, inputs: int, rng: np.random.Generator, spread: float = 0.0, ties: TieModel = "davidson",
-    judge: np.ndarray | None = None, effect: float = 0.0,
+    judge: np.ndarray | None = None, effect: float = 0.0, annotators: np.ndarray | None = None,
+    preference: float | np.ndarray = 0.0,
 ) -> list[Ballots]:  # fmt: skip
-    """Choices of people, and of a judge with strengths of its own on the same pairs of outputs."""
+    """Choices of people, and of a judge with strengths of its own on the same pairs of outputs.
+
+    `annotators` are the shares of the choices that each annotator casts; `preference` is the standard deviation of what
+    a system is worth to one of them, beyond its strength.
+    """
     size = len(theta)
     unit = rng.integers(0, inputs, n)
     a = rng.integers(0, size, n)
     b = (a + rng.integers(1, size, n)) % size
     shift = rng.normal(0, spread, (inputs, size)) if spread else np.zeros((inputs, size))
     style = rng.normal(size=(n, 1)) if effect else None
+    who = None if annotators is None else rng.choice(len(annotators), n, p=annotators)
     found = []
     for own in (theta, judge) if judge is not None else (theta,):
         eta = own[a] - own[b] + shift[unit, a] - shift[unit, b] + PLACE
         eta = eta if style is None else eta + effect * style[:, 0]
+        if who is not None and own is theta:
+            worth = rng.normal(size=(int(who.max()) + 1, size)) * preference
+            eta = eta + worth[who, a] - worth[who, b]
         if ties == "rao-kupper":
             won, lost = 1 / (1 + np.exp(TIED - eta)), 1 / (1 + np.exp(TIED + eta))
             p = np.stack([won, lost, 1 - won - lost], axis=1)
@@ -79,7 +94,7 @@ def drawn(
             p = np.stack([np.exp(eta / 2), np.exp(-eta / 2), np.full(n, 0.0 if ties == "drop" else TIED)], axis=1)
             p /= p.sum(axis=1, keepdims=True)
         outcome = (rng.random(n)[:, None] > p.cumsum(axis=1)[:, :2]).sum(axis=1)
-        found.append(Ballots(a, b, outcome, unit, style))
+        found.append(Ballots(a, b, outcome, unit, style, who if own is theta else None))
     return found
 
 
@@ -161,6 +176,61 @@ def sides(kind: str, n: int, clustered: bool, trials: int) -> Row:
             "opposite": opposite / trials, "pair": pair / trials}  # fmt: skip
 
 
+def by_annotators(
+    kind: str,
+    systems: int,
+    n: int,
+    annotators: int,
+    preference: float,
+    trials: int,
+    clustered: bool = False,
+    fewest: int = ranking.FEWEST_ANNOTATORS,
+) -> Row:
+    """Errors by input alone and by input and annotator, on the same data: false claims about other annotators.
+
+    `kind`: equal systems, whose annotators cast equally many votes; uneven: the k-th casts 1/k as many as the first;
+    one: annotators differ about one system only; spaced systems, of which true differences are to be found.
+    `fewest` annotators are taken to stand for others.
+    """
+    theta = strengths("spaced" if kind == "spaced" else "equal", systems)
+    shares = 1 / np.arange(1, annotators + 1) if kind == "uneven" else np.ones(annotators)
+    worth = np.where(np.arange(systems) == 0, preference, 0.0) if kind == "one" else np.full(systems, preference)
+    spread, inputs = (SPREAD, n // PER_INPUT) if clustered else (0.0, n)
+    gaps = theta[:, None] - theta
+    name = f"annotators {kind} {systems} {n} {annotators} {preference} {clustered}"
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    false = {"inputs": 0, "both": 0}
+    detected: dict[str, list[float]] = {"inputs": [], "both": []}
+    covered, limited = [], 0
+    for seed in range(trials):
+        (votes,) = drawn(theta, n, inputs, rng, spread, annotators=shares / shares.sum(), preference=worth)
+        for errors in false:
+            known = votes if errors == "both" else replace(votes, annotator=None)
+            with patch.object(ranking, "FEWEST_ANNOTATORS", fewest):
+                (one,) = ranked({HUMAN: known}, systems, "davidson", "sandwich", seed)
+            if errors == "both" and not one.made.annotators:
+                limited += 1
+                continue
+            false[errors] += bool((one.tests.better & (gaps <= 1e-9)).any())
+            if (gaps > 1e-9).any():
+                detected[errors].append(float(one.tests.better[gaps > 1e-9].mean()))
+            elif errors == "both":
+                covered += ((one.low <= 0) & (one.high >= 0)).tolist()
+    return {
+        "kind": kind,
+        "systems": systems,
+        "choices": n,
+        "annotators": annotators,
+        "preference": preference,
+        "clustered": clustered,
+        "data sets": trials,
+        "limited": limited / trials,
+        "strength": float(np.mean(covered)) if covered else None,
+        **{f"wrong {errors}": count / trials for errors, count in false.items()},
+        **{f"found {errors}": float(np.mean(x)) if x else None for errors, x in detected.items()},
+    }
+
+
 def effects(n: int, trials: int) -> Row:
     """Coverage of the advantage of the first place and of a style effect of .4, five systems."""
     rng = np.random.default_rng(n)
@@ -199,6 +269,27 @@ def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
         for clustered in (False, True):
             for kind in ("same", "swapped"):
                 yield f"sides {kind} {n} {clustered}", functools.partial(sides, kind, n, clustered, 400)
+    for annotators, preference, n in product(ANNOTATORS, PREFERENCES, VOTES):
+        arguments = ("equal", 5, n, annotators, preference, 1000)
+        yield f"annotators equal {annotators} {preference} {n}", functools.partial(by_annotators, *arguments)
+    harder = [
+        ("equal", 2, 1000, 4),
+        ("equal", 3, 1000, 4),
+        ("equal", 5, 4000, 4),
+        ("equal", 5, 4000, 6),
+        ("equal", 10, 4000, 10),
+        ("uneven", 5, 1000, 10),
+        ("uneven", 5, 1000, 30),
+        ("one", 5, 1000, 6),
+    ]
+    for kind, systems, n, annotators in harder:
+        arguments = (kind, systems, n, annotators, 0.8, 500)
+        yield f"annotators {kind} {systems} {n} {annotators}", functools.partial(by_annotators, *arguments)
+    crossed = functools.partial(by_annotators, "equal", 5, 1000, 6, 0.5, 500, clustered=True)
+    yield "annotators clustered", crossed
+    for annotators, preference, n in product((3, *ANNOTATORS), PREFERENCES, (400, 1000)):
+        spaced = functools.partial(by_annotators, "spaced", 5, n, annotators, preference, 200, fewest=3)
+        yield f"annotators spaced {annotators} {preference} {n}", spaced
     for n in (100, 300, 1000):
         yield f"effects {n}", functools.partial(effects, n, 500)
     for systems, n, clustered in ((4, 200, False), (4, 200, True), (8, 1000, False), (4, 60, False)):
@@ -210,7 +301,7 @@ def compute(only: str = "") -> dict[str, Row]:
     """All cells, from the file where they are known."""
     kept: dict[str, Row] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
-    made_by = fingerprint(bradley_terry, told_apart, ranking, coverage, sides, effects)
+    made_by = fingerprint(by_annotator, bradley_terry, told_apart, ranking, coverage, sides, effects, by_annotators)
     for name, work in cells():
         if (kept.get(name, {}).get("code") != made_by) and name.startswith(only):
             kept[name] = {**work(), "code": made_by}
@@ -268,10 +359,97 @@ def page(kept: dict[str, Row]) -> str:
         *table(["judge", "choices", "clustered", "any difference said", "opposite order said", "the swapped pair found", "data sets"],
                [[r["judge"], r["choices"], "yes" if r["clustered"] else "no", r["any"], r["opposite"], r["pair"], r["data sets"]]
                 for r in part("sides")]),
+        *_annotator_lines(part("annotators")),
         "## Place and style", "", "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.", "",
         *table(["choices", "first place", "style", "data sets"], [[r["choices"], r["place"], r["style"], r["data sets"]] for r in part("effects")]),
     ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _annotator_lines(rows: list[Row]) -> list[str]:
+    """The section on annotators: false claims in the grid, in harder cases, and what is found."""
+
+    def rate(row: Row, errors: str) -> str:
+        count, trials = round(row[f"wrong {errors}"] * row["data sets"]), row["data sets"]
+        band = binomtest(count, trials).proportion_ci(method="exact")
+        return f"{count / trials:.3f} [{band.low:.3f}, {band.high:.3f}]"
+
+    kinds = {"equal": "all", "uneven": "all; uneven votes", "one": "one of them"}
+    false = [row for row in rows if row["kind"] in kinds]
+    grid = [row for row in false if row["data sets"] == 1000]
+    heads = ["systems", "votes", "annotators", "preference SD", "clustered by input", "by input and annotator"]
+    return [
+        "## Annotators with preferences of their own",
+        "",
+        "Annotators cast equally many votes on average; to each of them a system is worth more or less than its strength by a "
+        'normal deviate (*preference SD*, in log-odds). Cells show the share of data sets with **any** false "clearly '
+        'stronger" about other annotators, with its exact 95% CI: *clustered by input*, as where annotator IDs are '
+        "unknown, and *by input and annotator*, on the same data. Wanted: at most .05. *Strength*: coverage of 95% CIs "
+        "of strengths with both.",
+        "",
+        "Five equal systems, every vote on an input of its own:",
+        "",
+        *table(
+            [*heads[1:], "strength", "data sets"],
+            [
+                [
+                    r["choices"],
+                    r["annotators"],
+                    f"{r['preference']:.2f}",
+                    rate(r, "inputs"),
+                    rate(r, "both"),
+                    r["strength"],
+                    r["data sets"],
+                ]
+                for r in grid
+            ],
+        ),
+        "Harder cases. *Annotators differ about*: all systems or one of them; *uneven votes*: the k-th annotator casts 1/k as "
+        f"many as the first; *inputs*: where *shared*, {PER_INPUT} votes per input with effects of the input "
+        f"(standard deviation {SPREAD}).",
+        "",
+        *table(
+            [*heads[:4], "differ about", "inputs", *heads[4:], "strength", "data sets"],
+            [
+                [
+                    r["systems"],
+                    r["choices"],
+                    r["annotators"],
+                    f"{r['preference']:.2f}",
+                    kinds[r["kind"]],
+                    "shared" if r["clustered"] else "one per vote",
+                    rate(r, "inputs"),
+                    rate(r, "both"),
+                    r["strength"],
+                    r["data sets"],
+                ]
+                for r in false
+                if r not in grid
+            ],
+        ),
+        "What it costs: five *spaced* systems; *found* is the share of the pairs that differ and are significantly different. "
+        "Three annotators find next to nothing for other annotators, so with fewer than "
+        f"{ranking.FEWEST_ANNOTATORS} the results are for these annotators only (here they are clustered "
+        "all the same).",
+        "",
+        *table(
+            [*heads[1:4], "false, by input", "false, both", "found, by input", "found, both", "data sets"],
+            [
+                [
+                    r["choices"],
+                    r["annotators"],
+                    f"{r['preference']:.2f}",
+                    rate(r, "inputs"),
+                    rate(r, "both"),
+                    r["found inputs"],
+                    r["found both"],
+                    r["data sets"],
+                ]
+                for r in rows
+                if r["kind"] == "spaced"
+            ],
+        ),
+    ]
 
 
 def main() -> None:

@@ -162,6 +162,103 @@ def test_a_judge_like_people_turns_nothing_round() -> None:
     assert {r["verdict"] for r in table} <= {"same order", "not told apart"}
 
 
+def with_annotators(annotators: int, spread: float = 0.7, n: int = 600) -> list[dict[str, Any]]:
+    """Votes on four systems by annotators to whom a system is worth more or less than to others."""
+    rng = np.random.default_rng(4)
+    worth, rows = rng.normal(0, spread, (annotators, 4)), []
+    for k in range(n):
+        who, (a, b) = int(rng.integers(annotators)), rng.choice(4, 2, replace=False)
+        won = rng.random() < 1 / (1 + np.exp(0.6 * (a - b) + worth[who, b] - worth[who, a]))
+        rows.append(
+            {
+                "question_id": f"q{k % 150}",
+                "model_a": "ABCD"[a],
+                "model_b": "ABCD"[b],
+                "winner": "model_a" if won else "model_b",
+                "annotator": f"w{who}",
+                "dataset": f"d{k % 50}",
+            }
+        )
+    return rows
+
+
+def anonymous(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "annotator"} for row in rows]
+
+
+@pytest.mark.parametrize("interval", ["sandwich", "bootstrap"])
+def test_known_annotators_widen_intervals_and_leave_strengths_as_they_are(interval: str) -> None:
+    rows = with_annotators(6)
+    known, unknown = (ng.rank(r, interval=interval) for r in (rows, anonymous(rows)))
+    for name, row in by(known, "system").items():
+        other = by(unknown, "system")[name]
+        assert row["value"] == other["value"]
+        assert row["high"] - row["low"] > 1.5 * (other["high"] - other["low"])
+        assert row["win_high"] - row["win_low"] > 1.3 * (other["win_high"] - other["win_low"])
+    assert "annotator" in known.method and "annotator" not in unknown.method
+    assert not any("nnotator" in text for text in [*known.notes, *known.answers[1:]])
+
+
+def test_unknown_annotators_are_assumed_to_be_many_and_a_note_says_so() -> None:
+    rows = with_annotators(6)
+    label = [{**row, "annotator": "human"} for row in rows]  # what somebody is, not who
+    for table in (ng.rank(anonymous(rows)), ng.rank(label), ng.analyse("rank-effects", label)):
+        assert sum(note.startswith("Annotator IDs are unknown") for note in table.notes) == 1
+        assert "assumed to be independent" in " ".join(table.notes)
+
+
+def test_votes_without_an_annotator_among_others_are_counted() -> None:
+    rows = with_annotators(6)
+    rows = [{**row, "annotator": None if k < 30 else row["annotator"]} for k, row in enumerate(rows)]
+    table = ng.rank(rows)
+    assert "30 of 600 human votes have no annotator ID" in " ".join(table.notes)
+    assert "annotator" in table.method
+
+
+def test_a_group_of_systems_whose_votes_lack_annotators_has_no_sentence_about_them() -> None:
+    rows = with_annotators(6)
+    apart = {"model_a": str.lower, "model_b": str.lower, "question_id": str.upper}
+    other = [{name: apart.get(name, str)(value) for name, value in row.items()} for row in anonymous(rows)]
+    table = ng.rank([*rows, *({**row, "annotator": None} for row in other)])
+    assert {r["group"] for r in table} == {1, 2}
+    assert not any("these annotators only" in text for text in table.answers)
+    assert "600 of 1,200 human votes have no annotator ID" in " ".join(table.notes)
+
+
+def test_few_annotators_speak_for_themselves_only() -> None:
+    rows = with_annotators(3)
+    table, alone = ng.rank(rows), ng.rank(anonymous(rows))
+    assert [(r["low"], r["tier"]) for r in table] == [(r["low"], r["tier"]) for r in alone]
+    assert table.answers[-1] == (
+        "With 3 annotators (at least 4 are needed), human results hold for these annotators only and do not generalize "
+        "to other annotators."
+    )
+    assert not any("IDs are unknown" in note for note in table.notes)
+
+
+def test_many_annotators_of_whom_one_cast_most_votes_are_few() -> None:
+    rows = [{**row, "annotator": "w0" if k % 4 else row["annotator"]} for k, row in enumerate(with_annotators(12))]
+    assert "12 annotators cast so unevenly" in ng.rank(rows).answers[-1]
+
+
+def test_a_named_cluster_and_annotators_are_taken_together() -> None:
+    data = ng.load(with_annotators(12))
+    one, two = ng.rank(data), ng.rank(data.clustered("dataset"))
+    assert "clustered by dataset and, for people, by annotator" in two.method
+    assert [r["value"] for r in two] == [r["value"] for r in one]
+    assert [r["low"] for r in two] != [r["low"] for r in one]
+
+
+def test_a_difference_to_a_judge_counts_what_annotators_differ_by() -> None:
+    rows = with_annotators(6)
+    judged = [{**row, "gpt4_winner": row["winner"], "human_winner": row.pop("winner")} for row in rows]
+    judged = [{**row, "gpt4_winner": "model_a" if k % 3 else row["gpt4_winner"]} for k, row in enumerate(judged)]
+    one, two = (by(ng.analyse("rank-sides", r), "system", "other") for r in (judged, anonymous(judged)))
+    for pair, row in one.items():
+        assert row["value"] == two[pair]["value"]
+        assert row["high"] - row["low"] > 1.5 * (two[pair]["high"] - two[pair]["low"])
+
+
 def test_metrics_choose_the_higher_score_where_they_are_asked_for() -> None:
     data = ng.load(choices(CLEAR, 400, 400))
     length = data.samples["output"].str.len_chars().cast(float)

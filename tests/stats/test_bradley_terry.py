@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from nlgauge.errors import DataError
+from nlgauge.stats.ranking.annotators import effective_annotators
 from nlgauge.stats.ranking.ballots import Ballots, TieModel, both_orders, connected
 from nlgauge.stats.ranking.bradley_terry import bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
@@ -184,6 +185,69 @@ def test_choices_on_one_unit_that_repeat_each_other_count_once() -> None:
     assert three.theta == pytest.approx(one.theta)
     assert np.diag(three.covariance)[:4] == pytest.approx(np.diag(one.covariance)[:4])
     assert (np.diag(three.model)[:4] < 0.5 * np.diag(one.model)[:4]).all()
+
+
+def with_preferences(n: int, annotators: int, spread: float, seed: int = 0) -> Ballots:
+    """Three equal systems, every choice on an input of its own, annotators with preferences of their own."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 3, n)
+    b = (a + rng.integers(1, 3, n)) % 3
+    who, worth = rng.integers(0, annotators, n), rng.normal(0, spread, (annotators, 3))
+    won = rng.random(n) < 1 / (1 + np.exp(worth[who, b] - worth[who, a]))
+    return Ballots(a, b, np.where(won, 0, 1), np.arange(n), None, who)
+
+
+def test_the_covariance_with_annotators_is_that_of_leaving_each_out() -> None:
+    """On inputs of their own V_input = V_intersection, so that V is the jackknife over annotators, here by refitting."""
+    v = with_preferences(3000, 8, 1.0)
+    assert v.annotator is not None
+    made = fit(v, 3)
+    without = np.array([fit(v.part(v.annotator != g), 3).theta for g in range(8)]) - made.theta
+    assert np.diag(made.covariance)[:3] == pytest.approx(7 / 8 * (without**2).sum(axis=0), rel=0.05)
+    alone = fit(replace(v, annotator=None), 3)
+    assert made.theta.tolist() == alone.theta.tolist()
+    assert (np.diag(made.covariance)[:3] > 3 * np.diag(alone.covariance)[:3]).all()
+    assert made.freedom == pytest.approx(7, abs=0.2) and alone.freedom == 2999
+
+
+def test_votes_that_one_annotator_repeats_on_other_inputs_count_once() -> None:
+    v = votes(200, units=100_000)
+    thrice = v.part(np.repeat(np.arange(200), 3))
+    thrice = replace(thrice, unit=np.arange(600), annotator=np.repeat(np.arange(200), 3))
+    one, three = fit(v, 4), fit(thrice, 4)
+    assert np.diag(three.covariance)[:4] == pytest.approx(np.diag(one.covariance)[:4], rel=0.15)
+
+
+def test_annotators_with_one_vote_each_add_nothing() -> None:
+    v = votes(400, units=80)
+    alone, known = fit(v, 4), fit(replace(v, annotator=np.arange(400)), 4)
+    assert np.diag(known.covariance)[:4] == pytest.approx(np.diag(alone.covariance)[:4], rel=0.05)
+
+
+def test_errors_with_annotators_do_not_depend_on_the_order_of_systems() -> None:
+    v, turn = with_preferences(300, 5, 0.3), np.array([2, 0, 1])
+    one, other = fit(v, 3), fit(replace(v, first=turn[v.first], second=turn[v.second]), 3)
+    assert other.covariance[:3, :3][np.ix_(turn, turn)] == pytest.approx(one.covariance[:3, :3])
+
+
+def test_the_effective_number_of_annotators_is_that_of_the_system_with_the_fewest() -> None:
+    v = ballots(counted(0, 1, 20, 20) + counted(1, 2, 20, 20))
+    assert effective_annotators(v, 3) == 0.0
+    assert effective_annotators(replace(v, annotator=np.arange(80) % 4), 3) == pytest.approx(4)
+    assert effective_annotators(replace(v, annotator=np.where(np.arange(80) < 40, np.arange(80) % 4, 0)), 3) == 1.0
+    unnamed = np.where(np.arange(80) % 8 < 4, np.arange(80) % 4, -1 - np.arange(80))
+    assert effective_annotators(replace(v, annotator=unnamed), 3) == pytest.approx(4)
+
+
+def test_equality_is_tested_with_what_annotators_differ_by() -> None:
+    """Where all agree nothing is added; where they are split the same wins say less."""
+    v = ballots(counted(0, 1, 40, 20))
+    agree, split = np.arange(60) % 6, np.arange(60) // 10  # 4 wins of ten for each, or all and none
+    (alone,), (agreeing,), (splitting,) = (
+        equality_tests(replace(v, annotator=who), 2, "davidson", False, [(0, 1)]) for who in (None, agree, split)
+    )
+    assert agreeing == pytest.approx(alone)
+    assert 0 < splitting < 0.6 * alone
 
 
 def test_all_pairs_at_once_ask_for_more_than_one_pair_does() -> None:

@@ -12,6 +12,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
+from nlgauge.stats.ranking.annotators import effective_annotators
 from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, both_orders, connected, winners_reach
 from nlgauge.stats.ranking.bradley_terry import Strengths, bootstrap, equality_tests, expected_score, fit
 from nlgauge.stats.ranking.told_apart import AllPairs, all_pairs, deviations
@@ -21,6 +22,7 @@ Interval = Literal["sandwich", "bootstrap"]
 Adjust = Literal["first", "style", "none"]  # the place alone; the place and style; nothing
 LEVEL, DRAWS = 0.95, 1000
 FEWEST = 10  # independent inputs below which there is no interval and no test
+FEWEST_ANNOTATORS = 4  # three find 0% to 8% of the true differences for other annotators (docs/rank_coverage.md)
 TIES = {
     "davidson": "Bradley-Terry with ties after Davidson (1970)",
     "rao-kupper": "Bradley-Terry with ties after Rao and Kupper (1967)",
@@ -49,7 +51,7 @@ class SideRanking:
         """Standard errors in half an interval."""
         from scipy.stats import t
 
-        return float(t.ppf((1 + LEVEL) / 2, max(1, self.made.units - 1)))
+        return float(t.ppf((1 + LEVEL) / 2, self.made.freedom))
 
     def counts(self) -> tuple[Floats, Floats, Floats]:
         """Wins, ties and losses of each system."""
@@ -86,10 +88,11 @@ class SideRanking:
         return value, low, high
 
     def _bound(self, i: int) -> tuple[float, float]:
-        """What can be said of one that won (or lost) all: the exact limit of a share, inputs counted, not choices."""
+        """What can be said of one that won (or lost) all: the exact limit of a share, clusters counted, not choices."""
         won, tied, lost = (c[i] for c in self.counts())
         mine = (self.ballots.first == i) | (self.ballots.second == i)
-        limit = float(((1 - LEVEL) / 2) ** (1 / len(np.unique(self.ballots.unit[mine]))))
+        clusters = [self.ballots.unit, *([self.ballots.annotator] if self.made.annotators else [])]
+        limit = float(((1 - LEVEL) / 2) ** (1 / min(len(np.unique(c[mine])) for c in clusters if c is not None)))
         if tied == 0 and lost == 0:
             return limit, 1.0
         return (0.0, 1 - limit) if tied == 0 and won == 0 else (float("nan"), float("nan"))
@@ -119,7 +122,9 @@ def _ranked(
     seed: int,
 ) -> SideRanking:  # fmt: skip
     position = adjust != "none" and both_orders(ballots) > 0.5
-    made = fit(ballots, len(group), ties, position)
+    enough = effective_annotators(ballots, len(group)) > FEWEST_ANNOTATORS - 1
+    clustered = ballots if enough else replace(ballots, annotator=None)
+    made = fit(clustered, len(group), ties, position)
     size, rng = len(group), np.random.default_rng(seed)
     why = _infinite(ballots, size, ties)
     middle = np.array([not w for w in why]) if not all(why) else np.ones(size, bool)
@@ -130,16 +135,20 @@ def _ranked(
         return SideRanking(side, number, group, ballots, made, covariance, nothing, nothing, None, why)
     if interval == "bootstrap":
         drawn = bootstrap(ballots, made, DRAWS, rng)
+        if made.annotators:  # inputs are drawn; what annotators add comes from the jackknife
+            drawn += rng.multivariate_normal(np.zeros(len(made.between)), made.between, DRAWS, method="eigh")
         drawn[:, :size] -= drawn[:, :size][:, middle].mean(axis=1, keepdims=True)
         covariance = np.atleast_2d(np.cov(drawn.T))
-        low, high = np.quantile(drawn[:, :size], _expanded(made.units), axis=0)
+        low, high = np.quantile(drawn[:, :size], _expanded(made.freedom + 1), axis=0)
         errors = drawn[:, :size] - theta
+        if made.annotators:
+            errors *= np.sqrt(made.freedom / rng.chisquare(made.freedom, (DRAWS, 1)))
     else:
-        errors = deviations(covariance[:size, :size], made.units, rng)
+        errors = deviations(covariance[:size, :size], made.freedom, rng)
         low = high = theta
     ranking = SideRanking(
         side, number, group, ballots, made, covariance, low, high,
-        all_pairs(theta, covariance[:size, :size], errors, LEVEL, _tested(ballots, made, why)), why,
+        all_pairs(theta, covariance[:size, :size], errors, LEVEL, _tested(clustered, made, why)), why,
     )  # fmt: skip
     if interval == "sandwich":
         half = ranking.factor * np.sqrt(np.diag(covariance)[:size])
@@ -160,7 +169,7 @@ def _tested(ballots: Ballots, made: Strengths, why: list[str]) -> Floats | None:
     return found
 
 
-def _expanded(units: int) -> list[float]:
+def _expanded(units: float) -> list[float]:
     """Percentiles widened for the bootstrap's narrowness with few units (Hesterberg 2015)."""
     from scipy.stats import norm, t
 
@@ -195,14 +204,19 @@ def effect_names(found: SidesVotes, ranking: SideRanking) -> list[str]:
     return [*(["first_place"] if ranking.made.position else []), *found.features]
 
 
-def method(ties: TieModel, adjust: Adjust, interval: Interval, unit: str) -> str:
+def method(found: SidesVotes, ranked: list[SideRanking], ties: TieModel, adjust: Adjust, interval: Interval) -> str:
     """One sentence a choice that was made."""
+    unit, annotators = found.unit, any(r.made.annotators for r in ranked)
     place = ", with an advantage of the first place"
     style = " and effects of length and layout (their relative difference, in standard deviations)"
     what = {"first": place, "none": "", "style": place + style}[adjust]
     how = {
-        "sandwich": f"sandwich covariance clustered by {unit}, t distribution",
-        "bootstrap": f"bootstrap over {unit}s, {DRAWS:,} draws, expanded percentiles",
+        "sandwich": f"two-way sandwich covariance clustered by {unit} and, for people, by annotator (jackknife), t "
+        "distribution with the degrees of freedom of the fewer clusters"
+        if annotators
+        else f"sandwich covariance clustered by {unit}, t distribution",
+        "bootstrap": f"bootstrap over {unit}s, {DRAWS:,} draws, expanded percentiles"
+        + (", with the variance between annotators (jackknife)" if annotators else ""),
     }[interval]
     return (
         f"{TIES[ties]}{what}; maximum likelihood. Strengths are log-odds around a mean of 0. {LEVEL:.0%} intervals: "
@@ -244,3 +258,45 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                     "place cannot be told from a stronger system: not controlled for. Show pairs in both orders."
                 )
     return notes
+
+
+def limit_to_annotators(ranked: list[SideRanking]) -> list[str]:
+    """Return the sentence that results hold for these annotators only, where they are too few or too unequal."""
+    sentences = []
+    for r in ranked:
+        if r.ballots.annotator is None or r.made.annotators:
+            continue
+        names = len(np.unique(r.ballots.annotator[r.ballots.annotator >= 0]))
+        if not names:  # a group of systems whose votes all lack an ID; `annotator_notes` counts these
+            continue
+        if names < FEWEST_ANNOTATORS:
+            reason = f"With {names} annotator{'s' * (names > 1)} (at least {FEWEST_ANNOTATORS} are needed)"
+        else:
+            effective = effective_annotators(r.ballots, len(r.systems))
+            reason = (
+                f"With votes that {names} annotators cast so unevenly that one of the systems has an effective number "
+                f"of {effective:.1f} annotators (more than {FEWEST_ANNOTATORS - 1} are needed)"
+            )
+        sentences.append(
+            f"{reason}, human results hold for these annotators only and do not generalize to other annotators."
+        )
+    return list(dict.fromkeys(sentences))
+
+
+def annotator_notes(ranked: list[SideRanking]) -> list[str]:
+    """Return what is assumed about votes whose annotator is unknown."""
+    people = [r.ballots.annotator for r in ranked if r.side == HUMAN]
+    known = [annotator for annotator in people if annotator is not None]
+    if len(known) < len(people):
+        return [
+            "Annotator IDs are unknown, so human votes on different inputs are assumed to be independent. If a few "
+            "annotators with preferences of their own cast them, the intervals are too narrow and false claims are "
+            "more frequent than stated (docs/rank_coverage.md). A column of annotator IDs, such as `annotator`, is "
+            "taken into account."
+        ]
+    unnamed, votes = sum(int((a < 0).sum()) for a in known), sum(len(a) for a in known)
+    if not unnamed:
+        return []
+    return [
+        f"{unnamed:,} of {votes:,} human votes have no annotator ID and are assumed to be independent of the others."
+    ]

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.data import raters
 from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import FIRST, OCCURRENCE, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
@@ -17,6 +18,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.stats.ranking.ballots import TIE, Ballots
 from nlgauge.stats.ranking.wins import UNKNOWN, score_votes
 from nlgauge.text.formatting import FEATURES, format_counts
+from nlgauge.types import Ints
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     systems = _best_first(next(iter(parts.values())), votes)
     numbers = _units(data, votes, unit)
     sides = {name: _ballots(part, systems, numbers, features) for name, part in parts.items()}
+    if HUMAN in sides:  # a model or a metric stands for itself, not for others like it
+        sides[HUMAN] = replace(sides[HUMAN], annotator=_number_annotators(parts[HUMAN]))
     pairs = votes.unique(["input", "first", "second"], maintain_order=True)
     for name in choice.metrics or ():
         sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
@@ -105,6 +109,18 @@ def _ballots(votes: pl.DataFrame, systems: list[str], units: dict[str, int], fea
     outcome = np.where(said == FIRST, 0, np.where(said == SECOND, 1, TIE)).astype(np.int64)
     unit = votes["input"].replace_strict(units, return_dtype=pl.Int64).to_numpy()
     return Ballots(first, second, outcome, unit, votes.select(features).to_numpy() if features else None)
+
+
+def _number_annotators(votes: pl.DataFrame) -> Ints | None:
+    """Number who cast each vote, as `Ballots.annotator` does; None where no annotator ID is known.
+
+    A label such as "human" or "expert" says what somebody is, not who.
+    """
+    names = sorted({name for name in votes["rater"].drop_nulls() if not raters.PERSON.fullmatch(name)})
+    if not names:
+        return None
+    number = {name: k for k, name in enumerate(names)}
+    return np.array([number.get(name, -1 - row) for row, name in enumerate(votes["rater"])], np.int64)
 
 
 def _of_metric(data: Dataset, votes: pl.DataFrame, metric: str, ballots: Ballots) -> Ballots:

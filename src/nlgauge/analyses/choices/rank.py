@@ -6,7 +6,16 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, method, rankings, remarks
+from nlgauge.analyses.choices._rankings import (
+    Adjust,
+    Interval,
+    SideRanking,
+    annotator_notes,
+    limit_to_annotators,
+    method,
+    rankings,
+    remarks,
+)
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.number import percent, row_interval, some
@@ -38,8 +47,8 @@ def rank(
         cells={"value": row_interval, "win_chance": _chance,
                "rank": _rank_text, "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
                "side": lambda r: "people" if r["side"] == HUMAN else r["side"]},
-        method=f"{method(ties, adjust, interval, found.unit)} Tiers and places: all pairs of a side tested at once by "
-        "the largest |t|; a wrong statement among them has a chance of about 5 % at most (simulated: "
+        method=f"{method(found, ranked, ties, adjust, interval)} Tiers and places: all pairs of a side tested at once "
+        "by the largest |t|; a wrong statement among them has a chance of about 5 % at most (simulated: "
         "docs/rank_coverage.md).",
         definitions={
             "rank": "place by strength; in brackets the places that the choices leave open",
@@ -49,8 +58,9 @@ def rank(
         answers=[
             *_only_machines(found),
             *(words for r in ranked if (words := first_words(found, r, groups="group" not in hidden))),
+            *limit_to_annotators(ranked),
         ],
-        notes=remarks(found, ranked, adjust),
+        notes=[*remarks(found, ranked, adjust), *annotator_notes(ranked)],
         signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
     )  # fmt: skip
 
@@ -109,7 +119,8 @@ def first_words(found: SidesVotes, r: SideRanking, groups: bool = False) -> str:
     if len(first) == 1:
         best = f"By {who} {first[0]} is clearly first of {len(order)}"
     elif len(first) == len(order):
-        return f"By {who} no two of the {len(order)} systems are told apart ({order[0]} leads); it takes more choices."
+        more = "annotators" if 0 < r.made.annotators < r.made.units else "choices"
+        return f"By {who} no two of the {len(order)} systems are told apart ({order[0]} leads); it takes more {more}."
     else:
         best = f"By {who} the first of {len(order)} is among {some(first, 5)}, none of them clearly better"
     pairs = len(order) * (len(order) - 1) // 2

@@ -6,7 +6,16 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._rankings import Adjust, SideRanking, effect_names, method, rankings, remarks
+from nlgauge.analyses.choices._rankings import (
+    Adjust,
+    SideRanking,
+    annotator_notes,
+    effect_names,
+    limit_to_annotators,
+    method,
+    rankings,
+    remarks,
+)
 from nlgauge.analyses.choices._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
@@ -44,10 +53,10 @@ def rank_effects(
             "value": row_interval,
             "win_chance": lambda r: percent(r["win_chance"]),
         },
-        method=f"{method(ties, adjust, 'sandwich', found.unit)} p: two-sided, of each effect by itself.",
+        method=f"{method(found, ranked, ties, adjust, 'sandwich')} p: two-sided, of each effect by itself.",
         definitions={"beats an equal system": "chance to be preferred to an output of an equally strong system, by "
                      "place alone or with one standard deviation more of the feature, a tie being half"},
-        notes=remarks(found, ranked, adjust),
+        notes=[*remarks(found, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
         signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}",
     )  # fmt: skip
 
@@ -64,7 +73,7 @@ def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
             "side": r.side, "group": r.group, "aspect": aspect, "measure": name, "value": value,
             "low": value - r.factor * error if known else float("nan"),
             "high": value + r.factor * error if known else float("nan"),
-            "p": float(2 * t.sf(abs(value) / error, r.made.units - 1)) if known else float("nan"),
+            "p": float(2 * t.sf(abs(value) / error, r.made.freedom)) if known else float("nan"),
             "win_chance": float(expected_score(np.array(value), r.made.tie, r.made.ties)), "n": len(r.ballots),
             "reason": None if known else f"{r.made.units} inputs",
         })  # fmt: skip

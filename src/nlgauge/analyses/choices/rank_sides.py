@@ -6,7 +6,17 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._rankings import LEVEL, Adjust, Floats, SideRanking, method, rankings, remarks
+from nlgauge.analyses.choices._rankings import (
+    LEVEL,
+    Adjust,
+    Floats,
+    SideRanking,
+    annotator_notes,
+    limit_to_annotators,
+    method,
+    rankings,
+    remarks,
+)
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
@@ -45,7 +55,7 @@ def rank_sides(
         cells={"people_chance": lambda r: percent(r["people_chance"]),
                "judge_chance": lambda r: percent(r["judge_chance"]),
                "value": row_interval},
-        method=f"{method(ties, adjust, 'sandwich', found.unit)} Difference: the judge's gap minus people's, in "
+        method=f"{method(found, ranked, ties, adjust, 'sandwich')} Difference: the judge's gap minus people's, in "
         f"log-odds; choices on one {found.unit} are taken together; intervals and p hold for all pairs at once.",
         definitions={
             OPPOSITE: "both tell the two apart, the other way round",
@@ -55,7 +65,7 @@ def rank_sides(
         },
         answers=[_words(name, [r for r in rows if r["metric"] == name]) for name in dict.fromkeys(
             r["metric"] for r in rows)],
-        notes=remarks(found, ranked, adjust),
+        notes=[*remarks(found, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
         signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|seed:{seed}",
     )  # fmt: skip
 
@@ -68,7 +78,8 @@ def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
     units = len(np.union1d(people.ballots.unit, judge.ballots.unit))
     covariance = _together(people, judge, a, b, units)
     shift = judge.made.theta[b] - people.made.theta[a]
-    tests = all_pairs(shift, covariance, deviations(covariance, units, np.random.default_rng(seed)), LEVEL)
+    freedom = min(units - 1, people.made.freedom) if people.made.annotators else units - 1
+    tests = all_pairs(shift, covariance, deviations(covariance, freedom, np.random.default_rng(seed)), LEVEL)
     rows = []
     order = np.argsort(-people.made.theta[a], kind="stable")
     for k, i in enumerate(order):
@@ -91,7 +102,8 @@ def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
 
 
 def _together(people: SideRanking, judge: SideRanking, a: list[int], b: list[int], units: int) -> Floats:
-    """Covariance of the judge's strengths minus people's; choices on one unit are not independent."""
+    """Covariance of the judge's strengths minus people's; choices on one unit or by one annotator are not
+    independent."""
     if people.made.penalised or judge.made.penalised:
         return np.asarray(people.covariance[np.ix_(a, a)] + judge.covariance[np.ix_(b, b)])
     one, two = people.made.influence[:, a], judge.made.influence[:, b]
@@ -99,7 +111,7 @@ def _together(people: SideRanking, judge: SideRanking, a: list[int], b: list[int
     apart = np.zeros((rows, len(a)))
     apart[: len(two)] += two
     apart[: len(one)] -= one
-    return np.asarray(apart.T @ apart * units / (units - 1))
+    return np.asarray(apart.T @ apart * units / (units - 1) + people.made.between[np.ix_(a, a)])
 
 
 def _verdict(people: SideRanking, judge: SideRanking, a: tuple[int, int], b: tuple[int, int], other: bool) -> str:

@@ -8,8 +8,8 @@ from nlgauge.table import Table
 
 @section(
     "rank", order=6, question="Which system is best by choices between two outputs, and which cannot be told apart?",
-    not_said="Whether the inputs and those who chose stand for the ones you have in mind. One who chooses often is not "
-             "accounted for: choices on one input are taken together, those of one rater are not.",
+    not_said="Whether the inputs and the annotators stand for the ones you have in mind. Votes on one input, and those "
+             "of one annotator where annotator IDs are known, are treated as dependent.",
     applies=lambda run: run.data.comparisons.height > 0, of_choices=True,
 )  # fmt: skip
 def rank(run: Run) -> Findings:

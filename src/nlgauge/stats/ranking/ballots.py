@@ -17,7 +17,8 @@ FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
 class Ballots:
     """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
 
-    `covariates` is choices × columns: what the first output has more of than the second.
+    `covariates` is choices × columns: what the first output has more of than the second. `annotator` numbers who chose,
+    from 0 on; a choice without an annotator ID has a negative number of its own, as if nobody else's were like it.
     """
 
     first: Ints
@@ -25,13 +26,19 @@ class Ballots:
     outcome: Ints
     unit: Ints
     covariates: Array | None = None
+    annotator: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.first)
 
     def part(self, rows: Any) -> Ballots:
-        more = None if self.covariates is None else self.covariates[rows]
-        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more)
+        more, who = (None if x is None else x[rows] for x in (self.covariates, self.annotator))
+        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more, who)
+
+    def merge(self, old: int, new: int) -> Ballots:
+        """Count the choices of system `old` as those of `new`."""
+        first, second = (np.where(side == old, new, side) for side in (self.first, self.second))
+        return replace(self, first=first, second=second)
 
 
 def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from nlgauge.errors import DataError
+from nlgauge.stats.ranking.annotators import annotator_covariance, effective_annotators, score_excess, vote_information
 from nlgauge.stats.ranking.ballots import TIE, Ballots, TieModel, winners_reach
 from nlgauge.types import Array, Ints, Mask
 
@@ -28,7 +30,9 @@ class Strengths:
     """Estimates: `theta` (mean 0), `effects` (advantage of the first place, if `position`, then covariates), `tie`.
 
     `influence` is units × (systems + effects + tie): what each unit adds to the error of the estimates; its
-    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies.
+    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies. `between` is
+    the covariance that annotators with preferences of their own add, `annotators` their effective number; both are 0
+    where annotators are not clusters.
     """
 
     theta: Array
@@ -40,13 +44,23 @@ class Strengths:
     influence: Array
     model: Array
     units: int
+    between: Array
+    annotators: float = 0.0
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard errors: those of the smaller number of clusters."""
+        return max(1.0, min(self.units, self.annotators or np.inf) - 1)
 
     @property
     def covariance(self) -> Array:
-        """Clustered by unit (sandwich). Under the penalty residuals vanish and with them the sandwich: then that of the
-        model, widened by the design effect of the parameters that have one."""
+        """Clustered by unit and, where they are known, by annotator (two-way sandwich).
+
+        Under the penalty residuals vanish and with them the sandwich: then that of the model, widened by the design
+        effect of the parameters that have one.
+        """
         scale = self.units / max(1, self.units - 1)
-        sandwich = scale * self.influence.T @ self.influence
+        sandwich = scale * self.influence.T @ self.influence + self.between
         if not self.penalised:
             return np.asarray(sandwich)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -60,7 +74,7 @@ class Strengths:
         turn[: len(systems), : len(systems)] -= systems / systems.sum()
         return replace(
             self, theta=self.theta - self.theta[systems].mean(), influence=self.influence @ turn.T,
-            model=turn @ self.model @ turn.T,
+            model=turn @ self.model @ turn.T, between=turn @ self.between @ turn.T,
         )  # fmt: skip
 
 
@@ -98,16 +112,23 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     np.add.at(score, units[at], gradient)
     turn = _centring(systems, len(found))
     theta, effects, tie = _parted(turn @ found, systems, family)
+
+    def information_of(rows: Ints) -> Array:
+        votes = np.eye(3)[ballots.outcome[rows]]
+        return np.asarray(_climbs(cells.design[cells.of[rows]], votes[None], found[None], family)[1][0])
+
+    between = annotator_covariance(ballots, systems, gradient, inverse, information_of)
     return Strengths(
         theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
+        turn @ between @ turn.T, effective_annotators(ballots, systems),
     )  # fmt: skip
 
 
 def equality_tests(
     ballots: Ballots, systems: int, ties: TieModel, position: bool, pairs: Iterable[Pair]
 ) -> list[float]:
-    """z of the score test that the two systems of each pair are equally strong, clustered by unit; above 0: the first
-    is stronger, NaN where the effects cannot be told apart.
+    """z of the score test that the two systems of each pair are equally strong, clustered by unit and, where they are
+    known, by annotator; above 0: the first is stronger, NaN where the effects cannot be told apart.
 
     It needs strengths only as they are when the two are equal, so that it holds where one of them won all: there a
     strength over its error says less and less the clearer the choices are (Hauck and Donner 1977).
@@ -124,9 +145,7 @@ def equality_tests(
         equal = places.copy()
         equal[:, one] += equal[:, other]
         equal = np.delete(equal, [other, one], axis=1)  # the two together are the 0 of the others
-        merged = replace(
-            ballots, first=_renamed(ballots.first, other, one), second=_renamed(ballots.second, other, one)
-        )
+        merged = ballots.merge(other, one)
         reach = np.delete(np.delete(winners_reach(merged, systems, ties), other, axis=0), other, axis=1)
         made, _ = _newton(equal, counts if reach.all() else counts + extra, family)
         if not np.isfinite(made).all():
@@ -138,14 +157,14 @@ def equality_tests(
         information = _climbs(design, counts[None], made[None], family)[1][0]
         rest = np.delete(np.arange(len(made)), width)
         slope = np.linalg.lstsq(information[np.ix_(rest, rest)], information[rest, width], rcond=None)[0]
-        score = np.bincount(at, gradient[:, width] - gradient[:, rest] @ slope)
-        error = np.sqrt(scale * (score**2).sum())
-        found.append(float(score.sum() / error) if error > 0 else 0.0)
+        score = gradient[:, width] - gradient[:, rest] @ slope
+        variance = scale * (np.bincount(at, score) ** 2).sum()
+        if ballots.annotator is not None:
+            weights = np.insert(-slope, width, 1.0)
+            share = vote_information(design, counts, made, weights, partial(_terms, family=family))[cells.of]
+            variance += score_excess(ballots, score, share / share.sum())
+        found.append(float(score.sum() / np.sqrt(variance)) if variance > 0 else 0.0)
     return found
-
-
-def _renamed(systems: Ints, old: int, new: int) -> Ints:
-    return np.where(systems == old, new, systems)
 
 
 def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:

@@ -43,11 +43,10 @@ class AllPairs:
         return tier
 
 
-def deviations(covariance: Array, units: int, rng: np.random.Generator, draws: int = DRAWS) -> Array:
-    """Errors of estimates with this covariance, from so many independent units: draws of a multivariate t."""
+def deviations(covariance: Array, freedom: float, rng: np.random.Generator, draws: int = DRAWS) -> Array:
+    """Errors of estimates with this covariance and so many degrees of freedom: draws of a multivariate t."""
     values, vectors = np.linalg.eigh(covariance)
     normal = rng.standard_normal((draws, len(values))) * np.sqrt(np.maximum(values, 0))
-    freedom = max(1, units - 1)
     return np.asarray(normal @ vectors.T * np.sqrt(freedom / rng.chisquare(freedom, (draws, 1))))
 
 
@@ -59,7 +58,7 @@ def all_pairs(
     error does not tell, else NaN; the error of such a pair is the one that agrees with it.
 
     >>> rng = np.random.default_rng(0)
-    >>> made = all_pairs(np.array([2.0, 0.2, 0.0]), np.eye(3) / 9, deviations(np.eye(3) / 9, 50, rng))
+    >>> made = all_pairs(np.array([2.0, 0.2, 0.0]), np.eye(3) / 9, deviations(np.eye(3) / 9, 49, rng))
     >>> made.tiers().tolist(), [r.tolist() for r in made.ranks]
     ([1, 2, 2], [[1, 2, 2], [1, 3, 3]])
     """
