@@ -214,6 +214,21 @@ def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
 
 
 @coefficient(
+    "acc-eq-cross-fitted",
+    label="acc_eq†",
+    title="Pairwise accuracy with ties (metric scores at most ε apart are tied, with the ε of other groups)",
+    needs="own",
+    definition="acc-eq with metric scores at most ε apart tied, for the ε that is best on the other half of the groups.",
+    formula="mean (C + T_hm) / all pairs, at the ε of the other half",
+    groupings=("input", "item"),
+)
+def acc_eq_cross_fitted(groups: Groups, rng: np.random.Generator) -> Array:
+    from nlgauge.stats.correlation.tie_calibration import cross_fit
+
+    return cross_fit(groups.x, groups.z)
+
+
+@coefficient(
     "tau-23-calibrated",
     label="Kendall τ₂₃*",
     title="Kendall's tau-23 (metric scores at most ε apart are tied, with the best ε)",
