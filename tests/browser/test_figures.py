@@ -58,7 +58,7 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("ceiling", splits=5)
     yield panel.analyse("replacement")
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
-    yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[20, 40], trials=5)
+    yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[80, 120], trials=5)
     yield from few_labels_and_choices()
     yield ng.bias(judged())
     yield ng.drift(data, data)

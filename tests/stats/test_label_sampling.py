@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nlgauge.stats.design.label_sampling import (
+    ClusterSampler,
     allocation,
     combined_probability,
     coordinated_draw,
@@ -122,3 +123,52 @@ def test_the_share_explained_is_that_of_statsmodels_and_needs_labels():
     labels = np.where(np.arange(50) < 5, y, np.nan)
     assert np.isnan(explained(x, labels, strata)).all()
     assert np.isnan(explained(x, np.ones(50))).all()
+
+
+def test_a_layout_labels_rows_at_random_or_whole_clusters_and_repeats_a_small_file():
+    sizes, codes = np.array([1, 3, 6]), np.array([0, 1, 2])
+    rng = np.random.default_rng(1)
+    for whole in (False, True):
+        layout = ClusterSampler(sizes, codes, whole).layout(10, rng)
+        assert sorted(np.bincount(layout)) == [1, 3, 6]
+        assert (np.count_nonzero(np.diff(layout)) == 2) == whole
+        repeated = ClusterSampler(sizes, codes, whole).layout(25, rng)
+        assert len(repeated) == 25 and not set(repeated[:10]) & set(repeated[10:])
+        first = [ClusterSampler(sizes, codes, whole).layout(4, rng) for _ in range(2000)]
+        assert all(set(each) == set(range(each.max() + 1)) for each in first)
+        together = np.mean([each[0] == each[1] for each in first])
+        assert together == pytest.approx(2 / 3 if whole else (3 * 2 + 6 * 5) / (10 * 9), abs=0.045)
+
+
+@pytest.mark.parametrize("per_cluster", [2, 10])
+@pytest.mark.parametrize("similarity", [0.0, 0.3, 0.8])
+def test_rows_of_a_simulated_cluster_are_as_similar_as_in_the_data(similarity, per_cluster):
+    rng = np.random.default_rng(2)
+    codes = np.repeat(np.arange(400), per_cluster)
+    values = np.sqrt(similarity) * rng.normal(size=400)[codes] + np.sqrt(1 - similarity) * rng.normal(size=len(codes))
+    sampler = ClusterSampler(np.full(400, per_cluster), codes, whole=True)
+    clusters = sampler.layout(len(codes), rng)
+    drawn = values[sampler.draw(clusters, sampler.affinity(values), 20, rng)]
+    assert drawn.var() == pytest.approx(values.var(), rel=0.1)
+    pairs = np.argsort(clusters, kind="stable").reshape(-1, per_cluster)[:, :2]
+    correlation = np.corrcoef(drawn[:, pairs].reshape(-1, 2).T)[0, 1]
+    assert correlation == pytest.approx(similarity, abs=0.1)
+
+
+def test_few_pairs_of_labels_are_taken_as_similar():
+    rng = np.random.default_rng(3)
+    alone = ClusterSampler(np.full(50, 10), np.arange(50), whole=False)
+    assert alone.affinity(rng.normal(size=50)) == pytest.approx(np.sqrt(0.5))
+    assert alone.affinity(np.ones(50)) == 0
+
+
+def test_a_draw_stays_in_one_cluster_or_takes_all_rows():
+    rng = np.random.default_rng(4)
+    codes = np.array([2, 0, 1, 0, 2, 2])
+    sampler = ClusterSampler(np.full(3, 4), codes, whole=True)
+    clusters = np.repeat(np.arange(3), 4)
+    inside = codes[sampler.draw(clusters, 1.0, 1000, rng)].reshape(1000, 3, 4)
+    assert (inside == inside[:, :, :1]).all()
+    for affinity in (0.0, 1.0, np.linspace(0, 1, 12)):
+        shares = np.bincount(sampler.draw(clusters, affinity, 3000, rng).reshape(-1)) / 36000
+        assert shares == pytest.approx(np.full(6, 1 / 6), abs=0.02)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
+from nlgauge.analyses.estimates._partly_labelled import CLUSTERS, rows_of
 from nlgauge.analyses.verdicts._labelled import judge_pass, labelled, people_pass
 from nlgauge.analyses.verdicts.verdicts import ALSO
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
-from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of
+from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of, figures_of
+from nlgauge.stats.design.label_sampling import ClusterSampler
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
 from nlgauge.table import Row, Table
-from nlgauge.types import Array, Mask
+from nlgauge.types import Array, Ints, Mask
 
 Aim = Literal["estimate", "gate", "compare"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
@@ -49,9 +52,11 @@ def labels_needed(
 ) -> Table:
     """The curve of an interval's width, or of the chance of a decision, against the number of labels.
 
-    Studies are simulated by drawing labelled rows with replacement, each with its judge's score. `width` is on the
-    scale of the ratings (a tenth of their range by default), `gate` names a figure of `verdicts` and the value that
-    it must pass, `systems` two systems (by default the two that people rate highest).
+    Studies are simulated by drawing labelled rows with replacement, each with its judge's score. Rows of one cluster
+    (conversation, document, or input with outputs of several systems) are as similar as in the data, and their
+    intervals are those that `estimate` and `verdicts` give. `width` is on the scale of the estimate (a tenth of its
+    range by default), `gate` names a figure of `verdicts` and the value that it must pass, `systems` two systems (by
+    default the two that people rate highest).
     """
     if not 0 < power < 1 or trials < 2:
         raise NlgaugeError(f"power lies between 0 and 1 and trials are 2 or more; found {power:g}, {trials}.")
@@ -61,9 +66,9 @@ def labels_needed(
             f"{panel.name}, {panel.aspect}: {n_known} labels are too few to plan from; label {LEAST} first: "
             f"`nlgauge next FILE --budget {LEAST}`."
         )
-    target = power
+    target, file = power, _file(panel)
     if goal == "estimate":
-        spread = np.ptp(panel.human[np.isfinite(panel.human)])
+        spread = np.ptp(file.scaled(panel.human[np.isfinite(panel.human)]))
         target = width if width is not None else float(spread) / 10
         if target <= 0:
             raise NlgaugeError(f"width must be above 0; found {target:g}.")
@@ -72,26 +77,29 @@ def labels_needed(
         raise NlgaugeError(f"sizes start at 4 labels; found {steps[0]}.")
     rows: list[Row] = []
     if goal == "gate":
-        studies = list(_gates(panel, gate, people_pass_from, judge_pass_from))
+        studies = list(_gates(panel, file, gate, people_pass_from, judge_pass_from))
     else:
-        studies = list(_widths(panel) if goal == "estimate" else _comparisons(panel, systems))
+        studies = list(_widths(panel, file) if goal == "estimate" else _comparisons(panel, file, systems))
     for name, study in counted(studies, progress):
         found = _curve(study, steps, trials, seed, target, goal == "estimate", sizes is not None)
         rows += [
             {"metric": name, "aspect": panel.aspect, "measure": gate.partition("=")[0] if goal == "gate" else goal,
-             "labels": size, "value": value, "se": se, "target": target, "n": n_known}
-            for size, value, se in found
+             "labels": size, "clusters": clusters, "value": value, "se": se, "target": target, "n": n_known}
+            for size, clusters, value, se in found
         ]  # fmt: skip
-    answers = [_answer(rows, name, target, goal, _outputs(panel)) for name, _ in studies]
+    answers = [_answer(rows, name, target, goal, file) for name, _ in studies]
+    clustered = any(row["clusters"] is not None for row in rows)
+    together = f", in which the outputs of one {file.column or 'input'} count together" if clustered else ""
+    drawn = f"whole {file.noun} labeled, as in these data" if clustered and file.whole else "labels drawn at random"
     what = {"estimate": f"an interval of width {number(target)}", "gate": f"a decision on {gate}"}
     return Table(
         title=f"{panel.name}: labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}",
         rows=rows,
-        shown=["metric", "labels", "value", "se"],
-        heads={"metric": "judge", "value": "width" if goal == "estimate" else "decided"},
+        shown=["metric", "labels", *(["clusters"] if clustered else []), "value", "se"],
+        heads={"metric": "judge", "clusters": file.noun, "value": "width" if goal == "estimate" else "decided"},
         definitions={"value": WHAT[goal]},
-        method=f"{trials} simulated studies a size from {n_known} labelled outputs, drawn with replacement; labels "
-        f"drawn at random, 95 % intervals, seed {seed}.",
+        method=f"{trials} simulated studies a size from {n_known} labelled outputs, drawn with replacement; {drawn}; "
+        f"95 % intervals{together}, seed {seed}.",
         answers=[*answers, *(_raters(panel, rows, target) if goal == "estimate" else [])],
         notes=[*(_sureness(n_known) if goal == "estimate" else []), *people_note(panel)],
         signature=signature(panel, goal=goal, trials=trials, seed=seed),
@@ -105,50 +113,149 @@ def _sureness(labels: int) -> list[str]:
     ]
 
 
-def _outputs(panel: Panel) -> int:
-    """Outputs of the file, with and without labels."""
-    return panel.human.size if panel.data is None else len(panel.data)
+@dataclass(frozen=True)
+class _File:
+    """The outputs of the file with and without labels, as `estimate` takes them."""
+
+    unit: dict[str, int]  # cluster of each input
+    sizes: Ints  # outputs per cluster
+    column: str  # of clusters; empty where the outputs of one input are a cluster
+    whole: bool  # annotators label whole clusters, or most of each
+    share: bool | None  # labels are pass and fail
+    levels: tuple[float, ...]  # values that annotators gave
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.sizes.sum())
+
+    @property
+    def noun(self) -> str:
+        """What a cluster is called, in the plural."""
+        return "clusters" if self.column else "inputs"
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The ends of the scale of ratings."""
+        return None if self.share or len(self.levels) < 2 else (min(self.levels), max(self.levels))
+
+    def scaled(self, human: Array) -> Array:
+        """Labels as `estimate` takes them: of two verdicts the share that is the higher one."""
+        if not self.share or len(self.levels) != 2:
+            return human
+        low, high = self.levels
+        return np.asarray((human - low) / (high - low))
+
+    def sampler(self, panel: Panel, inputs: Ints, per_input: bool = False) -> ClusterSampler | None:
+        """Return what draws simulated studies for labeled rows of these inputs; None where each row stands alone.
+
+        per_input: a row is an input, otherwise an output.
+        """
+        sizes = np.bincount(list(self.unit.values())) if per_input else self.sizes
+        if sizes.max() < 2:
+            return None
+        codes = np.array([self.unit[panel.inputs[i]] for i in inputs], np.int64)
+        return ClusterSampler(np.sort(sizes), np.unique(codes, return_inverse=True)[1].astype(np.int64), self.whole)
 
 
-Study = Callable[[int, np.random.Generator, int], Array]  # labels, generator, trials -> one value a trial
+def _file(panel: Panel) -> _File:
+    """Read clusters, share and bounds from all outputs of the file, with the rules of `estimate`."""
+    column, share, levels = panel.cluster_column, None, tuple[float, ...]()
+    if panel.data is None:
+        codes = np.unique(panel.clusters or panel.inputs, return_inverse=True)[1]
+        unit = dict(zip(panel.inputs, codes.tolist(), strict=True))
+        sizes = np.bincount(codes) * panel.n_systems
+    else:
+        rows = rows_of(panel.data, panel.aspect, [], keep_people=True)
+        rows = rows.of(np.isin(rows.system, panel.systems))
+        codes = np.unique(rows.unit, return_inverse=True)[1]
+        unit, sizes = dict(zip(rows.input.tolist(), codes.tolist(), strict=True)), np.bincount(codes)
+        column, share, levels = rows.clustered, rows.share, rows.levels
+    labeled = np.bincount(
+        [unit[panel.inputs[i]] for i in np.nonzero(np.isfinite(panel.human))[1]], minlength=len(sizes)
+    )
+    # Of the rows that share a cluster with a labeled one, all are labeled if clusters are labeled whole. If labels are
+    # drawn at random, the share is that of labels among all rows. The nearer of the two is taken.
+    others, drawn = (float((count[labeled > 0] - 1).sum()) for count in (sizes, labeled))
+    whole = drawn >= others * (1 + labeled.sum() / sizes.sum()) / 2
+    return _File(unit, sizes.astype(np.int64), column or "", bool(whole), share, levels)
+
+
+# Labels, generator, trials -> one value per trial, and the number of clusters with labels where rows come in clusters.
+Study = Callable[[int, np.random.Generator, int], tuple[Array, int | None]]
+
+
+def _drawn(
+    sampler: ClusterSampler | None, affinity: float | Array, pool: int, rows: int, trials: int, rng: np.random.Generator
+) -> tuple[Ints, Ints | None]:
+    """Draw rows of simulated files from the labeled rows, trials × rows, and the cluster of each."""
+    if sampler is None:
+        return rng.integers(pool, size=(trials, rows)), None
+    clusters = sampler.layout(rows, rng)
+    return sampler.draw(clusters, affinity, trials, rng), clusters
 
 
 def _curve(
     study: Study, steps: Sequence[int], trials: int, seed: int, target: float, falls: bool, all_of_them: bool
-) -> list[tuple[int, float, float]]:
+) -> list[tuple[int, int | None, float, float]]:
     """Sizes up to the first that reaches the target, the same draws for every judge."""
-    found: list[tuple[int, float, float]] = []
+    found: list[tuple[int, int | None, float, float]] = []
     for size, own in zip(steps, np.random.SeedSequence(seed).spawn(len(steps)), strict=True):
-        values = study(size, np.random.default_rng(own), trials)
+        values, clusters = study(size, np.random.default_rng(own), trials)
         known = values[np.isfinite(values)]
         value = float(known.mean()) if len(known) else float("nan")
-        found.append((size, value, float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else float("nan")))
+        se = float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else float("nan")
+        found.append((size, clusters, value, se))
         if not all_of_them and (value <= target if falls else value >= target):
             break
     return found
 
 
-def _widths(panel: Panel) -> Iterator[tuple[str, Study]]:
+def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
     known = np.isfinite(panel.human)
-    outputs = _outputs(panel)
     for name in (ALONE, *panel.names):
         score = None if name == ALONE else dict(zip(panel.names, panel.oriented(), strict=True))[name]
         both = known if score is None else known & np.isfinite(score)
         if both.sum() < LEAST:
             continue
-        y, x = panel.human[both], None if score is None else score[both]
+        y, x = file.scaled(panel.human[both]), None if score is None else score[both]
+        sampler = file.sampler(panel, np.nonzero(both)[1])
+        # The judge's scores matter on all rows, its errors on the labeled ones.
+        parts = (y, y) if x is None else (y - _slope(y, x) * x, x)
+        affinities = [sampler.affinity(v) if sampler else 0.0 for v in parts]
 
-        def study(n: int, rng: np.random.Generator, trials: int, y: Array = y, x: Array | None = x) -> Array:
-            size = int(np.clip(outputs, n, max(MOST_ROWS, n)))
-            at = rng.integers(len(y), size=(trials, size))
+        def study(
+            n: int,
+            rng: np.random.Generator,
+            trials: int,
+            y: Array = y,
+            x: Array | None = x,
+            sampler: ClusterSampler | None = sampler,
+            affinities: Sequence[float] = affinities,
+        ) -> tuple[Array, int | None]:
+            size = int(np.clip(file.outputs, n, max(MOST_ROWS, n)))
+            at, clusters = _drawn(sampler, np.where(np.arange(size) < n, *affinities), len(y), size, trials, rng)
+            units = None if clusters is None else len(np.unique(clusters[:n]))
+            if units is not None and units < CLUSTERS:  # `estimate` gives no interval
+                return np.full(trials, np.nan), units
             labels = np.where(np.arange(size) < n, y[at], np.nan)
-            sample = PartlyLabelled(labels, None if x is None else x[at])
-            return np.asarray(mean_estimate(sample, "labels" if x is None else "ppi++").width)
+            sample = PartlyLabelled(
+                labels, None if x is None else x[at], clusters=clusters, share=file.share, bounds=file.bounds
+            )
+            return np.asarray(mean_estimate(sample, "labels" if x is None else "ppi++").width), units
 
         yield name, study
 
 
-def _gates(panel: Panel, gate: str, people_from: float | None, judge_from: float | None) -> Iterator[tuple[str, Study]]:
+def _slope(y: Array, x: Array) -> float:
+    """Weight of a judge's score in the estimate, at least 0."""
+    off = x - x.mean()
+    return max(float((off * y).sum() / (off**2).sum()), 0.0) if off.any() else 0.0
+
+
+def _gates(
+    panel: Panel, file: _File, gate: str, people_from: float | None, judge_from: float | None
+) -> Iterator[tuple[str, Study]]:
     written, _, text = gate.partition("=")
     measure = ALSO.get(written.strip(), written.strip())
     try:
@@ -163,25 +270,38 @@ def _gates(panel: Panel, gate: str, people_from: float | None, judge_from: float
         except NeedsMissing as error:
             refused.append(str(error))
             continue
-        known = figures_of(cell_counts(mine.passed, passed))
+        counts = cell_counts(mine.passed, passed)
+        known = figures_of(counts)
         if measure not in known:
             raise NameUnknown(f"gate '{gate}': no figure '{measure}'; use {', '.join(known)}.")
+        sampler = file.sampler(panel, mine.at[1])
+        affinity = 0.0
+        if sampler:
+            by_cell = np.array([figures_of(counts + cell)[measure].value - known[measure].value for cell in np.eye(4)])
+            affinity = sampler.affinity(np.nan_to_num(by_cell)[2 * mine.passed + passed])
 
         def study(
-            n: int, rng: np.random.Generator, trials: int, said: tuple[Mask, Mask] = (mine.passed, passed)
-        ) -> Array:
+            n: int,
+            rng: np.random.Generator,
+            trials: int,
+            verdicts: tuple[Mask, Mask] = (mine.passed, passed),
+            sampler: ClusterSampler | None = sampler,
+            affinity: float = affinity,
+        ) -> tuple[Array, int | None]:
+            drawn, clusters = _drawn(sampler, affinity, len(verdicts[0]), n, trials, rng)
             decided = []
-            for at in rng.integers(len(said[0]), size=(trials, n)):
-                found = figures_of(cell_counts(said[0][at], said[1][at]))[measure]
-                decided.append(float(found.low >= value or found.high < value))  # as `nlgauge gate`
-            return np.array(decided)
+            for at in drawn:
+                counts = cell_counts(verdicts[0][at], verdicts[1][at], None if clusters is None else clusters.tolist())
+                figure = figure_of(counts, measure, clustered=clusters is not None)
+                decided.append(float(figure.low >= value or figure.high < value))  # as `nlgauge gate`
+            return np.array(decided), None if clusters is None else int(clusters.max()) + 1
 
         yield name, study
     if refused and len(refused) == len(panel.names):
         raise NeedsMissing(refused[0])
 
 
-def _comparisons(panel: Panel, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
+def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
     """Labels are of the same inputs for both systems, half of them each."""
     if panel.n_systems < 2:
         raise NeedsMissing(f"{panel.name}: there is one system, so nothing to compare.")
@@ -201,26 +321,35 @@ def _comparisons(panel: Panel, systems: Sequence[str] | None) -> Iterator[tuple[
             "--for ranking` draws the same inputs for all systems)."
         )
 
-    def study(n: int, rng: np.random.Generator, trials: int) -> Array:
-        drawn = gaps[rng.integers(len(gaps), size=(trials, max(n // 2, 2)))]
-        found = mean_estimate(PartlyLabelled(drawn), "labels")
-        return np.asarray((found.low > 0) if gaps.mean() >= 0 else (found.high < 0), dtype=float)
+    sampler = file.sampler(panel, np.nonzero(both)[0], per_input=True)
+    affinity = sampler.affinity(gaps) if sampler else 0.0
+
+    def study(n: int, rng: np.random.Generator, trials: int) -> tuple[Array, int | None]:
+        at, clusters = _drawn(sampler, affinity, len(gaps), max(n // 2, 2), trials, rng)
+        found = mean_estimate(PartlyLabelled(gaps[at], clusters=clusters), "labels")
+        decided = np.asarray((found.low > 0) if gaps.mean() >= 0 else (found.high < 0), dtype=float)
+        return decided, None if clusters is None else int(clusters.max()) + 1
 
     yield ALONE, study
 
 
-def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, outputs: int) -> str:
+def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, file: _File) -> str:
     mine = [row for row in rows if row["metric"] == name]
     falls = goal == "estimate"
     at = next((k for k, r in enumerate(mine) if (r["value"] <= target if falls else r["value"] >= target)), None)
     who = "without a judge" if name == ALONE and goal == "estimate" else "" if name == ALONE else f"with {name}"
     if at is not None:
         # Between two sizes log-linear: widths fall with the root of the number.
-        pair = sorted((np.log(r["value"] or 1e-3), np.log(r["labels"])) for r in mine[max(at - 1, 0) : at + 1])
+        near = [r for r in mine[max(at - 1, 0) : at + 1] if np.isfinite(r["value"])]
+        pair = sorted((np.log(r["value"] or 1e-3), np.log(r["labels"])) for r in near)
         size = int(np.ceil(np.exp(np.interp(np.log(target), [v for v, _ in pair], [n for _, n in pair]))))
-        said = f"About {size:,} labels {who}".rstrip()
+        outputs, units = file.outputs, ""
+        if mine[at]["clusters"] is not None:
+            sizes, counts = (np.log([r[k] for r in near]) for k in ("labels", "clusters"))
+            units = f" in {round(np.exp(np.interp(np.log(size), sizes, counts))):,} {file.noun}"
+        said = f"About {size:,} labels{units} {who}".rstrip()
         if size > outputs and falls:
-            sizes, widths = (np.log([r[k] for r in mine]) for k in ("labels", "value"))
+            sizes, widths = (np.log([r[k] for r in mine if np.isfinite(r["value"])]) for k in ("labels", "value"))
             whole = float(np.exp(np.interp(np.log(outputs), sizes, widths)))
             return f"{said}, more than the {outputs:,} outputs there are: all of them labelled give {number(whole)}."
         return f"{said}{f' (more than the {outputs:,} outputs there are)' if size > outputs else ''}" + (
@@ -228,13 +357,15 @@ def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, outputs: i
         )
     last = mine[-1]
     reached = f"width {number(last['value'])}" if goal == "estimate" else f"{number(last['value'], 2)} decided"
+    if not np.isfinite(last["value"]):
+        reached = f"an interval needs labels in at least {CLUSTERS} {file.noun}, these are in {last['clusters']}"
     return f"Not reached by {last['labels']:,} labels {who}".rstrip() + f": {reached}."
 
 
 def _raters(panel: Panel, rows: Sequence[Row], target: float) -> list[str]:
     """More outputs or more raters? From the variance between outputs and that between raters of one output."""
     cube = panel.raters.get(panel.aspect)
-    alone = [row for row in rows if row["metric"] == ALONE]
+    alone = [row for row in rows if row["metric"] == ALONE and np.isfinite(row["value"])]
     if cube is None or not alone:
         return []
     votes = cube.reshape(len(cube), -1)

@@ -8,6 +8,8 @@
 
   nlgauge plan pilot.csv --for estimate --width .2 --metrics judge
 
+  nlgauge plan log.csv --for estimate --width .1 --cluster conversation_id
+
   nlgauge plan pilot.csv --for gate kappa=.6
 """
 
@@ -41,6 +43,7 @@ def command(
                                                                          "that passes.")] = None,
     systems: Annotated[list[str] | None, labels("--systems", "Two systems, with --for compare; the two rated highest "
                                                              "by default.")] = None,
+    cluster: o.Cluster = None,
     measure: o.Measure = "input/kendall",
     power: Annotated[float, study("--power", "Chance to find the difference.")] = 0.8,
     axis: Annotated[str, study("--axis", "What to have more of: inputs, systems or raters.")] = "inputs",
@@ -51,6 +54,7 @@ def command(
     trials: Annotated[int, study("--trials", "Simulated studies a size; more is surer.")] = 100,
     chance: Annotated[bool, o.output("--chance/--no-chance", "Also what a random score reaches.")] = True,
 ) -> list[Table]:  # fmt: skip
+    pick = pick.clustered(cluster)
     try:
         sizes = [int(s) for s in o.listed(size) or ()]
     except ValueError:

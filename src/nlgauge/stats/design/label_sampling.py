@@ -14,6 +14,7 @@ from nlgauge.types import Array, Ints
 
 FLOOR = 0.25  # share of a draw that is spread evenly: no row weighs more than 1 / FLOOR times the mean
 PARTS = 4  # of the scores, each with a spread of its own
+PRIOR_PAIRS, PRIOR_CORRELATION = 8, 0.5  # of two labels of one cluster, where few clusters have two labels
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,65 @@ def combined_probability(probability: Array, draw: Ints) -> Array:
     later = np.append(np.cumsum(share[::-1])[::-1][1:], 0.0)
     weight = share[codes] / probability + later[codes]
     return np.asarray(1 / weight)
+
+
+@dataclass(frozen=True)
+class ClusterSampler:
+    """Simulate studies of a file whose rows come in clusters, from those of its rows that are labeled.
+
+    sizes: rows of each cluster of the file. codes: cluster of each labeled row. whole: a study labels whole clusters;
+    otherwise rows that are drawn at random from the file.
+    """
+
+    sizes: Ints
+    codes: Ints
+    whole: bool
+
+    def layout(self, rows: int, rng: np.random.Generator) -> Ints:
+        """Return the cluster of each row of a simulated file, in the order in which rows are labeled.
+
+        A file that is smaller than `rows` is repeated with new clusters. A larger one is cut: labeling the first rows
+        of a random order is the same as drawing them from the whole file.
+        """
+        clusters = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        copies = []
+        for k in range(-(-rows // len(clusters))):
+            key = rng.permutation(len(self.sizes))[clusters] if self.whole else rng.permutation(len(clusters))
+            copies.append(clusters[np.argsort(key, kind="stable")] + k * len(self.sizes))
+        return np.unique(np.concatenate(copies)[:rows], return_inverse=True)[1].astype(np.int64)
+
+    def affinity(self, influence: Array) -> float:
+        """Return how often a simulated row is drawn from the labeled cluster that its cluster stands for.
+
+        The rest is drawn from all labeled rows. The share is the one at which two rows of a simulated cluster have the
+        covariance that two labels of one cluster have in the data: rows drawn with replacement from few labels of a
+        cluster repeat each other, so that always staying in the cluster would make its rows too similar.
+
+        Parameters
+        ----------
+        influence : array
+            How far each labeled row moves the estimate.
+        """
+        off = influence - influence.mean()
+        counts, sums = np.bincount(self.codes), np.bincount(self.codes, off)
+        counts, sums = counts[counts > 0], sums[counts > 0]
+        pairs = float((counts * (counts - 1)).sum()) / 2
+        of_mean = (sums**2).sum() / len(off) ** 2  # lost by centering at the mean of the same rows
+        products = ((sums**2).sum() - (off**2).sum()) / 2 + pairs * of_mean
+        prior = PRIOR_PAIRS * PRIOR_CORRELATION * (off**2).mean()
+        repeated = (sums**2 / counts).sum() / len(off)  # covariance of two draws with replacement from one cluster
+        if repeated <= 0:
+            return 0.0
+        return float(np.sqrt(np.clip((products + prior) / (pairs + PRIOR_PAIRS) / repeated, 0.0, 1.0)))
+
+    def draw(self, clusters: Ints, affinity: float | Array, trials: int, rng: np.random.Generator) -> Ints:
+        """Draw a labeled row for each row of a simulated file: trials × rows. `affinity`: of all rows, or of each."""
+        order = np.argsort(self.codes, kind="stable")
+        start, counts = np.searchsorted(self.codes[order], self.codes), np.bincount(self.codes)[self.codes]
+        shape = (trials, len(clusters))
+        source = rng.integers(len(self.codes), size=(trials, int(clusters.max()) + 1))[:, clusters]
+        own = order[start[source] + (rng.random(shape) * counts[source]).astype(np.int64)]
+        return np.where(rng.random(shape) < affinity, own, rng.integers(len(self.codes), size=shape))
 
 
 def _steps(probability: Array, along: Ints, start: float) -> Ints:
