@@ -117,7 +117,7 @@ def _mcb(x: Array, z: Array, c: Any) -> Mask:
 
 
 @using(Local(threads=1))
-def test_size(null: str, n: int, m: int, trials: int, *, seed: int = 33) -> Row:
+def size_of_test(null: str, n: int, m: int, trials: int, *, seed: int = 33) -> Row:
     """Two metrics that are equally good: how often the test of their difference has p < .05, now and before."""
     first, second = NULLS[null]
     worlds = [first, first if first == second else _as_good(null, n)]

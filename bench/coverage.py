@@ -46,7 +46,7 @@ def cells() -> Cells:
     for n, m in TEST_SIZES:
         yield f"power {n}x{m}", lambda n=n, m=m: [say.power(n, m, TRIALS)]
         for null in say.NULLS:
-            yield f"size {null} {n}x{m}", lambda a=(null, n, m): [say.test_size(*a, SIZE_TRIALS)]
+            yield f"size {null} {n}x{m}", lambda a=(null, n, m): [say.size_of_test(*a, SIZE_TRIALS)]
     for population in say.WORLDS:
         for n, m in OTHER_SIZES.get(population.split(" ", maxsplit=1)[0], SIZES):
             yield f"interval {population} {n}x{m}", lambda a=(population, n, m): say.coverage(*a, TRIALS)

@@ -25,12 +25,15 @@ from nlgauge.report.sections.evaluated import judged_words
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, some
 from nlgauge.session import Ask
+from nlgauge.stats.correlation.coefficients import COEFFICIENTS
 from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.table import Row, Table
 
 LIMIT = 0.75  # of every share: the whole interval must lie at it or above
 MAX_CHOICE_ASPECTS = 6
-OTHER_MEASURES = {"kendall": "tau-b", "acc-eq-calibrated": "acc_eq with calibrated ties"}
+OTHER_MEASURES = {"kendall": "tau-b", "acc-eq-cross-fitted": "acc_eq with cross-fitted ties"}
+SECOND = "acc-eq-cross-fitted"  # a second column where many pairs have equal human ratings
+MANY_TIES = 0.3
 Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 
 
@@ -61,6 +64,7 @@ class MetricAnswer:
     lower_is_better: bool
     marks: dict[str, Mark]
     accuracy: str = ""  # of a judge: accuracy next to the majority-class baseline, as a sentence
+    acc_eq: float | None = None  # with the tie threshold of other inputs, where many human ratings are tied
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,14 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     if not judged:
         asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "rater": ("replacement", {})}
         grouping = rank_ask(run)[1]["measure"].partition("/")[0]
-        asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in OTHER_MEASURES]})
+        others = [c for c in OTHER_MEASURES if grouping in COEFFICIENTS[c].groupings]
+        asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in others]})
     why: list[str] = []  # for what is not there, that of the first table first
     tables = {key: _tables(run, ask, why) for key, ask in asks.items()}
-    outlying = {a: t.facts["outlying"] for a, t in tables.get("uses", {}).items()}
+    facts = {a: t.facts for a, t in tables.get("uses", {}).items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
     aspects = [
-        _aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged, outlying.get(a, []))
+        _aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged, facts.get(a, {}))
         for a in about
     ]
     failures = list(headlines(run.data))
@@ -135,13 +140,14 @@ def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
     return tables
 
 
-def _aspect(run: Run, about: str, tables: Rows, judged: bool, outlying: Sequence[str]) -> AspectAnswer:
+def _aspect(run: Run, about: str, tables: Rows, judged: bool, facts: dict[str, Any]) -> AspectAnswer:
     marks = _judge_marks(tables) if judged else _metric_marks(tables)
     rows, measure = _ordered(tables, judged, rank_ask(run)[1]["measure"])
     by_name = {r["metric"]: r for r in rows}
     names = [*dict.fromkeys([*by_name, *marks])]
     uses = [use for use in USES if any(use in each for each in marks.values())]
     accuracy = _accuracies(tables) if judged else {}
+    second = _second(tables) if facts.get("human_ties", 0.0) >= MANY_TIES else {}
     metrics = [
         MetricAnswer(
             name,
@@ -151,6 +157,7 @@ def _aspect(run: Run, about: str, tables: Rows, judged: bool, outlying: Sequence
             name in run.data.lower,
             marks.get(name, {}),
             accuracy.get(name, ""),
+            second.get(name),
         )
         for name in names
     ]
@@ -160,7 +167,7 @@ def _aspect(run: Run, about: str, tables: Rows, judged: bool, outlying: Sequence
     tested = len(rows) > 1 if judged else any(not missing(r.get("p_to_next")) for r in rows)
     answer = AspectAnswer(
         about, measure, judged, tested, _baselines(tables, judged), _leaders(tables),
-        _influence(tables, names[:1], outlying), metrics, uses, warning, _raters(run), 0.5,
+        _influence(tables, names[:1], facts.get("outlying", [])), metrics, uses, warning, _raters(run), 0.5,
     )  # fmt: skip
     answer.sentences.update({"": overall_words(answer), **{use: use_sentence(answer, use) for use in uses}})
     return answer
@@ -249,6 +256,12 @@ def _leaders(tables: Rows) -> dict[str, str]:
         if name and not missing(row["value"]) and (name not in leaders or row["value"] > leaders[name]["value"]):
             leaders[name] = row
     return {name: row["metric"] for name, row in leaders.items()}
+
+
+def _second(tables: Rows) -> dict[str, float]:
+    """acc_eq of each metric, with the tie threshold chosen on other inputs."""
+    rows = [r for r in tables.get("other", []) if str(r["measure"]).endswith(f"/{SECOND}")]
+    return {r["metric"]: r["value"] for r in rows if not missing(r["value"])}
 
 
 def _accuracies(tables: Rows) -> dict[str, str]:

@@ -62,18 +62,21 @@ def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
     figures = [ci(m.value, m.low, m.high) for _, _, m in rows]
     statistic = f"{STATISTICS.get(rows[0][1].measure, (rows[0][1].measure,))[0]}, 95% CI"
     side, middle = max(map(len, [head, *names])), max(map(len, [statistic, *figures]))
-    space = width - side - middle - 4
+    second = any(m.acc_eq is not None for _, _, m in rows)
+    space = width - side - middle - 4 - (8 if second else 0)
     uses = uses[: max(0, space // (COLUMN + 2))]
     space = min(WIDEST, space - (COLUMN + 2) * len(uses) - 2)
     scale = _Scale([(a, m) for _, a, m in rows], space)
     drawn = space >= LEAST and any(m.low is not None for _, _, m in rows)
     ruler = [f"{scale.ruler():{space}}"] if drawn else []
     heads = [f"{SHORT.get(use, use):{COLUMN}}" for use in uses]
+    heads = ["acc_eq", *heads] if second else heads
     yield "  ".join([f"{head:{side}}", f"{statistic:{middle}}", *ruler, *heads]).rstrip()
     for name, figure, (_, aspect, m) in zip(names, figures, rows, strict=True):
         interval = [f"{scale.interval(aspect, m):{space}}"] if drawn else []
+        also = [f"{'–' if m.acc_eq is None else f'{m.acc_eq:.2f}':6}"] if second else []
         badges = [f"{(m.marks[use].badge or '–') if use in m.marks else '':{COLUMN}}" for use in uses]
-        yield "  ".join([f"{name:{side}}", f"{figure:{middle}}", *interval, *badges]).rstrip()
+        yield "  ".join([f"{name:{side}}", f"{figure:{middle}}", *interval, *also, *badges]).rstrip()
 
 
 class _Scale:

@@ -10,7 +10,7 @@ from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import interval, number, percent, some
-from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares
+from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares, tied_pairs
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
 from nlgauge.table import Layout, Row, Table
@@ -63,7 +63,10 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
         f"at {number(limit)} or above, and paired difference from the best baseline above 0; not reliable: one of the "
         f"two below; inconclusive: anything else. Bad outputs: {int(bad.sum())} of "
         f"{int(np.isfinite(panel.human).sum())} from {int(bad.any(axis=1).sum())} systems ({levels.words}).",
-        facts={"outlying": [s for s, out in zip(panel.systems, outlying, strict=True) if out]},
+        facts={
+            "outlying": [s for s, out in zip(panel.systems, outlying, strict=True) if out],
+            "human_ties": tied_pairs(panel.human),
+        },
         notes=[
             *_outlier_notes([s for s, out in zip(panel.systems, outlying, strict=True) if out]),
             *_baseline_notes({u: shares[u] for u in there}),

@@ -218,7 +218,7 @@ def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     label="acc_eq†",
     title="Pairwise accuracy with ties (metric scores at most ε apart are tied, with the ε of other groups)",
     needs="own",
-    definition="acc-eq with metric scores at most ε apart tied, for the ε that is best on the other half of the groups.",
+    definition="acc-eq with metric scores at most ε apart tied, for the ε that is best on the other groups.",
     formula="mean (C + T_hm) / all pairs, at the ε of the other half",
     groupings=("input", "item"),
 )

@@ -75,6 +75,21 @@ def outlying_systems(human: ArrayLike) -> Mask:
     return outlying if few else np.zeros(len(z), bool)
 
 
+def tied_pairs(human: ArrayLike) -> float:
+    """Return the share of pairs of outputs within inputs whose human ratings are equal; NaN without pairs.
+
+    >>> tied_pairs([[1, 2], [1, 3], [2, 3]])
+    0.3333333333333333
+    """
+    z = np.asarray(human, np.float64).T
+    known = np.isfinite(z)
+    rows = np.stack([np.nonzero(known)[0], z[known]])
+    _, counts = np.unique(rows, axis=1, return_counts=True)
+    sizes = known.sum(axis=1)
+    pairs = (sizes * (sizes - 1)).sum()
+    return float((counts * (counts - 1)).sum() / pairs) if pairs else float("nan")
+
+
 def pair_shares(
     measure: str, x: ArrayLike, human: ArrayLike, length: Array | None, clusters: ArrayLike | None = None,
     families: ArrayLike | None = None, level: float = 0.95,
