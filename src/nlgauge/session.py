@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
 from nlgauge.data.choice import Choice, Group
+from nlgauge.data.provenance import require_human
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.table import Table, joined
 
@@ -70,6 +71,12 @@ class Selection(Choice):
                    [*self.datasets[:k], *self.datasets[k + 1 :]])
             for k, data in enumerate(self.datasets)
         ]  # fmt: skip
+
+    def declared(self) -> Selection:
+        """The same selection, if no rating in it is only assumed to be human; else what to declare."""
+        for data in self.datasets:
+            require_human(data.name, data.sources, self.aspects or data.aspects)
+        return self
 
     def clustered(self, column: str | None) -> Selection:
         """The same of data whose outputs with one value of this column are not independent; as it is without one."""

@@ -7,6 +7,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.families import system_families
+from nlgauge.data.provenance import assumption
 from nlgauge.data.tables.vocabulary import listed
 from nlgauge.number import count
 
@@ -24,8 +25,11 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
             else ""
         )
     ]
+    if data.assumed:
+        lines.insert(0, assumption(data.assumed))
     if data.aspects:
-        lines.append(f"rated by {data.rated_by}: {listed(data.aspects, MOST)}; {_raters(data)}")
+        who = "assumed to be rated by people" if data.assumed else f"rated by {data.rated_by}"
+        lines.append(f"{who}: {listed(data.aspects, MOST)}; {_raters(data)}")
         lines += _gaps(data)
     lines += [*_votes(data), *_marks(data)]
     lines.append(

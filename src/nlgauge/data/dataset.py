@@ -17,6 +17,7 @@ from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
     from nlgauge.data.panel import Aggregate, Panel
+    from nlgauge.data.provenance import Source
 
 KEY = ["system", "input"]
 ROW = "__row__"  # of the table, while a Dataset is built
@@ -56,6 +57,7 @@ class Dataset(AsksQuestions):
     notes: tuple[str, ...] = field(default=())
     rated_by: str = "people"
     signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
+    sources: Mapping[str, Source] = field(default_factory=dict)  # aspect -> whose judgments they are
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
     family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
@@ -91,6 +93,7 @@ class Dataset(AsksQuestions):
         lower: Iterable[str] = (),
         notes: Iterable[str] = (),
         models: Iterable[str] = (),
+        sources: Mapping[str, Source] | None = None,
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
@@ -114,9 +117,15 @@ class Dataset(AsksQuestions):
             lower=frozenset(lower),
             notes=tuple(notes),
             models=frozenset(models),
+            sources=sources or {},
         )
 
     # --- what is in it ---
+
+    @property
+    def assumed(self) -> list[str]:
+        """Aspects whose ratings are only assumed to be human."""
+        return [a for a in self.aspects if a in self.sources and self.sources[a].assumed]
 
     @property
     def systems(self) -> list[str]:

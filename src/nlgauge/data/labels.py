@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, ROW, Dataset
-from nlgauge.data.raters import is_model
+from nlgauge.data.provenance import is_model
 from nlgauge.data.tables.build import build
 from nlgauge.data.tables.columns import LABEL, Roles
 from nlgauge.data.tables.keys import name_text

@@ -12,6 +12,7 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
+from nlgauge.data.provenance import BY_LABELS
 from nlgauge.data.raters import parted
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats, build
@@ -123,10 +124,11 @@ def load(
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
     found = parted(found, person_raters, model_raters)
+    sources = {a: found.sources.get(a, BY_LABELS) for a in found.aspects}
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
-        models=found.models,
+        models=found.models, sources=sources,
     )  # fmt: skip
 
 

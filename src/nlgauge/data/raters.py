@@ -6,39 +6,15 @@ beside people's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.provenance import is_model
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
-
-# Families of language models and programs that judge; anywhere in a name. Names that persons have too need a number.
-MODEL = re.compile(
-    r"gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|g-?eval|gemma[-_ "
-    r"]?\d|palm-?2|\bphi-?\d|command-?r|pandalm|judgelm|"
-    r"auto-?j\b|(?<![a-z])llms?(?![a-z])|\bai[-_ ](judge|feedback)|^(language )?model$",
-    re.I,
-)  # fmt: skip
-JUDGE = re.compile(r"[a-z\d][-_. ]judge$|^judge\(", re.I)
-HUMAN = re.compile(r"(?<![a-z])(humans?|people|persons?)(?![a-z])", re.I)
-PERSON = re.compile(
-    rf"{HUMAN.pattern}|(?<![a-z])(experts?|annotators?|raters?|workers?|crowd\w*|turkers?|authors?|users?|students?)"
-    r"(?![a-z])", re.I
-)  # fmt: skip
-
-
-def is_model(rater: str) -> bool:
-    """
-    >>> [n for n in ("gpt-4", "Claude 3", "my-judge", "judge 2", "human judge", "user_7", "Gemma", "Ai") if is_model(n)]
-    ['gpt-4', 'Claude 3', 'my-judge']
-    """
-    if HUMAN.search(rater):
-        return False
-    return bool(MODEL.search(rater) or (JUDGE.search(rater) and not PERSON.search(rater)))
 
 
 def parted(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = ()) -> Dataset:

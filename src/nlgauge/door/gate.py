@@ -104,7 +104,7 @@ def gate(
         )
     if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
         raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
-    chosen = select(data, aspect, metrics)
+    chosen = select(data, aspect, metrics).declared()
     cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
     earlier = _earlier(against, chosen) if drops else None
 

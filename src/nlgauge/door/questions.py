@@ -308,7 +308,7 @@ def verdicts(
     'verdicts'
     """
     options = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
-    return analyse("verdicts", data, aspect, metrics, **options)
+    return analyse("verdicts", select(data, aspect, metrics).declared(), **options)
 
 
 def estimate(
@@ -348,4 +348,4 @@ def estimate(
     ('rank', 8)
     """
     options = {"method": method, "part": part, "people_pass_from": people_pass_from, "probability": probability}
-    return analyse("estimate", data, aspect, judge, **options, strata=strata)
+    return analyse("estimate", select(data, aspect, judge).declared(), **options, strata=strata)

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.failed_scores import headlines
+from nlgauge.data.provenance import assumption
 from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import rank_ask
@@ -119,7 +120,8 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         for a in about
     ]
     failures = list(headlines(run.data))
-    warnings = [*_warnings(run, aspects, why), *_hints(run)]
+    assumed = [assumption(run.data.assumed)] if run.data.assumed else []
+    warnings = [*assumed, *_warnings(run, aspects, why), *_hints(run)]
     return ReportAnswer(_evaluated(run), failures, warnings, aspects, _choices(answered))
 
 
@@ -295,6 +297,7 @@ def _ends(row: Row) -> tuple[float | None, float | None, float | None]:
 def _evaluated(run: Run) -> str:
     data = run.data
     raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
+    raters += " (assumed)" if data.assumed else ""
     metrics = count(run.metrics, "metric") if run.metrics else "no metric"
     return (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
@@ -316,6 +319,8 @@ def _choices(answered: Sequence[Answered]) -> list[str]:
 
 
 def _raters(run: Run) -> str:
+    if run.data.assumed:
+        return "the ratings (assumed human)"
     return "the human ratings" if run.data.rated_by == "people" else "the ratings"
 
 

@@ -44,7 +44,7 @@ def command(
         "outputs?")] = False,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.")] = 0.95,
 ) -> list[Table]:  # fmt: skip
-    pick = pick.clustered(cluster)
+    pick = pick.clustered(cluster).declared()
     if names := o.listed(judge):
         pick = replace(pick, metrics=names)
     design = {"probability": probability, "strata": strata, "people_pass_from": people_pass_from, "level": level}

@@ -42,7 +42,7 @@ def command(
     map: Annotated[Path | None, o.output("--map", "Write the map from the judge's numbers to probabilities (.csv "
                                                   "or .json).")] = None,
 ) -> list[Table]:  # fmt: skip
-    pick = pick.clustered(cluster)
+    pick = pick.clustered(cluster).declared()
     people = {"people_pass_from": people_pass_from, "level": level}
     judge = {"judge_pass_from": judge_pass_from}
     asked: list[Ask] = [("verdicts", {**people, **judge, "interval": interval})]

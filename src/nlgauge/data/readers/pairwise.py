@@ -11,7 +11,7 @@ from typing import Any
 from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.raters import HUMAN, PERSON, is_model
+from nlgauge.data.provenance import HUMAN, PERSON, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair

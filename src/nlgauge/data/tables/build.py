@@ -50,7 +50,10 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         scores = _pivot_scores(frame, table, roles, repeats, notes)
     long, persons = _ratings(frame, table, roles, ratings, notes)
     samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
-    return Dataset.of(name, samples, ratings=long, scores=scores, persons=persons, notes=notes)
+    sources = dict(roles.sources)
+    if "" in sources:  # a long table has one source for all aspects
+        sources = dict.fromkeys(long["aspect"].unique(maintain_order=True), sources[""])
+    return Dataset.of(name, samples, ratings=long, scores=scores, persons=persons, notes=notes, sources=sources)
 
 
 def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:

@@ -6,11 +6,13 @@ The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, f
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from nlgauge.data.provenance import Source, column_source
 from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
@@ -29,9 +31,11 @@ from nlgauge.data.tables.vocabulary import (
     SETS,
     SHARED,
     SOFT,
+    TELEMETRY,
     TEXTS,
     listed,
     plain,
+    quoted,
     tokens,
 )
 from nlgauge.errors import DataError
@@ -67,6 +71,7 @@ class Roles:
     elsewhere: bool = False  # people's labels stand in another file
     why: Mapping[str, str] = field(default_factory=dict)  # of each column
     guesses: tuple[str, ...] = ()  # lines for the card
+    sources: Mapping[str, Source] = field(default_factory=dict)  # aspect -> whose judgments they are
 
 
 def find_roles(
@@ -103,15 +108,30 @@ def find_roles(
     by_name = "rating" not in taken and (human is None or more_human)
     judges = judge_columns(table, free, elsewhere) if by_name else {}
     people = people_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
+    sources = _sources(table, people.human, asked, taken.get("rater"))
+    programs = {a: s for a, s in sources.items() if s.kind in ("model", "program")}
+    human_columns = {a: pairs for a, pairs in people.human.items() if a not in programs}
+    not_human = {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
+    people.human = human_columns
+    people.single = {c: what for c, what in people.single.items() if c not in not_human}
+    sources = {a: s for a, s in sources.items() if a not in programs}
+    if "rating" in taken:
+        aspect = column_source(
+            taken["rating"], columns, None, declared=said.get("rating") is not None,
+            annotators=_annotators(taken.get("rater")),
+        )  # fmt: skip
+        sources = {"": aspect}
     why |= people.why
     of_people = {c for pairs in people.human.values() for _, c in pairs}
     if metrics is None or more_metrics:
         rest = [
             c
             for c in free
-            if c not in of_people and c not in people.aside and (c in judges or not _unfit(table, c, c in many))
+            if c not in of_people
+            and c not in people.aside
+            and (c in judges or c in not_human or not _unfit(table, c, c in many))
         ]
-        why |= dict.fromkeys(rest, "a number, and of no other role") | judges
+        why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
         metrics = {**_metric_names(rest), **(metrics or {})}
     why |= {c: SAID for c in metrics.values() if c in asked}
     used |= of_people | set(metrics.values())
@@ -122,8 +142,42 @@ def find_roles(
     return Roles(
         **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside,
         persons=people.persons,
-        why=why, guesses=(*people.guesses, *judge_guesses(judges), *dialogue), elsewhere=elsewhere,
+        why=why, guesses=(*people.guesses, *judge_guesses(judges), *_not_human(not_human), *dialogue),
+        elsewhere=elsewhere, sources=sources,
     )  # fmt: skip
+
+
+def _annotators(rater: str | None) -> str:
+    return f"the annotator column '{rater}'" if rater else ""
+
+
+def _sources(
+    table: RawTable, human: Mapping[str, tuple[tuple[str | None, str], ...]], asked: Sequence[str], rater: str | None
+) -> dict[str, Source]:
+    """Whose the judgments of each aspect are; those of several columns are human only if no column speaks against it."""
+    found: dict[str, Source] = {}
+    for aspect, pairs in human.items():
+        columns = [c for _, c in pairs]
+        several = f"the columns of {len(columns)} annotators" if len(columns) > 1 else _annotators(rater)
+        each = []
+        for column in columns:
+            read = None if is_number_list(table.frame[column]) else numbers_in(table, column)
+            values = None if read is None else read.values.cast(pl.Float64).to_numpy()
+            each.append(
+                column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
+            )
+        found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
+    return found
+
+
+def _not_human(columns: Mapping[str, str]) -> Iterable[str]:
+    """Lines for the card about columns that are called like an aspect and are not human."""
+    for why in dict.fromkeys(columns.values()):
+        names = [c for c, reason in columns.items() if reason == why]
+        yield (
+            f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if humans gave them: "
+            f"--human {shlex.quote(','.join(f'+{c}' for c in names))}"
+        )
 
 
 def _says(table: RawTable, column: str) -> bool:
@@ -259,9 +313,11 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
         return ""
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
         return f"{found.how}; of what?"
+    inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
+    if TELEMETRY.match(inside):
+        return "telemetry: a count, a time, a cost or a setting of the run"
     if METRIC_PREFIX.match(column):  # metric.row says what it is
         return ""
-    inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from nlgauge.data.raters import is_model
+from nlgauge.data.provenance import is_model
 from nlgauge.data.tables.rating_columns import People, is_aspect, kind_of, levels, of_people, plainly, raters_in_columns
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import numbers_in

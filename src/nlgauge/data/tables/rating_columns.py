@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nlgauge.data.raters import HUMAN, is_model
+from nlgauge.data.provenance import HUMAN, is_model
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import numbers_in
 from nlgauge.data.tables.vocabulary import (

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.raters import is_model
+from nlgauge.data.provenance import is_model
 from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable

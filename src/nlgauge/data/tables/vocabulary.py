@@ -110,6 +110,14 @@ ASIDE = re.compile(
     r"|label_(probability|stratum|round)|annotators|raters)$",  # how a labelled row was drawn
     re.I,
 )
+# What a run needed, and how it was set up: never a metric, whatever stands before the dot.
+TELEMETRY = re.compile(
+    r"^((.*_)?tokens|start|end|((estimated|total|prompt|completion|input|output)_)?(costs?|price|usd)|(.*_)?cost(_usd)?"
+    r"|(.*_)?latency(_m?s)?|(.*_)?duration(_m?s)?|elapsed(_.*)?|(time_to_)?first_token(_.*)?|(llm|tool|api|model|function)_?"
+    r"(calls|errors|retries)|calls|retries|(.*_)?(epochs?|trials?|attempts?|seeds?)|repeat|repetition|line(_?(no|number))?"
+    r"|(.*_)?timestamp|(created|updated|started|ended|completed)(_?at)?)$",
+    re.I,
+)
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
     """avg average mean median human humans people person rating ratings rated annotation annotations annotated

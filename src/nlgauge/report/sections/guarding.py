@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nlgauge.analyses.judges.judge_rows import judge_columns
+from nlgauge.data.provenance import is_judge
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.table import Table
 
@@ -14,7 +15,7 @@ def judges_of(run: Run) -> list[str]:
     columns = judge_columns(run.source.metrics or run.data.metrics, run.aspects)
     return [
         c.metric for c in columns
-        if "model:" in run.data.signatures.get(c.metric, "") or "judge" in c.metric.lower()
+        if is_judge(c.metric, run.data.signatures.get(c.metric, ""))
         or len(c.aspects) == 1 < len(run.aspects)
     ]  # fmt: skip
 

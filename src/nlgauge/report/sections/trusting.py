@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nlgauge.data.raters import MODEL
+from nlgauge.data.provenance import is_judge
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.verdicts import pass_or_fail
@@ -13,7 +13,6 @@ from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Table
 
-JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
 TASKS = {
     "rank systems": "To rank systems",
     "choose of two": "To choose the better of two outputs",
@@ -129,7 +128,7 @@ def scale(run: Run) -> Findings:
     parts = []
     for table in run.each("parameters"):
         parts.append(Finding(run.about(table), tie_words(table), [table], folded=True))
-    named = [m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)]
+    named = [m for m in run.source.metrics or run.data.metrics if is_judge(m) and not re.search(r"#\d+$", m)]
     lines = []
     if named:
         try:

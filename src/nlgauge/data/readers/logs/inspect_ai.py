@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
-from nlgauge.data.raters import HUMAN, is_model
+from nlgauge.data.provenance import HUMAN, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._archives import names_in, read_entries
 from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of

@@ -1,0 +1,201 @@
+"""Whose judgment is it: a human's, a model's or a program's? Decided here once, and never guessed in the user's favor.
+
+A judgment is human if the user says so (`--human`), if its name says so (`human_label`), if an annotator column or
+several annotators' columns stand beside it, or if it comes from a file of labels or of an annotation tool. It is not
+human if its name is that of a model, if it stands in the result columns of an evaluation tool, has a reason, a threshold
+or a result of its own beside it, or has values that only a program gives. Anything else under the name of an aspect is
+unknown: it is used as a human rating with the assumption stated, and never for a decision (`require_human`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nlgauge.errors import NeedsMissing
+
+Kind = Literal["human", "model", "program", "unknown"]
+# Families of language models and programs that judge; anywhere in a name. Names that persons have too need a number.
+MODEL = re.compile(
+    r"gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|g-?eval|gemma[-_ ]?\d|palm-?2|\bphi-?\d|"
+    r"command-?r|pandalm|judgelm|auto-?j\b|(?<![a-z])llms?(?![a-z])|\bai[-_ ](judge|feedback)|^(language )?model$",
+    re.I,
+)
+JUDGE = re.compile(r"[a-z\d][-_. ]judge$|^judge\(", re.I)
+HUMAN = re.compile(r"(?<![a-z])(humans?|people|persons?)(?![a-z])", re.I)
+PERSON = re.compile(
+    rf"{HUMAN.pattern}|(?<![a-z])(experts?|annotators?|raters?|workers?|crowd\w*|turkers?|authors?|users?|students?)"
+    r"(?![a-z])",
+    re.I,
+)
+MARKERS = re.compile(
+    r"(?<![a-z])(humans?|people|persons?|experts?|annotat(ors?|ed|ions?)|raters?|reviewers?|labell?ers?|crowd\w*|manual|"
+    r"sme|customers?|gold|ground_?truth)(?![a-z])|^human(?=[A-Z])",
+    re.I,
+)
+# What an evaluation tool writes beside a score of its own.
+SIBLINGS = frozenset(
+    "reason reasoning reasons threshold result explanation rationale success passed verdict error".split()
+)
+SCORE = re.compile(r"[._ /]*(scores?|value|result)$", re.I)
+# Human protocols whose values may be any number: a mean of z-scores, a share of content units.
+PROTOCOLS = re.compile(r"^(mqm|da|dasqm|sqm|esa|pyr|pyramid|litepyramid.*|resp|responsiveness|[csd]?mos|raw)", re.I)
+MOST_ANNOTATORS = 12  # whose mean a rating may be: its values are multiples of 1/n
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the judgments of an aspect come from, and how we know."""
+
+    kind: Kind
+    how: str
+
+    @property
+    def assumed(self) -> bool:
+        """Whether the judgments are only assumed to be human."""
+        return self.kind == "unknown"
+
+
+DECLARED, BY_FORMAT, BY_LABELS = (
+    Source("human", how) for how in ("declared by you", "the format of the file", "a file of labels")
+)
+
+
+def is_model(name: str) -> bool:
+    """Whether an annotator or a column is a language model or a judge, by its name.
+
+    >>> [n for n in ("gpt-4", "Claude 3", "my-judge", "judge 2", "human judge", "user_7", "Gemma", "Ai") if is_model(n)]
+    ['gpt-4', 'Claude 3', 'my-judge']
+    """
+    if HUMAN.search(name):
+        return False
+    return bool(MODEL.search(name) or (JUDGE.search(name) and not PERSON.search(name)))
+
+
+def is_judge(column: str, signature: str = "") -> bool:
+    """Whether the scores of a column are those of a judge: by their signature, or by the name of a model or judge.
+
+    >>> [c for c in ("gpt-4o", "claude", "llm_judge", "Judge 1", "bleu", "human judge") if is_judge(c)]
+    ['gpt-4o', 'claude', 'llm_judge', 'Judge 1']
+    """
+    if "model:" in signature:
+        return True
+    return is_model(column) or ("judge" in column.lower() and not HUMAN.search(column))
+
+
+def column_source(
+    column: str, columns: Sequence[str], values: ArrayLike | None, *, declared: bool = False, annotators: str = ""
+) -> Source:
+    """Decide where the judgments of a column come from.
+
+    Parameters
+    ----------
+    column : str
+    columns : sequence of str
+        All columns of the table.
+    values : array, optional
+        Its numbers, NaN where there is none.
+    declared : bool
+        The user says that it is human.
+    annotators : str
+        The annotator column, or the columns of several annotators, if there are any.
+
+    Examples
+    --------
+    >>> column_source("human_label", [], None).kind, column_source("coherence", ["system", "doc"], [1, 2, 5]).kind
+    ('human', 'unknown')
+    >>> column_source("faithfulness", ["user_input", "response", "reference"], [0.1, 0.2]).how
+    'a result column of Ragas'
+    >>> column_source("relevance", ["relevance", "relevance_reason"], [1, 2]).how
+    "beside 'relevance_reason'"
+    """
+    if declared:
+        return DECLARED
+    if is_model(column):
+        return Source("model", "the name of a model or judge")
+    if MARKERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)):
+        return Source("human", "its name")
+    if tool := tool_of(columns):
+        return Source("program", f"a result column of {tool}")
+    if sibling := _sibling(column, columns):
+        return Source("program", f"beside '{sibling}'")
+    if annotators:
+        return Source("human", annotators)
+    if values is not None and not PROTOCOLS.match(re.sub(r"[^a-z0-9]", "", column.lower())) and only_programs(values):
+        return Source("program", "decimals that only a program gives")
+    return Source("unknown", "the name of an aspect, which says nothing about who rated")
+
+
+def tool_of(columns: Iterable[str]) -> str:
+    """Return the evaluation tool that writes such columns; empty if none is known."""
+    names = set(columns)
+    starts = {name.partition(".")[0] for name in names if "." in name}
+    if {"inputs", "outputs"} <= starts:
+        return "Azure AI Evaluation"
+    if (
+        "user_input" in names
+        and "response" in names
+        and names & {"retrieved_contexts", "reference", "reference_contexts"}
+    ):
+        return "Ragas"
+    if any(re.search(r"/v\d+/(score|mean|justification)$|^assessments?[./]", name) for name in names):
+        return "MLflow"
+    if "feedback_scores" in starts:
+        return "Opik"
+    if {"scores", "metrics"} <= starts or {"root_span_id", "span_attributes"} & (names | starts):
+        return "Braintrust"
+    if "reference_outputs" in starts or ("outputs" in starts and "feedback" in starts):
+        return "LangSmith"
+    return ""
+
+
+def _sibling(column: str, columns: Sequence[str]) -> str:
+    """The column with the reason, threshold or result of this score; empty if there is none."""
+    stem = SCORE.sub("", column).lower() or column.lower()
+    for other in columns:
+        rest = other.lower().removeprefix(stem) if other != column and other.lower().startswith(stem) else ""
+        if rest and rest[0] in "._ /" and rest.lstrip("._ /") in SIBLINGS:
+            return other
+    return ""
+
+
+def only_programs(values: ArrayLike) -> bool:
+    """Whether numbers are such as no rating scale, and no mean of a few annotators, has.
+
+    >>> only_programs([1, 2, 5, 4]), only_programs([1, 1.33, 4.67]), only_programs([0, 1, 1, 0])
+    (False, False, False)
+    >>> only_programs([0.512, 0.913, 0.27, 0.661]), only_programs([71.23, 40.18, 88.91])
+    (True, True)
+    """
+    v = np.unique(np.asarray(values, np.float64))
+    v = v[np.isfinite(v)]
+    if len(v) <= 2:
+        return False
+    grids = [n for n in range(1, MOST_ANNOTATORS + 1) if np.all(np.abs(v - np.round(v * n) / n) <= 0.0051)]
+    if not grids:
+        return True
+    # Between 0 and 1, as many values as a mean of votes cannot have, or values that a grid meets only by rounding.
+    return bool(v.min() >= 0 and v.max() <= 1 and (len(v) > grids[0] + 1 or grids[0] > 10))
+
+
+def require_human(name: str, sources: Mapping[str, Source], aspects: Iterable[str]) -> None:
+    """Refuse a decision that rests on judgments which are only assumed to be human."""
+    assumed = [a for a in aspects if a in sources and sources[a].assumed]
+    if assumed:
+        columns = ",".join(assumed)
+        raise NeedsMissing(
+            f"{name}: nothing says that {columns} is a human judgment. Declare it: --human {columns} (in Python: "
+            f"human={assumed!r}), or pass a file of human labels (--labels)."
+        )
+
+
+def assumption(aspects: Sequence[str]) -> str:
+    """The sentence that states which ratings are assumed to be human."""
+    names = " and ".join(f"`{a}`" for a in aspects[:2]) if len(aspects) <= 2 else f"{len(aspects)} columns"
+    are = "is a human rating" if len(aspects) == 1 else "are human ratings"
+    return f"Assuming that {names} {are} (confirm with --human {','.join(aspects)})."
