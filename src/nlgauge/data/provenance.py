@@ -2,9 +2,9 @@
 
 A judgment is human if the user says so (`--human`), if its name says so (`human_label`), if an annotator column or
 several annotators' columns stand beside it, or if it comes from a file of labels or of an annotation tool. It is not
-human if its name is that of a model, if it stands in the result columns of an evaluation tool, has a reason, a threshold
-or a result of its own beside it, or has values that only a program gives. Anything else under the name of an aspect is
-unknown: it is used as a human rating with the assumption stated, and never for a decision (`require_human`).
+human if its name is that of a model, if it stands in the result columns of an evaluation tool, has a reason, a
+threshold or a result of its own beside it, or has values that only a program gives. Anything else under the name of an
+aspect is unknown: it is used as a human rating with the assumption stated, and never for a decision (`require_human`).
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def _annotators(rater: str | None) -> str:
 def _sources(
     table: RawTable, human: Mapping[str, tuple[tuple[str | None, str], ...]], asked: Sequence[str], rater: str | None
 ) -> dict[str, Source]:
-    """Whose the judgments of each aspect are; those of several columns are human only if no column speaks against it."""
+    """Whose the judgments of each aspect are; of several columns the least certain to be human counts."""
     found: dict[str, Source] = {}
     for aspect, pairs in human.items():
         columns = [c for _, c in pairs]
