@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 LONGEST = 400  # letters of a reason
-LISTS = {"lower": "lower", "higher": "higher", "person_rater": "person_raters", "model_rater": "model_raters"}
+LISTS = {
+    "ignore": "ignore",
+    "lower": "lower",
+    "higher": "higher",
+    "person_rater": "person_raters",
+    "model_rater": "model_raters",
+}
 
 
 def _file(file: o.File) -> None: ...
@@ -46,7 +52,7 @@ def _chosen(
 def _columns(
     system: o.System = None, input: o.Input = None, output: o.Output = None, source: o.Source = None,
     context: o.Context = None, references: o.References = None, control: o.Control = None, human: o.Human = None,
-    metric: o.MetricColumns = None, rater: o.Rater = None, person_rater: o.PersonRaters = None,
+    metric: o.MetricColumns = None, ignore: o.Ignore = None, rater: o.Rater = None, person_rater: o.PersonRaters = None,
     model_rater: o.ModelRaters = None, lower: o.Lower = None, higher: o.Higher = None, repeats: o.Repeats = "auto",
     values: o.Values = None, sheet: o.Sheet = None, encoding: o.Encoding = None, reader: o.Reader = None,
     labels: o.Labels = None,

@@ -42,6 +42,7 @@ Source = Annotated[Name, column("--source", "Column with the text that the outpu
 Context = Annotated[Name, column("--context", "Column with the knowledge or facts that the output may use.")]
 References = Annotated[Name, column("--references", "Column with the references.")]
 Control = Annotated[Name, column("--control", "Column with the attribute asked for (sentiment, topic, …).")]
+Ignore = Annotated[List, column("--ignore", "Columns that are not read; patterns such as 'Flip_*' too.")]
 Human = Annotated[List, column("--human", "Columns with people's ratings: a,b; +c adds one; q=a+b are raters of q.")]
 MetricColumns = Annotated[List, column("--metric", "Columns with metric scores: a,b; +c adds one.")]
 Rater = Annotated[Name, column("--rater", "Column that names the rater.")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def load(
     human: ColumnNames = None,
     rater: str | None = None,
     metrics: ColumnNames = None,
+    ignore: ColumnNames = None,
     source: str | None = None,
     context: str | None = None,
     references: str | None = None,
@@ -61,7 +63,8 @@ def load(
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
     or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a
-    column to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
+    column to those that are found; `Rouge*` stands for all columns that match. `ignore` names columns that are not
+    read. `lower` names metrics of which less is better, `higher` those of which it is not,
     whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad":
     1}), `sheet` names one of an Excel file. Raters whose names are those of language models are no people:
     `person_raters` and `model_raters` say what a rater is. `labels` is another file (or a list of files), frame or
@@ -120,7 +123,7 @@ def load(
             return finished(found, name, lower, higher, people, known=False)
         _read_no(options)
     table.worth = option_worth("values", values)
-    table = one_row_an_output(with_lists_of_words(table), _words(said, human, metrics))
+    table = one_row_an_output(with_lists_of_words(without(table, ignore)), _words(said, human, metrics))
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
     found = parted(found, person_raters, model_raters)
@@ -130,6 +133,16 @@ def load(
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
         models=found.models, sources=sources,
     )  # fmt: skip
+
+
+def without(table: RawTable, ignore: ColumnNames) -> RawTable:
+    """The table without the columns that match these names or patterns."""
+    patterns = _listed(ignore) or []
+    columns = [c for c in table.frame.columns if any(fnmatchcase(c, pattern) for pattern in patterns)]
+    for pattern in patterns:
+        if not any(fnmatchcase(c, pattern) for c in table.frame.columns):
+            raise DataError(f"{table.where.source}: --ignore {pattern}: no column matches.")
+    return replace(table, frame=table.frame.drop(columns)) if columns else table
 
 
 @dataclass(frozen=True)

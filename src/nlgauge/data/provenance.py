@@ -46,6 +46,9 @@ SCORE = re.compile(r"[._ /]*(scores?|value|result)$", re.I)
 # Human protocols whose values may be any number: a mean of z-scores, a share of content units.
 PROTOCOLS = re.compile(r"^(mqm|da|dasqm|sqm|esa|pyr|pyramid|litepyramid.*|resp|responsiveness|[csd]?mos|raw)", re.I)
 MOST_ANNOTATORS = 12  # whose mean a rating may be: its values are multiples of 1/n
+MOST_LEVELS = 20  # different values of a column that may be an annotation
+MIN_ROWS, MIN_EACH = 20, 5  # rows with both, and rows of each of two values, from which on a column is suspected
+DETERMINED = 0.95  # share of the variance of the rating that an annotation explains
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,41 @@ def only_programs(values: ArrayLike) -> bool:
         return True
     # Between 0 and 1, as many values as a mean of votes cannot have, or values that a grid meets only by rounding.
     return bool(v.min() >= 0 and v.max() <= 1 and (len(v) > grids[0] + 1 or grids[0] > 10))
+
+
+def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
+    """Say why a column is likely a human annotation or derived from the rating; empty if it may be a metric.
+
+    A metric does not determine human ratings almost perfectly, does not have two values that never contradict them, and
+    does not have its values on the grid of the annotators' means.
+
+    >>> rating = [0, 0, 0, 1, 1, 1, 0, 1, 0, 1] * 3
+    >>> likely_annotation([0, 0, 0, 1, 1, 1, 1, 1, 0, 1] * 3, rating)
+    ''
+    >>> likely_annotation([2 * r for r in rating], rating)
+    'it determines the rating almost completely'
+    """
+    x, z = np.asarray(values, np.float64), np.asarray(rating, np.float64)
+    both = np.isfinite(x) & np.isfinite(z)
+    x, z = x[both], z[both]
+    levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
+    graded = np.unique(z)
+    if len(x) < MIN_ROWS or len(levels) < 2 or len(graded) < 2:
+        return ""
+    if len(levels) <= MOST_LEVELS:
+        means = np.bincount(codes, z) / counts
+        if ((z - means[codes]) ** 2).sum() <= (1 - DETERMINED) * ((z - z.mean()) ** 2).sum():
+            return "it determines the rating almost completely"
+        if len(levels) == 2 and counts.min() >= MIN_EACH:
+            low, high = z[codes == 0], z[codes == 1]
+            if low.max() <= high.min() or high.max() <= low.min():
+                return "it has two values and never contradicts the rating"
+    fractions = graded[graded != np.round(graded)]
+    if len(fractions) > 1 and len(levels) > 2 and len(levels) <= 2 * MOST_LEVELS:
+        shared = sum(bool(np.any(np.abs(graded - level) < 1e-9)) for level in levels)
+        if shared >= 0.8 * len(levels) and np.isin(np.round(levels, 9), np.round(fractions, 9)).any():
+            return "its values are on the grid of the annotators' means"
+    return ""
 
 
 def require_human(name: str, sources: Mapping[str, Source], aspects: Iterable[str]) -> None:

@@ -352,12 +352,18 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
     for found in aspects:
         for m in found.metrics:
             every.setdefault(m.metric, []).append((found, m))
-    for name, places in every.items():
-        if all(m.high is not None and m.high < a.chance for a, m in places):
-            found, metric = places[0]
-            now, say = ("it counts as lower-is-better; if higher is better", "higher") if metric.lower_is_better else (
-                "if lower is better", "lower")  # fmt: skip
-            yield f"{name} disagrees with {found.rated_by} (below chance); {now}: --{say} {shlex.quote(name)}."
+    below = {n: p for n, p in every.items() if all(m.high is not None and m.high < a.chance for a, m in p)}
+    for lower in (False, True):
+        names = [n for n, places in below.items() if places[0][1].lower_is_better == lower]
+        if not names:
+            continue
+        one = len(names) == 1
+        now = "if lower is better: --lower" if not lower else (
+            f"{'it counts' if one else 'they count'} as lower-is-better; if higher is better: --higher")  # fmt: skip
+        yield (
+            f"{some(names, 3)} {'disagrees' if one else 'disagree'} with {below[names[0]][0][0].rated_by} (below "
+            f"chance); {now} {shlex.quote(','.join(names))}."
+        )
 
 
 def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:

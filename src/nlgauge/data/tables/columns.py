@@ -9,10 +9,12 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
+import numpy as np
 import polars as pl
 
-from nlgauge.data.provenance import Source, column_source
+from nlgauge.data.provenance import Source, column_source, is_judge, likely_annotation
 from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
@@ -43,6 +45,7 @@ from nlgauge.registry import did_you_mean
 
 SAID = "said by you"
 NAMED = "by its name"
+CODING_SCHEME = 4  # columns with the same two values and names that are not those of metrics
 LABEL = 60  # letters that a name has at most
 WORDS = 5  # of a text at least
 
@@ -133,6 +136,11 @@ def find_roles(
         ]
         why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
         metrics = {**_metric_names(rest), **(metrics or {})}
+    leaks = _leaks(table, people.human, [c for c in metrics.values() if c not in asked])
+    metrics = {name: c for name, c in metrics.items() if c not in leaks}
+    people.aside |= {
+        c: f"likely a human annotation or derived from the rating: {reason}" for c, reason in leaks.items()
+    }
     why |= {c: SAID for c in metrics.values() if c in asked}
     used |= of_people | set(metrics.values())
     aside = tuple(c for c in columns if c not in used)
@@ -168,6 +176,36 @@ def _sources(
             )
         found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
     return found
+
+
+def _leaks(
+    table: RawTable, human: Mapping[str, tuple[tuple[str | None, str], ...]], columns: Sequence[str]
+) -> dict[str, str]:
+    """Columns that are likely human annotations, or derived from the ratings, and why."""
+    ratings = []
+    for pairs in human.values():
+        read = [numbers_in(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
+        values = [r.values.cast(pl.Float64).to_numpy() for r in read if r is not None]
+        if values:
+            ratings.append(np.mean(values, axis=0))
+    leaks: dict[str, str] = {}
+    few: dict[tuple[float, ...], list[str]] = {}
+    for column in columns if ratings else ():
+        if is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column)):
+            continue
+        read = numbers_in(table, column)
+        if read is None:
+            continue
+        scores = read.values.cast(pl.Float64).to_numpy()
+        reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
+        if reason:
+            leaks[column] = reason
+        elif len(values := np.unique(scores[np.isfinite(scores)])) == 2:
+            few.setdefault(tuple(values.tolist()), []).append(column)
+    for names in few.values():
+        if len(names) >= CODING_SCHEME:
+            leaks |= dict.fromkeys(names, f"{len(names)} columns have the same two values, as in a coding scheme")
+    return leaks
 
 
 def _not_human(columns: Mapping[str, str]) -> Iterable[str]:
@@ -378,7 +416,7 @@ def _asked(
     more = [name for name in names if name not in known and name.startswith("+")]
     if more and len(more) < len(names):
         raise DataError(f"{listed(names)}: put a + before all (they come to what is found) or before none.")
-    for name in names:
+    for name in _matching(names, columns, bool(more)):
         bare = name[1:] if more else name
         label, equals, rest = bare.partition("=")
         if bare in known or not equals:
@@ -386,6 +424,19 @@ def _asked(
         else:
             found[label.strip()] = rest if rest in known else tuple(part.strip() for part in rest.split("+"))
     return found, bool(more)
+
+
+def _matching(names: Sequence[str], columns: Sequence[str], more: bool) -> Iterable[str]:
+    """The names, and in place of a pattern such as `Rouge*` the columns that match it."""
+    for name in names:
+        pattern = name[1:] if more else name
+        if pattern in columns or not any(sign in pattern for sign in "*?["):
+            yield name
+            continue
+        hits = [c for c in columns if fnmatchcase(c, pattern)]
+        if not hits:
+            raise DataError(f"no column matches '{pattern}'. Columns found: {listed(columns)}.")
+        yield from (f"+{c}" if more else c for c in hits)
 
 
 def _single(names: Mapping[str, Columns]) -> dict[str, str]:
