@@ -94,9 +94,11 @@ def report(
     from nlgauge.report.page import packing_plotly, write_page
     from nlgauge.report.results import results_of
     from nlgauge.report.sections import Run, answer_all
+    from nlgauge.report.sections.evaluated import without_humans
     from nlgauge.report.views import Views
     from nlgauge.results_file import write_results
     from nlgauge.stats.correlation.measure import Measure
+    from nlgauge.terminal import wrapped
 
     chosen = select(data)
     name = chosen.data.name
@@ -106,13 +108,14 @@ def report(
         raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {path.suffix}.")
     if Measure.parse(gate).grouping != "input":
         raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
-    if chosen.data.aspects or chosen.data.comparisons.is_empty():  # choices alone are asked about by their section
+    alone = without_humans(chosen.data)  # then only what metrics say of each other can be told
+    if chosen.data.aspects or (chosen.data.comparisons.is_empty() and not alone):
         for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):
             chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     packing_plotly()
-    alone = chosen.data.systems if len(chosen.data.systems) == 1 else ()
-    earlier = None if against is None else run_of_judge(against, *alone)
+    one = chosen.data.systems if len(chosen.data.systems) == 1 else ()
+    earlier = None if against is None else run_of_judge(against, *one)
     run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known, earlier)
     views = Views(name)
     answered = answer_all(run, views.draw)
@@ -122,6 +125,9 @@ def report(
     results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
     lines = [*(answer_lines(answer) if chosen.data.aspects else [*answer.failures, *answer.warnings]), *answer.choices]
+    if alone:
+        said = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
+        lines = [line for text in (f"{answer.evaluated}.", *lines, *said) for line in wrapped(text, 80)]
     return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 

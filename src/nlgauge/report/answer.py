@@ -22,7 +22,7 @@ from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, u
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
-from nlgauge.report.sections.evaluated import judged_words
+from nlgauge.report.sections.evaluated import judged_words, without_humans
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, some
 from nlgauge.session import Ask
@@ -325,6 +325,12 @@ def _raters(run: Run) -> str:
 
 
 def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> Iterator[str]:
+    if without_humans(run.data):
+        yield (
+            "No column is known to be a human judgment, so nothing can be said about how far any metric is right. "
+            "Declare human columns with --human NAME, or pass their file with --labels FILE."
+        )
+        return
     small = [a for a in aspects if a.warning]
     if small and len(small) == len(aspects):
         yield f"Too few data for any conclusion: {small[0].warning}."

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.provenance import is_model
+from nlgauge.data.provenance import is_model, tool_of
 from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
@@ -55,7 +55,7 @@ def _found(roles: Roles) -> Iterator[str]:
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     """No rating by name: whole numbers on a scale may be some, under the names of raters."""
-    if roles.human or roles.rating or table.nested or roles.elsewhere:
+    if roles.human or roles.rating or table.nested or roles.elsewhere or tool_of(table.frame.columns):
         return
     rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= SCALE]
     likely = [c for c in rated if roles.why.get(c) != SAID and not _of_program(c)]

@@ -14,6 +14,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import count, some
+from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ def evaluated(run: Run) -> Findings:
 def judged_words(run: Run) -> str:
     """Ratings and scores, or choices where there is nothing else."""
     data = run.data
+    if without_humans(data):
+        metrics = count(len(run.source.metrics or data.metrics), "metric")
+        return f"scored by {metrics}, without human judgments; {_holes(data)}"
     if not data.aspects:
         people, models = (data.voted(people=p).height for p in (True, False))
         by = [f"{n:,} times by {who}" for n, who in ((people, data.rated_by), (models, some(sorted(data.models)))) if n]
@@ -100,6 +104,48 @@ def _gaps(data: Dataset) -> list[Table]:
         if (n := data.scores[m].null_count() + len(data) - data.scores.height)
     ]  # fmt: skip
     return [Table(f"{data.name}: missing scores", rows, kind="missing-scores")] if rows else []
+
+
+def without_humans(data: Dataset) -> bool:
+    """Whether there are scores, and neither ratings nor choices to compare them with."""
+    return not data.aspects and not data.comparisons.height and bool(data.metrics)
+
+
+@section(
+    "metrics-alone", order=15, question="What do the metrics say without human judgments?",
+    not_said="Whether any of them is right: metrics can agree with each other and be wrong together. Human judgments "
+             "of some of these outputs would tell: --human COLUMN, or --labels FILE.",
+    applies=lambda run: without_humans(run.data), of_choices=True,
+)  # fmt: skip
+def metrics_alone(run: Run) -> Findings:
+    names = list(run.source.metrics or run.data.metrics)
+    scores = run.data.scores.select(names).cast(pl.Float64)
+    spread: list[Row] = [
+        {"metric": m, "n": len(v), "mean": v.mean(), "sd": v.std(), "low": v.min(), "high": v.max(),
+         "values": v.n_unique()}
+        for m in names for v in [scores[m].drop_nulls().drop_nans()]
+    ]  # fmt: skip
+    turned = [scores[m].to_numpy() * (-1 if m in run.data.lower else 1) for m in names]
+    pairs: list[Row] = []
+    measure = [Measure.parse("global/kendall")]
+    for i, first in enumerate(names):
+        for j in range(i + 1, len(names)):
+            tau = float(evaluate(turned[i][None, None], turned[j][None], measure).value[0, 0])
+            pairs.append({"metric": first, "other": names[j], "measure": "global/kendall", "value": tau})
+    known = sorted((p for p in pairs if p["value"] == p["value"]), key=lambda p: -p["value"])
+    most = f"Most alike: {known[0]['metric']} and {known[0]['other']} (tau-b {known[0]['value']:.2f})." if known else ""
+    if len(known) > 1:
+        most += f" Least alike: {known[-1]['metric']} and {known[-1]['other']} (tau-b {known[-1]['value']:.2f})."
+    constant = [r["metric"] for r in spread if r["values"] < 2]
+    same = f" {some(constant)} {'is' if len(constant) == 1 else 'are'} constant." if constant else ""
+    tables = [
+        Table(f"{run.data.name}: distribution of the scores", spread, decimals=3, kind="score-distribution",
+              method="Over all outputs with a score; `values` counts the different ones."),
+        *([Table(f"{run.data.name}: agreement between metrics", known, decimals=2, kind="metric-agreement",
+                 method="Kendall's tau-b over all outputs that both metrics scored; lower-is-better metrics are "
+                        "turned.")] if known else []),
+    ]  # fmt: skip
+    return Findings([Finding("", (most + same).strip() or "One metric alone says nothing about another.", tables)])
 
 
 @section(
