@@ -23,7 +23,6 @@ from nlgauge.stats.ranking.told_apart import AllPairs
 from nlgauge.stats.resampling.jackknife import (
     SYSTEMS,
     UNITS,
-    Over,
     Spread,
     WithoutEach,
     input_groups,
@@ -80,7 +79,6 @@ def difference_tests(
     z: ArrayLike,
     measures: Iterable[object],
     *,
-    over: Over = "auto",
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
     swaps: Swaps | None = None,
@@ -93,14 +91,14 @@ def difference_tests(
     be needed.
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted(measures), _unit(over, human, families)
+    want, unit = wanted(measures), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     return _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
 
 
-def _unit(over: Over, human: Array, families: ArrayLike | None) -> Unit:
+def _unit(human: Array, families: ArrayLike | None) -> Unit:
     """What results generalize to: systems and inputs, or inputs only."""
-    return over_of(over, int(system_groups(len(human), families).max()) + 1)
+    return over_of("auto", int(system_groups(len(human), families).max()) + 1)
 
 
 def _pair_tests(
@@ -128,7 +126,6 @@ def contrasts(
     z: ArrayLike,
     measure: object,
     *,
-    over: Over = "auto",
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
     level: float = 0.95,
@@ -144,7 +141,7 @@ def contrasts(
     [True, True, False]
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted([measure]), _unit(over, human, families)
+    want, unit = wanted([measure]), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
     left = left_out(metrics, human, want, unit, clusters, None, families)
