@@ -39,6 +39,7 @@ from nlgauge.types import Array, Ints, Mask, Steps
 Unit = Literal["both", "inputs"]
 DRAWS = 8192  # of the largest standardized error, fewer where there are very many pairs
 WORK = 1e9  # draws × pairs
+NO_ERROR = 1e-12  # standard errors up to this are rounding: of a constant, of the difference of two copies
 
 
 class Swaps(NamedTuple):
@@ -209,9 +210,9 @@ def deviations(left: WithoutEach) -> Array:
     parts = [left.inputs] if left.systems is None else [left.systems, left.inputs]
     moves = []
     for values in parts:
-        centered = values - np.nanmean(values, axis=-1, keepdims=True)
-        n = values.shape[-1]
-        moves.append(np.nan_to_num(centered) * np.sqrt((n - 1) / n))
+        there, n = np.isfinite(values), values.shape[-1]
+        mean = np.where(there, values, 0.0).sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)
+        moves.append(np.where(there, values - mean[..., None], 0.0) * np.sqrt((n - 1) / n))
     return np.concatenate(moves, axis=-1)
 
 
@@ -222,7 +223,7 @@ def simultaneous_level(moves: Array, level: float = 0.95) -> float:
     (0.977, 0.95)
     """
     size = np.sqrt((moves**2).sum(axis=1))
-    scaled = moves[size > 0] / size[size > 0, None]
+    scaled = moves[size > NO_ERROR] / size[size > NO_ERROR, None]
     if len(scaled) < 2:
         return level
     reach = np.quantile(np.abs(_normal(scaled.shape[1], DRAWS) @ scaled.T).max(axis=1), level)
@@ -237,7 +238,7 @@ def largest_differences(moves: Array) -> Array:
     largest = np.zeros(draws)
     for i in range(k - 1):
         size = np.sqrt(((moves[i + 1 :] - moves[i]) ** 2).sum(axis=1))
-        some = size > 1e-12
+        some = size > NO_ERROR
         if some.any():
             apart = np.abs(errors[i + 1 :][some] - errors[i]) / size[some, None]
             np.maximum(largest, apart.max(axis=0), out=largest)
