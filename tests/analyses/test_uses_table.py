@@ -145,8 +145,8 @@ def test_flagging_by_the_input_alone_is_not_reliable() -> None:
 def test_systems_that_are_outliers_cannot_carry_a_badge() -> None:
     """Ten systems are nearly equal and the metric is noise on them; three are far worse, and any metric notices."""
     rng = np.random.default_rng(3)
-    human = 4.0 + (rng.random((13, 60)) < 0.06)
-    human[:3] = 1.0 + (rng.random((3, 60)) < 0.1)
+    human = 4.0 + (rng.random((13, 200)) < 0.08)
+    human[:3] = 1.0 + (rng.random((3, 200)) < 0.1)
     metric = rng.normal(0, 1, human.shape)
     metric[:3] -= 20
     table = uses(made(human, m=metric, perfect=human).panel())
