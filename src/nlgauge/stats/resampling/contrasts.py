@@ -9,6 +9,7 @@ and the corrected p-values are read from this one set of simultaneous intervals,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -147,7 +148,7 @@ def contrasts(
     tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
     left = left_out(metrics, human, want, unit, clusters, None, families)
     largest = largest_differences(deviations(left.moved(lambda v: v[:, 0])))
-    reach = max(float(np.quantile(largest, level)), float(ndtri((1 + level) / 2)))
+    reach = max(_critical_value(largest, level), float(ndtri((1 + level) / 2)))
     with np.errstate(invalid="ignore"):
         half = stdtrit(gaps.spread.free[:, 0], ndtr(reach)) * np.sqrt(gaps.spread.variance[:, 0])
     shape = (len(metrics), len(metrics))
@@ -249,6 +250,12 @@ def largest_differences(moves: Array) -> Array:
 def _normal(units: int, draws: int) -> Array:
     """Standard normal draws, always the same: results depend on the data alone."""
     return np.random.default_rng(20).standard_normal((draws, units))
+
+
+def _critical_value(largest: Array, level: float) -> float:
+    """The value beyond which a standardized difference has a p-value over all pairs (`_at_once`) below 1 - level."""
+    most = math.ceil((1 - level) * (len(largest) + 1)) - 2  # draws that may be as large
+    return float(np.sort(largest)[-1 - most]) if most >= 0 else np.inf
 
 
 def _at_once(p: Array, largest: Array) -> Array:
