@@ -102,6 +102,16 @@ def test_a_useless_length_leaves_the_constant_as_the_baseline() -> None:
     np.testing.assert_allclose(flat.advantage_low, none.advantage_low, atol=1e-6)
 
 
+@pytest.mark.parametrize("measure", [PAIRWISE, RANK])
+def test_a_constant_has_no_advantage_for_any_use(measure: str) -> None:
+    x, z = panel()
+    made = pair_shares(measure, np.concatenate([x, np.full((1, *z.shape), 0.1)]), z, None)
+    assert made.value[2] == pytest.approx(0.5, abs=1e-12)
+    assert made.advantage_high[2] <= 0
+    assert badge_of(made.low[2], made.high[2], 0.75, made.advantage_low[2], made.advantage_high[2]) == "not reliable"
+    assert made.advantage_high[0] > 0
+
+
 def flagged(bad: np.ndarray, seed: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """Ratings that are low where `bad`, and a metric that mostly sees it."""
     rng = np.random.default_rng(seed)
