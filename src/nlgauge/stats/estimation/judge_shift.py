@@ -103,7 +103,7 @@ def selection_test(anchors: tuple[Floats, Codes], others: tuple[Floats, Codes]) 
     """
     center = np.concatenate([anchors[0], others[0]]).mean()
     location, spread = (
-        mean_test(*(unit_means(transform(scores), codes) for scores, codes in (anchors, others)))
+        mean_test(unit_means(transform(anchors[0]), anchors[1]), unit_means(transform(others[0]), others[1]))
         for transform in (np.asarray, lambda scores: np.abs(scores - center))
     )
     return min(1.0, 2 * location), min(1.0, 2 * spread)
