@@ -136,7 +136,7 @@ def _judge_words(answer: AspectAnswer) -> list[str]:
     passed = first.marks.get("pass good answers")
     if passed is not None and passed.value is not None:
         words.append(f"Recall on passes {_figure(passed)}: {passed.badge or 'no badge'}.")
-    if len(answer.metrics) == 1 or mark is None:
+    if len(answer.metrics) == 1:
         words.append(f"{statistic[:1].upper()}{statistic[1:]} {ci(first.value, first.low, first.high)} (chance 0.50).")
     told = first.marks.get("tell good from bad")
     if told is not None:
