@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -84,6 +85,16 @@ def test_aspect_and_use_are_chosen_once_for_the_whole_page_and_stay_in_its_addre
     page.reload()
     assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["pairwise"]]
     assert visit.errors == []
+
+
+def test_badges_do_not_overlap(visit: Visit, made: Any) -> None:
+    page = visit.open(made.path, 1280, 860)
+    for row in page.locator(".picture:visible tbody tr").all():
+        boxes = [chip.bounding_box() for chip in row.locator(".chip").all()]
+        assert len(boxes) > 1
+        assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(boxes))
+        edge = row.bounding_box()
+        assert boxes[-1]["x"] + boxes[-1]["width"] <= edge["x"] + edge["width"]
 
 
 def test_the_first_screen_needs_nothing_of_the_packed_data(visit: Visit, made: Any) -> None:

@@ -203,6 +203,15 @@ def test_the_metric_named_as_best_is_first_by_the_quoted_figure(seed: int) -> No
     assert all(m.value == pytest.approx(accuracy[m.metric]) for m in aspect.metrics)
 
 
+def test_a_lead_over_none_of_the_others_is_said_as_such() -> None:
+    rng = np.random.default_rng(2)
+    quality = rng.integers(1, 6, (8, 20)).astype(float)
+    alike = {f"m{k}": quality + rng.normal(0, 1.5, quality.shape) for k in range(4)}
+    aspect = headline_of(rated_by_metrics(quality, **alike))
+    assert all(m.may_be_best for m in aspect.metrics)
+    assert "It is not significantly better than any of the other 3 metrics." in aspect.sentences[""]
+
+
 def accuracy_within_inputs(x: np.ndarray, z: np.ndarray) -> float:
     """Mean over the inputs of the share of pairs with unequal ratings that x orders alike; its ties count one half."""
     per_input = []

@@ -68,11 +68,13 @@ def agrees(run: Run) -> Findings:
         for r in t
     }
     intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
+    ranks = {run.about(t): t for t in run.beside(rank_ask(run)[0], **rank_ask(run)[1])}
     parts = []
     for table in run.each("correlation", measures=shown_measures(run), sort=headline_measure(run)):
         about = run.about(table)
         gate = table.facts["sorted_by"]
-        sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
+        sure = {(r["metric"], r["measure"]): r for r in intervals.get(about, ())}
+        sure |= {(r["metric"], r["measure"]): r for r in ranks.get(about, ())}  # as on the first screen
         joined = _joined(table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate)
         under = {
             (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
@@ -80,7 +82,8 @@ def agrees(run: Run) -> Findings:
             if not missing(r.get("low"))
         }
         if about in intervals:
-            joined.notes.append(f"Small print: 95% intervals. {intervals[about].method}")
+            joint = f"; those of {gate} hold for all metrics together" if about in ranks else ""
+            joined.notes.append(f"Small print: 95% intervals{joint}. {intervals[about].method}")
         parts.append(Finding(about, _best_words(joined, gate), [joined], under, folded=run.metrics < 2))
     return Findings(parts)
 
