@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nlgauge.number import interval, number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
@@ -59,7 +61,7 @@ def _color_value(row: Row, column: str) -> float | None:
     value, measure = row.get(column), str(row.get("measure", ""))
     if column != "value" or "/" not in measure or not there(value):
         return value
-    return float(Measure.parse(measure).signed(value))
+    return float(Measure.parse(measure).signed(np.asarray(value, np.float64)))
 
 
 def _tip(row: Row, column: str) -> str:
