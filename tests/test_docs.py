@@ -58,7 +58,9 @@ def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> 
         assert done.stdout and not missing, missing
         block = readme.partition(f"$ nlgauge {words[0]} {words[1]}\n")[2].partition("```")[0].partition("$ ")[0]
         printed = [line.rstrip() for line in (done.stderr + done.stdout).splitlines()]
-        stale = [line for line in block.splitlines() if line.strip() not in ("…", "") and not line.startswith("report: ")]
+        stale = [
+            line for line in block.splitlines() if line.strip() not in ("…", "") and not line.startswith("report: ")
+        ]
         assert stale and [line for line in stale if line not in printed] == []
 
 

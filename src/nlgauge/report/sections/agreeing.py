@@ -177,7 +177,7 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
         worse = [r["metric"] for r in rows[1:] if not r["may_be_best"]]
         head = (
             f"Not at the top: {first} leads, but is not significantly better than {some(others)}. "
-            f"Significantly worse than the best: {some(worse)}."
+            f"Significantly worse than at least one metric: {some(worse)}."
         )
     if tests is None:
         return head
