@@ -57,7 +57,7 @@ def report(
     out : path, optional
         The .html file; NAME.report.html by default. Beside it stands NAME.report.results.json.
     measures : str or sequence of str, optional
-        Measures to show; the twelve by default.
+        Measures to show next to the gate; the twelve by default.
     gate : str, default 'input/pairwise-accuracy'
         Measure that ranks the metrics and that `nlgauge.diff` compares.
     quick : bool, default False

@@ -81,6 +81,8 @@ def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
         if not equal:
             many = f"each of the other {len(others)} {kind}" if len(others) > 1 else others[0].metric
             words.append(f"It is significantly better than {many}.")
+        elif len(equal) == len(others) > 2:
+            words.append(f"It is not significantly better than any of the other {len(others)} {kind}.")
         elif len(equal) <= 2:
             names = some([f"{m.metric} ({ci(m.value, m.low, m.high)})" for m in equal])
             words.append(f"It is not significantly better than {names}.")
