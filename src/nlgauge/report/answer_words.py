@@ -78,7 +78,9 @@ def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
     words, kind = [], "judges" if answer.judged else "metrics"
     if others and answer.tested:
         equal = [m for m in others if m.may_be_best]
-        if not equal:
+        if not equal and len(others) > 1 and not first.clearly_best:
+            words.append(f"It is the only {kind[:-1]} that no other one is significantly better than.")
+        elif not equal:
             many = f"each of the other {len(others)} {kind}" if len(others) > 1 else others[0].metric
             words.append(f"It is significantly better than {many}.")
         elif len(equal) == len(others) > 2:

@@ -77,7 +77,7 @@ def ranking(
                 "n": int(estimates.n[k, 0]),
                 "groups": int(estimates.groups[k, 0]),
                 "dropped": int(estimates.dropped[k, 0]),
-                "clearly_best": first == [name] and len(valued) > 1,
+                "clearly_best": len(valued) > 1 and all((name, o) in better for o in valued if o != name),
                 "may_be_best": name in first,
                 "reason": ends.reason[k, 0],
             }
