@@ -85,7 +85,7 @@ def main() -> None:
             f"### {name}, {aspect} ({len(names)} metrics)", "", f"Before: {before}", "", f"Now: {now.sentences['']}", "",
             *table(["rank of", *(f"`{m}`" for m in MEASURES)], [[m, *places[names.index(m)].tolist()] for m in named]),
             *table(["added", "pairwise accuracy", *uses], [
-                [m.metric, f"{m.value:.2f}", *((m.marks[u].badge or "–") if u in m.marks else "–" for u in uses)] for m in added
+                [m.metric, "–" if m.value is None else f"{m.value:.2f}", *((m.marks[u].badge or "–") if u in m.marks else "–" for u in uses)] for m in added
             ]),
         ]  # fmt: skip
         print("\n".join(lines[-14:]), flush=True)

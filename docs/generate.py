@@ -51,7 +51,7 @@ TAIL = """## Which one?
 | your question | begin with |
 | --- | --- |
 | rank systems | `system/pearson`, `system/kendall`; for few systems `system/spa` |
-| choose the better of several outputs for one input | `input/kendall`, `input/acc-eq-calibrated`, `input/top-1` |
+| choose the better of several outputs for one input | `input/pairwise-accuracy`; with human ties `input/acc-eq-calibrated`; `input/top-1` |
 | flag bad outputs, whatever the system | `global/pearson`, `global/spearman` |
 | find the weak outputs of one system | `item/spearman` |
 

@@ -65,7 +65,7 @@ SESSIONS = [
     ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics "
                       "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
                       "--measure input/kendall,system/pearson,global/spearman", 80),
-    ("terminal-compare", "nlgauge compare summeval --aspect relevance --measure input/kendall", 80),
+    ("terminal-compare", "nlgauge compare summeval --aspect relevance", 80),
 ]  # fmt: skip
 
 

@@ -49,13 +49,19 @@ def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> 
     readme = (REPO / "README.md").read_text(encoding="utf-8")
     page = str(tmp_path / "page.html")
     for words in (["run", "mine.csv", "-o", page], ["meta", "mine.csv"], ["run", "judged.csv", "-o", page]):
-        said = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True,
             check=True,
             env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
-        ).stdout  # fmt: skip
-        missing = [line for line in said.splitlines() if line.rstrip() not in readme]
-        assert said and not missing, missing
+        )  # fmt: skip
+        missing = [line for line in done.stdout.splitlines() if line.rstrip() not in readme]
+        assert done.stdout and not missing, missing
+        block = readme.partition(f"$ nlgauge {words[0]} {words[1]}\n")[2].partition("```")[0].partition("$ ")[0]
+        printed = [line.rstrip() for line in (done.stderr + done.stdout).splitlines()]
+        stale = [
+            line for line in block.splitlines() if line.strip() not in ("…", "") and not line.startswith("report: ")
+        ]
+        assert stale and [line for line in stale if line not in printed] == []
 
 
 @pytest.mark.parametrize("page", FIVE)

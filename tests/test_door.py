@@ -302,14 +302,18 @@ def test_dependence_that_is_named_reaches_the_panel_and_what_is_left_out_is_stil
 def test_ranking_and_significance_run_the_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module("nlgauge.analyses.comparing.significance")
     calls: list[Any] = []
-    real = module.run_test
-    monkeypatch.setattr(module, "run_test", lambda *a, **k: calls.append(a) or real(*a, **k))
+    for name in ("contrasts", "run_test"):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, real=real, **k: calls.append(a) or real(*a, **k))
     chosen = ng.select(ng.example())
     chosen.analyse("ranking")
     chosen.analyse("significance")
     assert len(calls) == 1
+    for analysis in ("ranking", "significance"):
+        chosen.analyse(analysis, test="williams", measure="global/pearson")
+    assert len(calls) == 2
     ng.select(ng.example()).analyse("significance")
-    assert len(calls) == 2  # another selection knows nothing of the first
+    assert len(calls) == 3  # another selection knows nothing of the first
 
 
 def test_an_unknown_option_or_analysis_is_answered_with_those_there_are() -> None:

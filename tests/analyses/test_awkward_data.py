@@ -48,17 +48,24 @@ def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None
     assert points.selection([1]).height == 1
 
 
-def test_a_metric_without_a_value_has_no_rank() -> None:
+def test_a_metric_without_a_value_has_no_rank_and_a_constant_is_chance() -> None:
     data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60, "empty": [None] * 60})
-    table = ranking(data.panel(), draws=100)
+    table = ranking(data.panel())
     rows, alike = {r["metric"]: r for r in table}, table.facts["no_different_from"]
     assert rows["a"]["rank"] == 1
-    for name in ("constant", "empty"):
-        assert rows[name]["rank"] is None and rows[name]["p_to_next"] is None
-        assert alike[name] == []
-        assert all(name not in others for others in alike.values())
+    assert (rows["empty"]["rank"], rows["empty"]["rank_high"], rows["empty"]["p_to_next"]) == (None, None, None)
+    assert alike["empty"] == []
+    assert all("empty" not in others for others in alike.values())
     last = [r for r in rows.values() if r["rank"] is not None][-1]
+    assert (last["metric"], last["value"], last["rank"], last["rank_high"]) == ("constant", 0.5, 3, 3)
     assert last["p_to_next"] is None  # nothing with a value comes after it
+
+
+def test_under_a_correlation_a_constant_has_no_value_and_no_rank() -> None:
+    data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60})
+    row = next(r for r in ranking(data.panel(), measure="input/kendall") if r["metric"] == "constant")
+    assert np.isnan(row["value"])
+    assert (row["rank"], row["rank_high"], row["may_be_best"]) == (None, None, False)
 
 
 def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:

@@ -37,7 +37,10 @@ def test_a_column_of_documents_is_found_and_said(column: str) -> None:
     panel = made(column).panel()
     assert len(set(panel.clusters or ())) == 15
     for analysis in (intervals, ranking, significance, uses):
-        assert any(f"inputs of one '{column}' are not independent" in note for note in analysis(panel).notes), analysis
+        assert (
+            f"Inputs with the same '{column}' are not independent; they are left out together (15 clusters)."
+            in analysis(panel).notes
+        ), analysis
 
 
 def test_without_such_a_column_nothing_changes_and_nothing_is_said() -> None:
@@ -52,7 +55,9 @@ def test_without_such_a_column_nothing_changes_and_nothing_is_said() -> None:
 def test_too_few_documents_give_no_interval_and_no_verdict() -> None:
     panel = made("doc", documents=6).panel()
     assert all(np.isnan(r["low"]) for r in intervals(panel, measures=["input/kendall"]))
-    assert {r["verdict"] for r in uses(panel) if r["use"] != "rank systems"} == {"cannot tell"}
+    rows = [r for r in uses(panel) if r["use"] != "rank systems"]
+    assert {r["badge"] for r in rows} == {None}
+    assert all("at least 10 documents or conversations; here are 6" in r["reason"] for r in rows)
     assert any(
         "a test needs at least 10 documents or conversations; here are 6" in note for note in significance(panel).notes
     )

@@ -111,10 +111,14 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "portfolio": (None, SET),
     "predictability": (None, SET),
     "quality-bins": ({"p_corrected"}, "corrects over the metrics"),
-    "ranking": ({"rank", "p_to_next", "no_different_from"}, SET),
+    "ranking": ({"rank", "rank_high", "p_to_next", "no_different_from"}, SET),
     "significance": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "stability": (None, SET),
+    "threshold": (
+        {"low", "high", "advantage_low", "advantage_high"},
+        "intervals hold for all judges together; their level is drawn",
+    ),
 }
 FLAT: dict[str, tuple[set[str] | None, str]] = {
     "chance": ({"metrics_above", "of"}, "counts metrics"),
@@ -122,8 +126,8 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
     "inter-metric": ({"cluster"}, "numbers the clusters"),
     "portfolio": ({"size"}, "counts metrics"),
     "predictability": ({"features"}, "counts metrics"),
-    "ranking": ({"no_different_from", "p_to_next", "untested"}, "nothing is known to differ from what has no value"),
-    "significance": ({"untested"}, "says why pairs with it have no p"),
+    "ranking": ({"rank_high", "no_different_from", "p_to_next"}, "a constant is chance, and has a rank"),
+    "significance": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
 }
 
@@ -141,11 +145,17 @@ def test_one_metric_more_changes_nothing_about_the_others(name, change, new, kno
     assert sorted(row for row in found if row) == sorted(_without(row, columns, new) for row in original(name))
 
 
-@pytest.mark.parametrize("name", ["correlation", "intervals", "quality-bins", "split", "uses", "ceiling"])
-def test_a_constant_metric_has_no_value_where_one_is_shown(name):
+@pytest.mark.parametrize("name", ["correlation", "intervals", "quality-bins", "split", "ceiling"])
+def test_a_constant_metric_has_no_value_where_a_correlation_is_shown(name):
     rows = [row for row in with_constant(given()).table(name).rows if row.get("metric") == "flat"]
     values = [row[c] for row in rows for c in ("value", "share") if c in row]
-    assert all(math.isnan(v) or v == 0.5 for v in values)  # a coin's place in `uses`: ties count half
+    assert values and all(math.isnan(v) for v in values)
+
+
+@pytest.mark.parametrize("name", ["ranking", "uses"])
+def test_a_constant_metric_is_chance_where_pairs_are_counted(name):
+    rows = [row for row in with_constant(given()).table(name).rows if row["metric"] == "flat"]
+    assert rows and [row["value"] for row in rows] == pytest.approx([0.5] * len(rows), abs=1e-12)
 
 
 def test_a_constant_metric_tells_no_levels_apart():

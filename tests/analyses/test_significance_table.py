@@ -10,11 +10,11 @@ from scipy.stats import false_discovery_control
 from nlgauge.analyses.comparing.significance import significance
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.resampling.contrasts import difference_tests
+from nlgauge.stats.resampling.contrasts import contrasts, difference_tests
 from nlgauge.stats.tests.permutation import permutation_test
 from nlgauge.stats.tests.williams import williams_pairs
 
-MEASURE = "input/kendall"
+MEASURE = "input/pairwise-accuracy"  # the default
 
 
 def test_each_p_is_that_of_the_permutation_test_of_the_pair() -> None:
@@ -118,6 +118,26 @@ def test_the_default_test_draws_nothing_and_asks_about_systems_and_inputs_like_t
         assert (rows.get(pair) or rows[pair[::-1]])["p"] == pytest.approx(p)
 
 
+def test_the_default_correction_is_simultaneous_and_that_of_a_named_test_is_holm() -> None:
+    panel = noisy_panel(noise=(1.0, 1.5, 2.0, 2.2))
+    table = significance(panel)
+    place = [panel.names.index(n) for n in ("m0", "m1", "m2", "m3")]
+    together = contrasts(panel.canonical().oriented()[place], panel.canonical().human, MEASURE)
+    for row in table:
+        i, j = int(row["better"][1]), int(row["worse"][1])
+        assert row["p_corrected"] == pytest.approx(together.pairs.p[i, j])
+        assert row["p_corrected"] >= row["p"]
+        assert row["significant"] == (row["p_corrected"] < 0.05)
+    assert "simultaneous (max-t" in table.method
+    holm = significance(panel, correction="holm")
+    assert [r["p"] for r in holm] == [r["p"] for r in table]
+    assert [r["p_corrected"] for r in holm] != [r["p_corrected"] for r in table]
+    named = significance(panel, test="williams", measure="global/pearson")
+    assert same_rows(named, significance(panel, test="williams", measure="global/pearson", correction="holm"))
+    with pytest.raises(NameUnknown, match="correction=simultaneous belongs to test=auto"):
+        significance(panel, test="williams", measure="global/pearson", correction="simultaneous")
+
+
 def test_naming_what_is_swapped_or_a_profile_asks_for_the_permutation_test() -> None:
     panel = noisy_panel()
     for asked in ({"how": "both"}, {"profile": "nlpstats"}):
@@ -128,7 +148,7 @@ def test_few_systems_are_spoken_of_as_these_and_few_inputs_not_at_all() -> None:
     panel = noisy_panel(systems=4, inputs=30)
     table = significance(panel)
     assert "these systems and inputs like these" in table.method
-    assert any("cannot speak of other systems" in note for note in table.notes)
+    assert "With fewer than 6 systems, results do not generalize to other systems." in table.notes
     few = significance(noisy_panel(systems=8, inputs=6))
     assert all(np.isnan(r["p"]) and not r["significant"] for r in few)
     assert any("needs at least 10 inputs; here are 6" in note for note in few.notes)
@@ -137,10 +157,20 @@ def test_few_systems_are_spoken_of_as_these_and_few_inputs_not_at_all() -> None:
 def test_an_undefined_metric_stands_last_without_a_p() -> None:
     panel = noisy_panel()
     flat = with_metrics(panel, {**panel.metrics, "flat": np.ones_like(panel.human)})
-    table = significance(flat, draws=19)
+    table = significance(flat, measure="input/kendall")
     assert all(np.isnan(r["p"]) and not r["significant"] for r in table if r["worse"] == "flat")
     assert not any(r["better"] == "flat" for r in table)
     assert any("4 pairs could not be tested" in note for note in table.notes)
+
+
+def test_under_pairwise_accuracy_a_constant_is_tested_as_chance() -> None:
+    panel = noisy_panel(systems=12, inputs=40)
+    flat = with_metrics(panel, {**panel.metrics, "flat": np.ones_like(panel.human)})
+    rows = by(significance(flat), "better", "worse")
+    values = evaluate(panel.stacked(), panel.human, [Measure.parse(MEASURE)]).value[:, 0]
+    for name, value in zip(panel.names[:3], values, strict=False):
+        assert rows[name, "flat"]["difference"] == pytest.approx(value - 0.5)
+        assert rows[name, "flat"]["significant"]
 
 
 def test_mistakes_are_named() -> None:
@@ -153,7 +183,7 @@ def test_mistakes_are_named() -> None:
         significance(panel, test="t")  # type: ignore[arg-type]
     with pytest.raises(NameUnknown, match="profile"):
         significance(panel, profile="nlpstat")
-    with pytest.raises(NeedsMissing, match="input/kendall"):
+    with pytest.raises(NeedsMissing, match="input/pairwise-accuracy"):
         significance(panel_of(np.ones((3, 4)), {"a": np.ones((3, 4)), "b": np.ones((3, 4))}))
 
 

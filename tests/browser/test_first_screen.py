@@ -1,8 +1,9 @@
-"""The first screen at both sizes: the sentence and marks of results.json, one aspect and use for the whole page."""
+"""The first screen at both sizes: the sentence and badges of results.json, one aspect and use for the whole page."""
 
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def stored(made: Any) -> dict[str, Any]:
 
 
 def marks(page: Any) -> dict[str, list[str]]:
-    """Metric → words of its marks, of the aspect that is shown."""
+    """Metric → words of its badges, of the aspect that is shown."""
     rows = page.locator(".picture:visible tbody tr").all()
     return {r.locator(".name").inner_text(): r.locator(".chip .word").all_text_contents() for r in rows}
 
@@ -38,7 +39,7 @@ def test_sentence_and_marks_are_those_of_the_results_and_stand_on_the_first_scre
     first = stored["aspects"][0]
     sentence = page.locator(".verdict:visible")
     assert sentence.all_inner_texts() == [first["sentences"][""]]
-    assert marks(page) == {m["metric"]: [k["verdict"] for k in m["marks"].values()] for m in first["metrics"]}
+    assert marks(page) == {m["metric"]: [k["badge"] for k in m["marks"].values()] for m in first["metrics"]}
     seen = page.locator(".picture:visible tbody tr").first.bounding_box()
     assert sentence.bounding_box()["y"] > 0 and seen["y"] + seen["height"] < height
     assert page.locator(".made-of").inner_text() == f"{two_aspects().name}: {stored['evaluated']}"
@@ -55,10 +56,17 @@ def test_the_forest_holds_the_intervals_of_the_results(
         "all => all.map(s => s.getAttribute('aria-label'))"
     )
     expected = [
-        f"{m['metric']}: {m['value']:.2f}, between {m['low']:.2f} and {m['high']:.2f}" for m in stored["aspects"][0]["metrics"]
+        f"{m['metric']}: {m['value']:.2f} [{m['low']:.2f}, {m['high']:.2f}]" for m in stored["aspects"][0]["metrics"]
     ]  # fmt: skip
     assert told == expected
-    assert page.locator(".picture:visible .band").count() == len(expected)  # the human ceiling behind each line
+    for line, value in (("nothing", stored["aspects"][0]["chance"]), ("limit", stored["limits"]["reliable"])):
+        marked = page.locator(f".picture:visible td.forest line.{line}")
+        at = marked.evaluate_all("all => all.map(l => parseFloat(l.getAttribute('x1')))")
+        assert len(at) == len(expected) and len(set(at)) == 1
+        dots = page.locator(".picture:visible td.forest circle").evaluate_all(
+            "all => all.map(c => parseFloat(c.getAttribute('cx')))"
+        )
+        assert [dot > at[0] for dot in dots] == [m["value"] > value for m in stored["aspects"][0]["metrics"]]
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -67,16 +75,26 @@ def test_aspect_and_use_are_chosen_once_for_the_whole_page_and_stay_in_its_addre
 ) -> None:
     page = visit.open(made.path, width, height)
     page.locator("[data-control=aspect]").select_option("charm")
-    page.locator("[data-control=use]").select_option("choose of two")
+    page.locator("[data-control=use]").select_option("pairwise")
     charm = stored["aspects"][1]
-    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["choose of two"]]
-    order = sorted(charm["metrics"], key=lambda m: -m["marks"]["choose of two"]["value"])
+    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["pairwise"]]
+    order = sorted(charm["metrics"], key=lambda m: -m["marks"]["pairwise"]["value"])
     assert list(marks(page)) == [m["metric"] for m in order]
     for block in page.locator("main [data-aspect]").all():
         assert block.get_attribute("data-aspect") == "charm" or not block.is_visible()
     page.reload()
-    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["choose of two"]]
+    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["pairwise"]]
     assert visit.errors == []
+
+
+def test_badges_do_not_overlap(visit: Visit, made: Any) -> None:
+    page = visit.open(made.path, 1280, 860)
+    for row in page.locator(".picture:visible tbody tr").all():
+        boxes = [chip.bounding_box() for chip in row.locator(".chip").all()]
+        assert len(boxes) > 1
+        assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(boxes))
+        edge = row.bounding_box()
+        assert boxes[-1]["x"] + boxes[-1]["width"] <= edge["x"] + edge["width"]
 
 
 def test_the_first_screen_needs_nothing_of_the_packed_data(visit: Visit, made: Any) -> None:

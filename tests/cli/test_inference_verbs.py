@@ -93,7 +93,8 @@ def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> No
         verb, *more = args
         run = nlgauge(verb, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
         (table,) = tables(run)
-        assert any("inputs of one 'domain' are not independent" in note for note in table["notes"]), table["notes"]
+        together = "Inputs with the same 'domain' are not independent; they are left out together (2 clusters)."
+        assert together in table["notes"]
 
 
 def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
@@ -233,7 +234,7 @@ def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
         (("compare", *data(), "--test", "t-test"), "use auto, permutation, williams or bootstrap"),
         (("compare", *data(), "--how", "rows"), "use both, inputs, systems or cells"),
         (("compare", *data(), "--profile", "nlpstat"), "Did you mean 'nlpstats'?"),
-        (("compare", *data(), "--correction", "bonferroni"), "use holm, bh or none"),
+        (("compare", *data(), "--correction", "bonferroni"), "use simultaneous, holm, bh or none"),
         (("compare", *data(), "--measure", "input/kendal"), "Did you mean 'kendall'?"),
         (("stability", *data(), "--metrics", "good,fair"), "at least 3; found 2"),
         (("agree", *data("mean.csv")), "agreement needs at least two raters"),

@@ -38,7 +38,7 @@ def test_prompts_are_tried_on_the_tuning_part_only(serve: Serve, folder: Path) -
     done = judged(folder, server, "answers.csv", "--prompts", "prompts", "-o", "tried.jsonl")
     assert done.returncode == 0, done.stderr
     assert f"{len(test)} are kept for the test and not shown to the model" in " ".join(done.stderr.split())
-    assert "is the best of 3 here with global/pearson" in done.stdout and "honest" in done.stdout
+    assert "is the best of 3 here with global/pairwise-accuracy" in done.stdout and "honest" in done.stdout
     assert server.log()["stats"]["requests"] == 3 * len(tune)
     tried = ng.load(folder / "tried.jsonl")
     assert set(tried.inputs) == set(tune.inputs) and set(tried.metrics) == {"short", "strict", "kind"}

@@ -16,7 +16,7 @@ from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.dot_plots import joined
 from nlgauge.report.figures.stability import p_value_curves, power_and_consistency
 from nlgauge.report.listing import available
-from nlgauge.table import Table
+from nlgauge.table import Layout, Table
 
 
 def test_a_table_without_a_picture_gives_none() -> None:
@@ -105,3 +105,18 @@ def test_a_figure_of_ones_own_draws_tables_of_its_analysis_and_no_other(tmp_path
 def test_a_figure_without_a_file_for_it_is_refused() -> None:
     with pytest.raises(NlgaugeError, match="name the file that it goes to"):
         show([Table("x", [{"a": 1}])], figure="own.py@own-kind")
+
+
+def test_a_pairwise_accuracy_at_chance_is_white_in_the_table_of_colors() -> None:
+    """0.5 is chance for an accuracy and 0 for a correlation: one scale of colors has to show both as nothing."""
+    rows = [
+        {"metric": m, "aspect": "q", "measure": measure, "value": value}
+        for m, values in (("coin", (0.5, 0.0)), ("good", (0.9, 0.7)))
+        for measure, value in zip(("input/pairwise-accuracy", "input/kendall"), values, strict=True)
+    ]
+    table = Table("t", rows, layout=Layout("metric", "measure", "value"), kind="correlation")
+    drawn = figure_of(table)
+    assert drawn is not None
+    assert [list(line) for line in drawn.data[0].z] == [[0.0, 0.0], [pytest.approx(0.8), 0.7]]
+    assert drawn.data[0].customdata[0][0].startswith("0.5000") and drawn.data[0].text[1][0] == ".900"
+    assert list(drawn.data[0].x) == ["input pairwise accuracy", "input Kendall"]

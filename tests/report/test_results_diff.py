@@ -44,9 +44,23 @@ def compared(tmp_path: Path, old: Any, new: Any, **options: Any) -> Any:
     return compare_results(written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options)
 
 
-def test_values_per_input_are_kendalls_tau_b_over_systems() -> None:
+def test_values_per_input_are_pairwise_accuracies_over_systems() -> None:
+    """Of the pairs of systems with unequal ratings, those that the metric orders alike; its ties count one half."""
     data = example()
     found = per_input(Run(Selection(data)))
+    assert found["measure"] == "input/pairwise-accuracy"
+    panel = data.panel()
+    scores, values = panel.metrics["char3_f1"], found["values"]["constructed_quality"]["char3_f1"]
+    for k in range(panel.n_inputs):
+        x, z = scores[:, k], panel.human[:, k]
+        right = [(np.sign(x[a] - x[b]) + 1) / 2 for a in range(len(z)) for b in range(len(z)) if z[a] > z[b]]
+        assert values[k] == pytest.approx(np.mean(right), abs=1e-6)
+    assert found["inputs"] == list(panel.inputs)
+
+
+def test_values_per_input_of_another_gate_are_kendalls_tau_b() -> None:
+    data = example()
+    found = per_input(Run(Selection(data), gate="input/kendall"))
     panel = data.panel()
     values = found["values"]["constructed_quality"]["char3_f1"]
     for k in range(panel.n_inputs):
@@ -219,7 +233,7 @@ def test_report_is_run_by_another_name(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
     run = nlgauge("report", "scores.csv", "--quick", "--lower", "ter", "-o", "out/page.html", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert "Too few data for any verdict" in " ".join(run.stdout.split())
+    assert "Too few data for any conclusion" in " ".join(run.stdout.split())
     assert (tmp_path / "out/page.html").exists()
     found = read_results(tmp_path / "out/page.results.json")
     assert found["command"] == "nlgauge report scores.csv --quick --lower ter -o out/page.html"

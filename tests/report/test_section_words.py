@@ -20,7 +20,7 @@ from nlgauge.metrics.judge.cost import Price
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
 from nlgauge.report.answer import answer_of
-from nlgauge.report.sections import Answered, Run, answer_all, sections
+from nlgauge.report.sections import GATE, Answered, Run, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
@@ -47,45 +47,100 @@ def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
 def test_the_first_is_best_only_when_it_beats_every_single_other() -> None:
     assert rank_words(ranked(False, False)).startswith("Yes at the top: m0 is significantly better than each of the 2")
     # The next is beaten, the last is not: m0 is not the best for sure.
-    assert "m0 leads, but m2 may be as good" in rank_words(ranked(False, True))
-    assert "each of the other 2 metrics may be as good" in rank_words(ranked(True, True))
+    some_worse = rank_words(ranked(False, True))
+    assert (
+        "m0 leads, but is not significantly better than m2. Significantly worse than at least one metric: m1."
+        in some_worse
+    )
+    assert "not significantly better than any other metric (m1 and m2)" in rank_words(ranked(True, True))
 
 
-def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
-    def row(metric: str, use: str, value: float, verdict: str) -> dict[str, Any]:
-        return {"metric": metric, "use": use, "value": value, "verdict": verdict}
+def test_the_pairs_that_differ_are_counted_after_the_correction_that_was_made() -> None:
+    """The tests of all pairs are simultaneous; the sentence named Holm's correction."""
+    tests = Table("t", [{"significant": s} for s in (True, False, False)])
+    words = rank_words(ranked(False, True), tests)
+    assert words.endswith("1 of 3 pairs of metrics differ significantly after correction for all pairs.")
+    assert "Holm" not in words
 
-    table = Table("t", [row("a", "rank systems", 0.9, "good"), row("b", "rank systems", 0.7, "usable"),
-                        row("a", "choose of two", 0.7, "usable"), row("b", "choose of two", 0.5, "not"),
-                        row("a", "flag bad", 0.6, "cannot tell"), row("b", "flag bad", 0.5, "not")])  # fmt: skip
+
+def test_uses_list_the_metrics_under_their_badges_best_first() -> None:
+    def row(metric: str, use: str, value: float, badge: str | None) -> dict[str, Any]:
+        return {"metric": metric, "use": use, "value": value, "badge": badge}
+
+    table = Table("t", [row("a", "rank systems", 0.9, "reliable"), row("b", "rank systems", 0.95, "reliable"),
+                        row("a", "pairwise", 0.7, "inconclusive"), row("b", "pairwise", 0.5, "not reliable"),
+                        row("a", "flag", 0.6, None), row("b", "flag", 0.5, None)])  # fmt: skip
     assert use_words(table) == (
-        "To rank systems: good a (.90). To choose the better of two outputs: none is surely good; usable a (.70). "
-        "To flag bad outputs: it cannot be told for a (.60); the others are not usable."
+        "To rank systems: reliable: b (.95) and a (.90). To choose the better of two outputs: inconclusive: a (.70); "
+        "not reliable: b (.50). To flag bad outputs: no metric has a badge."
     )
 
 
 def steadiness(*steady: bool, gate_told: bool = True) -> Table:
     rows = [
         {"measure": m, "dp": 0.1 + 0.1 * k, "rc": 0.9 - 0.2 * k, "steady": s}
-        for k, (m, s) in enumerate(zip(("item/pearson", "input/kendall"), steady, strict=True))
+        for k, (m, s) in enumerate(zip(("item/pearson", GATE), steady, strict=True))
     ]
-    said = "" if gate_told else "input/kendall, by which metrics are ranked, is one of them."
+    said = "" if gate_told else f"{GATE}, by which metrics are ranked, is one of them."
     return Table("t", rows, facts={"steady": any(steady)}, answers=[said])
 
 
 def test_the_page_speaks_of_the_measure_that_ranks_or_says_why_it_is_another() -> None:
     run = run_of(example())
-    assert trust_words(steadiness(True, True), run).startswith(
-        "input/kendall, by which this page ranks the metrics, is"
-    )
+    assert trust_words(steadiness(True, True), run).startswith(f"{GATE}, by which this page ranks the metrics, is")
     none = trust_words(steadiness(False, False), run)
-    assert none.startswith("None is steady here. By input/kendall two halves of the inputs rank the metrics")
+    assert none.startswith(f"None is steady here. By {GATE} two halves of the inputs rank the metrics")
     assert "More systems (now 8) and inputs (now 24) would help" in none
     other = trust_words(steadiness(True, False), run)
     assert other.startswith("item/pearson is steady")
-    assert "This page ranks by input/kendall, because it compares outputs for the same input" in other
+    assert f"This page ranks by {GATE}, because it compares outputs for the same input" in other
     assert "less steady is shown (.70 and .20)" in other
     assert "less steady is not shown" in trust_words(steadiness(True, False, gate_told=False), run)
+    unknown = steadiness(True, False)
+    words = trust_words(replace(unknown, rows=unknown.rows[:1]), run)
+    assert f"how steady {GATE} is, these data do not tell" in words and "less steady" not in words
+
+
+def test_the_sections_order_the_metrics_as_the_headline_does() -> None:
+    """The headline's measure is one of those shown, so that no section names another metric as the best."""
+    run = run_of(example())
+    answered = {a.section.key: a for a in answer_all(run)}
+    (aspect,) = answer_of(run).aspects
+    first = aspect.metrics[0]
+    (agrees,) = answered["agrees"].found.parts
+    shown = next(r for r in agrees.tables[0] if r["measure"] == GATE)
+    assert shown["metric"] == first.metric
+    assert (shown["value"], shown["low"], shown["high"]) == (first.value, first.low, first.high)
+    assert agrees.answer.startswith(f"On these outputs {first.metric} agrees most: {GATE} ")
+    assert GATE in {r["measure"] for r in answered["trust"].found.parts[0].tables[0]}
+
+
+def test_a_share_of_the_ceiling_is_counted_from_chance() -> None:
+    """Half of all pairs are right by chance: a metric at chance has reached nothing of the ceiling."""
+    data = example()
+    coin = np.random.default_rng(0).integers(0, 2, data.scores.height).astype(float)
+    table = (
+        replace(data, scores=data.scores.with_columns(pl.Series("random", coin)))
+        .panel()
+        .analyse("ceiling", measures=[GATE], splits=5)
+    )
+    for row in table:
+        assert row["share"] == pytest.approx((row["value"] - 0.5) / (row["ceiling"] - 0.5))
+    assert abs(next(r["share"] for r in table if r["metric"] == "random")) < 0.3
+
+
+def test_a_section_calls_a_metric_at_chance_no_agreement() -> None:
+    rng = np.random.default_rng(8)
+    quality = rng.integers(1, 6, (8, 30))
+    rows = [
+        {"system": f"s{i}", "input": j, "quality": int(quality[i, j]), "one": -quality[i, j] + rng.normal(),
+         "two": -quality[i, j] + rng.normal(0, 2)}
+        for i in range(8)
+        for j in range(30)
+    ]  # fmt: skip
+    answered = answer_all(run_of(load(rows, name="d", human=["quality"])))
+    answer = next(a for a in answered if a.section.key == "agrees").found.parts[0].answer
+    assert answer.startswith(f"None on these outputs: the first, two, reaches {GATE} .")
 
 
 def test_an_aspect_without_an_answer_is_named_with_its_reason() -> None:
@@ -140,7 +195,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
     assert "needs at least two raters" in answered["people"].missing
     assert "needs at least 3" in answered["trust"].missing
-    assert answered["agrees"].found.parts[0].answer.startswith("bleu is the only metric: input/kendall")
+    assert answered["agrees"].found.parts[0].answer.startswith(f"bleu is the only metric: {GATE}")
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
     of_others = {"verdicts", "rank", "bias", "drift", "jury"}  # nobody said pass or fail or chose, no judge, one run
     assert set(answered) == {s.key for s in sections()} - of_others
@@ -236,8 +291,8 @@ def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:
     ]
     run = run_of(load(rows, name="d", human=["quality"], metrics=["close", "far"]))
     sentence = answer_of(run).aspects[0].sentences[""]
-    assert "The closest to people is close: it " in sentence
-    assert sentence.endswith(", clearly ahead of the other.")
+    assert sentence.startswith("Quality: close agrees best with the human ratings: pairwise accuracy 0.9")
+    assert " It is significantly better than far." in sentence
 
 
 def test_of_metrics_that_know_nothing_none_is_called_close() -> None:
@@ -249,5 +304,5 @@ def test_of_metrics_that_know_nothing_none_is_called_close() -> None:
         for j in range(30)
     ]
     sentence = answer_of(run_of(load(rows, name="d", human=["quality"]))).aspects[0].sentences[""]
-    assert "None is shown to agree with people at all: the closest in these data, " in sentence
-    assert sentence.endswith("% of cases (half is chance).")
+    assert sentence.startswith("Quality: no metric is shown to agree with the human ratings better than chance; ")
+    assert "agrees best" not in sentence and "eliabl" not in sentence

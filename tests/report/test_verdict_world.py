@@ -30,7 +30,8 @@ def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> P
 def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.9), tmp_path / "v.html", quick=True)
     said = " ".join(made.lines)
-    assert "For label, judge is good" in said and "says the same as people in" in said
+    assert "Label: judge catches failures reliably: recall on failures 0." in said and "failures labeled)" in said
+    assert 'is better than always answering "pass" (0.' in said
     assert "pearson" not in said and "not answered" not in said
     assert "so the judge knows more" in made.sections[0].found.parts[0].answer
     page = made.path.read_text()
@@ -41,6 +42,9 @@ def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
 def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.0), tmp_path / "v.html", quick=True)
     assert "knows more (" not in made.sections[0].found.parts[0].answer
+    said = " ".join(made.lines)
+    assert "recall on failures 0.00 [" in said and 'is not shown to be better than always answering "pass"' in said
+    assert ": reliable." not in said and "reliably" not in said
 
 
 def test_ratings_on_a_scale_are_not_asked_about_pass_and_fail(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ RULES = {
     "tau-14": {"C": (1, 1), "D": (-1, 1), "Th": (0, 0), "Tm": (0, 1), "Thm": (0, 0)},
     "tau-23": {"C": (1, 1), "D": (-1, 1), "Th": (-1, 1), "Tm": (-1, 1), "Thm": (1, 1)},
     "acc-eq": {"C": (1, 1), "D": (0, 1), "Th": (0, 1), "Tm": (0, 1), "Thm": (1, 1)},
+    "pairwise-accuracy": {"C": (1, 1), "D": (0, 1), "Th": (0, 0), "Tm": (0.5, 1), "Thm": (0, 0)},
 }
 
 
@@ -59,6 +60,27 @@ def test_a_constant_group_counts_for_accuracy_with_ties_but_not_for_tau_b():
     assert Measure("input", "acc-eq")(x, z).groups == 2
     assert Measure("input", "acc-eq")(x, z).value == 1.0
     assert Measure("input", "kendall")(x, z).dropped == 1
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@pytest.mark.parametrize("level", [0.0, 7.0, 0.1, -1 / 3])
+def test_a_constant_has_pairwise_accuracy_one_half_in_every_grouping(grouping, level):
+    x, z = random_panel()
+    constant = np.full_like(x, level)
+    constant[1, 2, 3] = constant[2, :, 4] = np.nan
+    estimate = evaluate(constant, z, [Measure(grouping, "pairwise-accuracy")])
+    assert estimate.value.tolist() == [[0.5]] * 3
+    assert evaluate(-x, z, [Measure(grouping, "pairwise-accuracy")]).value == pytest.approx(
+        1 - evaluate(x, z, [Measure(grouping, "pairwise-accuracy")]).value
+    )
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_pairwise_accuracy_is_undefined_only_where_people_order_nothing(grouping):
+    x, z = random_panel()
+    assert np.isnan(evaluate(x, np.ones_like(z), [Measure(grouping, "pairwise-accuracy")]).value).all()
+    halved = (1 + evaluate(x, z, [Measure(grouping, "tau-14")]).value) / 2
+    assert evaluate(x, z, [Measure(grouping, "pairwise-accuracy")]).value == pytest.approx(halved)
 
 
 def test_top_1_is_the_share_of_the_metrics_best_that_people_find_best():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from bench.gate import EIGHT, true_change
+from scipy.stats import binom
 
 from nlgauge.door.limits import FIGURES
 from nlgauge.errors import DataError
@@ -17,6 +20,7 @@ from nlgauge.stats.agreement.verdict_changes import (
     compare_judges,
     compare_with_baseline,
     eight_cells,
+    may_be_best,
     roc_area_deviations,
 )
 
@@ -133,3 +137,59 @@ def test_a_baseline_counts_in_its_better_direction() -> None:
     assert found.high < 0
     noise = np.random.default_rng(4).normal(size=(2, 400))
     assert compare_with_baseline(human, scores[0], noise).low > 0
+
+
+def judges_of(seed: int, right: tuple[float, ...], n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Human verdicts and verdicts of judges that are right this often."""
+    rng = np.random.default_rng(seed)
+    human = rng.random(n) < 0.6
+    return human, np.array([np.where(rng.random(n) < r, human, ~human) for r in right], float)
+
+
+def test_the_set_holds_the_best_judge_and_drops_a_clearly_worse_one() -> None:
+    held = dropped = 0
+    for seed in range(60):
+        best, _, worst = may_be_best(balanced_accuracy_deviations(*judges_of(seed, (0.9, 0.88, 0.6)))).tolist()
+        held, dropped = held + best, dropped + (not worst)
+    assert held >= binom.ppf(0.001, 60, 0.95)
+    assert dropped >= 58
+
+
+def test_equally_good_judges_stay_in_the_set_as_often_as_the_level_says() -> None:
+    trials, at_once, single = 300, 0, 0
+    for seed in range(trials):
+        judges = balanced_accuracy_deviations(*judges_of(2000 + seed, (0.8,) * 6))
+        at_once += not may_be_best(judges).all()
+        single += min(compare_judges(judges, a, b).p for a, b in combinations(range(6), 2)) < 0.05
+    limit = binom.ppf(0.999, trials, 0.05)
+    assert at_once <= limit
+    assert single > 2 * limit
+
+
+def test_the_set_of_judges_does_not_depend_on_their_order_and_holds_a_copy_too() -> None:
+    human, verdicts = judges_of(5, (0.9, 0.85, 0.8, 0.75, 0.6))
+    inside = may_be_best(balanced_accuracy_deviations(human, verdicts))
+    assert 0 < inside.sum() < 5
+    order = [3, 0, 4, 2, 1]
+    assert may_be_best(balanced_accuracy_deviations(human, verdicts[order])).tolist() == inside[order].tolist()
+    twice = may_be_best(balanced_accuracy_deviations(human, np.vstack([verdicts, verdicts[:1]])))
+    assert twice[0] and twice[5]
+
+
+def test_a_judge_in_the_set_is_beaten_by_none_and_one_outside_by_some() -> None:
+    for seed in range(20):
+        judges = balanced_accuracy_deviations(*judges_of(seed, (0.9, 0.85, 0.8, 0.7)))
+        inside = may_be_best(judges)
+        for k in range(4):
+            gaps = [compare_judges(judges, other, k) for other in range(4) if other != k]
+            beaten = [g for g in gaps if g.value > 0 and g.p < 0.05]
+            assert inside[k] or beaten
+            assert not (inside[k] and any(g.p < 1e-4 for g in beaten))
+        assert inside[np.argmax(judges.values)]
+
+
+def test_judges_without_a_test_stay_in_the_set_and_those_without_a_value_do_not() -> None:
+    human, verdicts = judges_of(6, (0.95, 0.6), n=6)
+    judges = balanced_accuracy_deviations(human, np.vstack([verdicts, np.full(6, np.nan)]))
+    assert judges.reasons[0]
+    assert may_be_best(judges).tolist() == [True, True, False]

@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 from scipy import stats
 
-COEFFICIENTS = ("pearson", "spearman", "kendall", "tau-a", "tau-10", "tau-13", "tau-14", "tau-23", "acc-eq")
+COEFFICIENTS = (
+    "pearson", "spearman", "kendall", "tau-a", "tau-10", "tau-13", "tau-14", "tau-23", "acc-eq", "pairwise-accuracy",
+)  # fmt: skip
 GROUPINGS = ("global", "input", "item", "system")
 EVERY = tuple(f"{g}/{c}" for g in GROUPINGS for c in COEFFICIENTS)
 TWELVE = tuple(f"{g}/{c}" for g in GROUPINGS for c in ("pearson", "spearman", "kendall"))
@@ -22,6 +24,8 @@ def coefficient(x, z, name):
             return np.nan
         function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[name]
         return function(x, z)[0]
+    if name == "pairwise-accuracy":
+        return pairwise_accuracy(x, z)
     i, k = np.triu_indices(len(x), 1)
     m, h = np.sign(x[i] - x[k]), np.sign(z[i] - z[k])
     c, d = (m * h > 0).sum(), (m * h < 0).sum()
@@ -35,6 +39,16 @@ def coefficient(x, z, name):
         "acc-eq": (c + t_hm, len(i)),
     }[name]
     return above / below if below else np.nan
+
+
+def pairwise_accuracy(x, z):
+    """Pair by pair: of those that people rate differently, how many the metric orders alike, ties one half."""
+    right = []
+    for i in range(len(x)):
+        for k in range(i):
+            if z[i] != z[k]:
+                right.append(0.5 if x[i] == x[k] else float((x[i] > x[k]) == (z[i] > z[k])))
+    return sum(right) / len(right) if right else np.nan
 
 
 def tied(means, scale):

@@ -14,12 +14,13 @@ from nlgauge.door.limits import (
     ESTIMATES,
     FAILED,
     FIGURES,
-    LEVEL,
     PASSED,
     SEVERAL,
     UNDECIDED,
     Limits,
     correct_failures,
+    correction_notes,
+    describe_method,
     level_of_look,
     limit_row,
     read_limits,
@@ -27,7 +28,7 @@ from nlgauge.door.limits import (
 )
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import interval, number, percent, some
+from nlgauge.number import interval, number, some
 from nlgauge.table import Row, Table
 from nlgauge.types import Mask
 
@@ -145,13 +146,13 @@ def gate(
         shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
         heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
-        method=_method(level, looks, tested, level_failed),
+        method=describe_method(level, looks, tested, level_failed),
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict, chosen.columns)}."],
         notes=[
             *_left_out(chosen, rows),
             *_notes(rows),
             *dict.fromkeys(notes),
-            *_correction_notes(uncorrected, tested, looks),
+            *correction_notes(uncorrected, tested, looks),
         ],
         facts={
             "verdict": verdict,
@@ -163,40 +164,6 @@ def gate(
         },
         signature="|".join([*given, *([] if looks is None else [f"looks:{looks}"])]),
     )
-
-
-def _method(level: float, looks: int | None, tested: int, level_failed: float) -> str:
-    """Return when a limit is passed, failed or undecided."""
-    over_looks = f" ({percent(LEVEL)} over {looks} planned looks)" if looks is not None and looks > 1 else ""
-    below = "it lies below the limit"
-    if tested > 1:
-        below = f"the {_level_text(level_failed)} CI lies below it (Holm correction over {tested} limits)"
-    return (
-        f"Passed: the {_level_text(level)} CI{over_looks} lies at or above the limit; failed: {below}; otherwise "
-        "undecided (error rates: docs/gate.md)."
-    )
-
-
-def _level_text(level: float) -> str:
-    """Return a confidence level in percent, with two digits of its distance from 100%."""
-    text = f"{100 * level:.{math.ceil(-math.log10(1 - level)) - 1}f}"
-    return f"{text.rstrip('0').rstrip('.')}%"
-
-
-def _correction_notes(uncorrected: int, tested: int, looks: int | None) -> list[str]:
-    """Return what the corrections for several limits and several looks do to this gate."""
-    notes = []
-    if uncorrected:
-        which = "1 figure lies" if uncorrected == 1 else f"{uncorrected} figures lie"
-        notes.append(
-            f"{which} below the limit if taken alone, but not after Holm correction over {tested} limits: undecided."
-        )
-    if looks is None:
-        notes.append(
-            "The error rate holds for one look; use --looks N (Python: looks=N) if the gate runs repeatedly on a "
-            "growing label set."
-        )
-    return notes
 
 
 def _agreement(

@@ -15,6 +15,7 @@ import numpy as np
 
 from nlgauge.analyses.verdicts.verdicts import ALSO, CELLS, WORDS
 from nlgauge.errors import NameUnknown
+from nlgauge.number import percent
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
 from nlgauge.types import Mask
@@ -121,6 +122,40 @@ def correct_failures(lies_below: Callable[[float], Mask], tested: int, level: fl
         if not added.any():
             return failed, step
         failed |= added
+
+
+def describe_method(level: float, looks: int | None, tested: int, level_failed: float) -> str:
+    """Return when a limit is passed, failed or undecided."""
+    over_looks = f" ({percent(LEVEL)} over {looks} planned looks)" if looks is not None and looks > 1 else ""
+    below = "it lies below the limit"
+    if tested > 1:
+        below = f"the {_level_text(level_failed)} CI lies below it (Holm correction over {tested} limits)"
+    return (
+        f"Passed: the {_level_text(level)} CI{over_looks} lies at or above the limit; failed: {below}; otherwise "
+        "undecided (error rates: docs/gate.md)."
+    )
+
+
+def _level_text(level: float) -> str:
+    """Return a confidence level in percent, with two digits of its distance from 100%."""
+    text = f"{100 * level:.{math.ceil(-math.log10(1 - level)) - 1}f}"
+    return f"{text.rstrip('0').rstrip('.')}%"
+
+
+def correction_notes(uncorrected: int, tested: int, looks: int | None) -> list[str]:
+    """Return what the corrections for several limits and several looks do to this gate."""
+    notes = []
+    if uncorrected:
+        which = "1 figure lies" if uncorrected == 1 else f"{uncorrected} figures lie"
+        notes.append(
+            f"{which} below the limit if taken alone, but not after Holm correction over {tested} limits: undecided."
+        )
+    if looks is None:
+        notes.append(
+            "The error rate holds for one look; use --looks N (Python: looks=N) if the gate runs repeatedly on a "
+            "growing label set."
+        )
+    return notes
 
 
 def limit_row(row: Row, limit: float, n: int | None, grows: str = "labels") -> Row:

@@ -206,7 +206,7 @@ def compare(
     --------
     >>> import nlgauge as ng
     >>> [(row["metric"], row["rank"]) for row in ng.compare(ng.example())]
-    [('unigram_f1', 1), ('char3_f1', 1), ('source_overlap', 1), ('length_ratio', 1), ('random', 2)]
+    [('unigram_f1', 1), ('char3_f1', 1), ('source_overlap', 1), ('length_ratio', 1), ('random', 4)]
     """
     name = "significance" if pairs else "ranking"
     return analyse(name, data, aspect, metrics, measure=measure, test=test, correction=correction, draws=draws)

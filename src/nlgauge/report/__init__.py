@@ -57,7 +57,7 @@ def report(
     out : path, optional
         The .html file; NAME.report.html by default. Beside it stands NAME.report.results.json.
     measures : str or sequence of str, optional
-        Measures to show; the twelve by default.
+        Measures to show next to the gate; the twelve by default.
     gate : str, default 'input/pairwise-accuracy'
         Measure that ranks the metrics and that `nlgauge.diff` compares.
     quick : bool, default False
@@ -81,8 +81,8 @@ def report(
     ...     made = ng.report(ng.example(), pathlib.Path(folder) / "page.html", quick=True)
     >>> made.path.name, made.results.name
     ('page.html', 'page.results.json')
-    >>> made.answer.aspects[0].sentences["rank systems"].partition(";")[0]
-    'To rank systems on constructed_quality unigram_f1 is good'
+    >>> made.answer.aspects[0].sentences["rank systems"].partition(". ")[2]
+    'unigram_f1 has the highest pairwise accuracy between systems, 0.95 [0.64, 1.00].'
     """
     from nlgauge.data.choice import listed
     from nlgauge.door.guarding import run_of_judge

@@ -29,7 +29,7 @@
     into.appendChild(made);
     return made;
   }
-  var narrow = window.matchMedia ? window.matchMedia("screen and (max-width: 760px)") : { matches: false }, HIGH = 32;  // of a row, so that the band of people goes through
+  var narrow = window.matchMedia ? window.matchMedia("screen and (max-width: 760px)") : { matches: false }, HIGH = 32;  // of a row
   if (narrow.addEventListener) narrow.addEventListener("change", function () { show(); });
   function forest(picture, use) {
     var found = answer.aspects[Number(picture.dataset.at)];

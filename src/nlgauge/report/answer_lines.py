@@ -41,10 +41,12 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> lis
     several = len(aspects) > 1
     rows = [(a.about, a, a.metrics[0]) for a in aspects] if several else _rows(aspects[0])
     said = [line for a in aspects for line in wrapped(a.sentences[""], width)]
-    room = most - len(lines) - 3  # head and legend of the forest
-    if several and len(said) + len(rows) > room:
+    room = most - len(lines) - 1  # the head of the forest
+    tall = 2 if _two_lines(rows, width, several) else 1
+    if several and len(said) + tall * len(rows) > room:
         said = ["The page has a conclusion for each aspect (or use --aspect NAME); in short:"]
-    shown = rows[: max(1, room - len(said) - 1)] if len(said) + len(rows) > room else rows
+    fitting = max(1, (room - len(said) - 1) // tall)
+    shown = rows[:fitting] if len(said) + tall * len(rows) > room else rows
     left = len(rows) - len(shown)
     more = [f"{left} more {'aspects' if several else 'metrics'} on the page"] if left else []
     return [*lines, *said, *_forest(shown, width, several), *more]
@@ -54,14 +56,29 @@ def _rows(aspect: AspectAnswer) -> list[Line]:
     return [(m.metric, aspect, m) for m in aspect.metrics]
 
 
+def _names(rows: Sequence[Line], several: bool) -> list[str]:
+    return [f"{name}: {m.metric}" if several else name for name, _, m in rows]
+
+
+def _statistic(rows: Sequence[Line]) -> str:
+    measure = rows[0][1].measure
+    return f"{STATISTICS.get(measure, (measure,))[0]}, 95% CI"
+
+
+def _two_lines(rows: Sequence[Line], width: int, several: bool) -> bool:
+    """Whether a name is so long that its value has to stand below it."""
+    return max(map(len, _names(rows, several))) + 2 + len(_statistic(rows)) > width
+
+
 def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
     """A line each: name, value with its interval, the interval drawn where there is room, badges of this metric."""
-    names = [f"{name}: {m.metric}" if several else name for name, _, m in rows]
+    names, below = _names(rows, several), _two_lines(rows, width, several)
     uses = list(dict.fromkeys(use for _, aspect, _ in rows for use in aspect.uses))
     head = "best metric" if several else "metric"
     figures = [ci(m.value, m.low, m.high) for _, _, m in rows]
-    statistic = f"{STATISTICS.get(rows[0][1].measure, (rows[0][1].measure,))[0]}, 95% CI"
-    side, middle = max(map(len, [head, *names])), max(map(len, [statistic, *figures]))
+    statistic = _statistic(rows)
+    side = len(head) if below else max(map(len, [head, *names]))
+    middle = max(map(len, [statistic, *figures]))
     second = any(m.acc_eq is not None for _, _, m in rows)
     space = width - side - middle - 4 - (8 if second else 0)
     uses = uses[: max(0, space // (COLUMN + 2))]
@@ -76,7 +93,9 @@ def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
         interval = [f"{scale.interval(aspect, m):{space}}"] if drawn else []
         also = [f"{'–' if m.acc_eq is None else f'{m.acc_eq:.2f}':6}"] if second else []
         badges = [f"{(m.marks[use].badge or '–') if use in m.marks else '':{COLUMN}}" for use in uses]
-        yield "  ".join([f"{name:{side}}", f"{figure:{middle}}", *interval, *also, *badges]).rstrip()
+        if below:
+            yield name
+        yield "  ".join([f"{'' if below else name:{side}}", f"{figure:{middle}}", *interval, *also, *badges]).rstrip()
 
 
 class _Scale:

@@ -78,9 +78,13 @@ def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
     words, kind = [], "judges" if answer.judged else "metrics"
     if others and answer.tested:
         equal = [m for m in others if m.may_be_best]
-        if not equal:
+        if not equal and len(others) > 1 and not first.clearly_best:
+            words.append(f"It is the only {kind[:-1]} that no other one is significantly better than.")
+        elif not equal:
             many = f"each of the other {len(others)} {kind}" if len(others) > 1 else others[0].metric
             words.append(f"It is significantly better than {many}.")
+        elif len(equal) == len(others) > 2:
+            words.append(f"It is not significantly better than any of the other {len(others)} {kind}.")
         elif len(equal) <= 2:
             names = some([f"{m.metric} ({ci(m.value, m.low, m.high)})" for m in equal])
             words.append(f"It is not significantly better than {names}.")
@@ -136,7 +140,7 @@ def _judge_words(answer: AspectAnswer) -> list[str]:
     passed = first.marks.get("pass good answers")
     if passed is not None and passed.value is not None:
         words.append(f"Recall on passes {_figure(passed)}: {passed.badge or 'no badge'}.")
-    if len(answer.metrics) == 1 or mark is None:
+    if len(answer.metrics) == 1:
         words.append(f"{statistic[:1].upper()}{statistic[1:]} {ci(first.value, first.low, first.high)} (chance 0.50).")
     told = first.marks.get("tell good from bad")
     if told is not None:

@@ -31,7 +31,7 @@ def ceiling(
     found = ceilings(ratings, chosen, np.random.default_rng(second), draws=draws, persons=panel.persons)
     stacked = panel.oriented()
     values = evaluate(stacked, panel.human, chosen).value
-    share = share_of_ceiling(values, found)
+    share = share_of_ceiling(values, found, chosen)
     closer = leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
     rows: list[Row] = [
         {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]),
@@ -51,7 +51,8 @@ def ceiling(
         rows=rows,
         layout=measures_across(chosen, value="share"),
         definitions={
-            "shown": "the metric's correlation as a share of the ceiling of the same measure; may exceed 1 by chance",
+            "shown": "the metric's value as a share of the ceiling of the same measure, both above chance; noise "
+            "may lift it above 1",
             "ceiling": "what a metric that knew the true score would reach: "
             + ", ".join(
                 f"{m} {number(c)} [{number(low)} {number(high)}]"

@@ -10,10 +10,14 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
 from nlgauge.analyses.comparing.significance import Correction, Test, significance
 from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import sentence
 from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
+
+# One metric alone has nothing to be compared with.
+_ALONE = Table(title="", rows=[], facts={"marginal_level": None, "these_systems_only": False, "untested": None})
 
 
 @analysis("ranking", paper="gao2025", question="Which metric agrees best with the human ratings?")
@@ -38,10 +42,12 @@ def ranking(
     too. Everything is read from the tests of `significance`.
     """
     chosen = measures_of(measure)[0]
-    pairs = significance(
-        panel, measure=chosen, test=test, how=how, draws=draws, correction=correction, level=level, profile=profile,
-        seed=seed, progress=progress,
-    )  # fmt: skip
+    pairs = _ALONE
+    if len(panel.names) > 1:
+        pairs = significance(
+            panel, measure=chosen, test=test, how=how, draws=draws, correction=correction, level=level, profile=profile,
+            seed=seed, progress=progress,
+        )  # fmt: skip
     estimates = evaluated(panel, [chosen])
     values = dict(zip(panel.names, estimates.value[:, 0].tolist(), strict=True))
     together = pairs.facts["marginal_level"] or 1 - level
@@ -71,11 +77,13 @@ def ranking(
                 "n": int(estimates.n[k, 0]),
                 "groups": int(estimates.groups[k, 0]),
                 "dropped": int(estimates.dropped[k, 0]),
-                "clearly_best": first == [name] and len(valued) > 1,
+                "clearly_best": len(valued) > 1 and all((name, o) in better for o in valued if o != name),
                 "may_be_best": name in first,
                 "reason": ends.reason[k, 0],
             }
         )
+    if not valued:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {estimates.reason[0, 0]}")
     notes = [*pairs.notes, *turned_note(panel)]
     if np.isnan(estimates.value).any():
         notes.append("Metrics without a value are listed last, without a rank.")
@@ -90,8 +98,8 @@ def ranking(
                 n: [o for o in valued if o != n and n in valued and not {(n, o), (o, n)} & better] for n in names
             },
         },
-        definitions=pairs.definitions,
-        method=f"{pairs.method} {sentence(ends.method)}. "
+        definitions={str(chosen): chosen.definition},
+        method=f"{pairs.method} {sentence(ends.method)}. ".lstrip()
         + (f"{simultaneous} " if together > 1 - level else "")
         + "The rank of a metric lies between `rank` and `rank_high`; metrics with rank 1 may be the best.",
         notes=notes,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nlgauge.number import interval, number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
@@ -20,6 +22,7 @@ from nlgauge.report.figures.look import (
     plain,
     there,
 )
+from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Layout, Row, Table
 
 if TYPE_CHECKING:
@@ -36,22 +39,36 @@ FEW = 16  # columns whose cells have room for a number
 
 @figure("correlation", "ceiling", "split", "quality-bins")
 def heat_map(table: Table) -> go.Figure:
-    """The table as it is printed; zero is white, intervals are in the tips."""
+    """The table as it is printed; chance is white, intervals are in the tips."""
     # Many parts are printed as a list, which is a table of colours all the same.
     layout = table.layout or Layout(("aspect", "metric"), "part", "value")
     at = {layout.place(row): row for row in table}
     lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
     cells = [[at.get((line, column), {}) for column in across] for line in lines]
     return heat(
-        [[row.get(layout.value) for row in each] for each in cells],
+        [[_color_value(row, layout.value) for row in each] for each in cells],
         [in_words(c) if "/" in str(c) else layout.head(c) for c in across],
         [layout.line_text(line) for line in lines],
         [[table.text(row, layout.value) if row else "" for row in each] for each in cells]
         if len(across) <= FEW else None,
-        top=None, customdata=[[ends(row["low"],
-                                    row["high"]) if "low" in row else "" for row in each] for each in cells],
-        hovertemplate="%{y}<br>%{x}: %{z:.4f}%{customdata}<extra></extra>",
+        top=None, customdata=[[_tip(row, layout.value) for row in each] for each in cells],
+        hovertemplate="%{y}<br>%{x}: %{customdata}<extra></extra>",
     )  # fmt: skip
+
+
+def _color_value(row: Row, column: str) -> float | None:
+    """The number behind the color: a pairwise accuracy is put on the scale from -1 to 1, where chance is 0."""
+    value, measure = row.get(column), str(row.get("measure", ""))
+    if column != "value" or "/" not in measure or not there(value):
+        return value
+    return float(Measure.parse(measure).signed(np.asarray(value, np.float64)))
+
+
+def _tip(row: Row, column: str) -> str:
+    value = row.get(column)
+    if value is None or not there(value):
+        return ""
+    return f"{value:.4f}{ends(row['low'], row['high']) if 'low' in row else ''}"
 
 
 @figure("inter-metric")

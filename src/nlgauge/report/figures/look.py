@@ -47,9 +47,12 @@ def label(measure: str) -> str:
 
 
 def in_words(measure: str) -> str:
-    """`input Kendall`"""
+    """
+    >>> in_words("input/kendall"), in_words("input/pairwise-accuracy")
+    ('input Kendall', 'input pairwise accuracy')
+    """
     grouping, _, coefficient = measure.partition("/")
-    return f"{grouping} {coefficient.capitalize()}"
+    return f"{grouping} {coefficient.capitalize() if coefficient in LETTERS else coefficient.replace('-', ' ')}"
 
 
 def plain(text: Any) -> str:

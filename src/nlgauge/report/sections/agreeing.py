@@ -7,6 +7,7 @@ from dataclasses import replace
 from nlgauge.report.sections import GATE, Finding, Findings, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
+from nlgauge.stats.correlation.measure import TWELVE, Measure
 from nlgauge.table import Layout, Row, Table
 
 MATRIX = 25  # metrics whose pairs can be read in a picture
@@ -44,10 +45,10 @@ def _alpha_words(row: Row) -> str:
 
 
 def _ceiling_words(run: Run, table: Table | None) -> str:
-    top = None if table is None else ceiling_of(table, run.gate)
+    top = None if table is None else ceiling_of(table, headline_measure(run))
     if top is None:
         return ""
-    return f" Against these ratings a perfect metric could reach about {two(top)} ({run.gate})."
+    return f" Against these ratings a perfect metric could reach about {two(top)} ({headline_measure(run)})."
 
 
 def ceiling_of(table: Table, gate: str) -> float | None:
@@ -67,11 +68,13 @@ def agrees(run: Run) -> Findings:
         for r in t
     }
     intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
+    ranks = {run.about(t): t for t in run.beside(rank_ask(run)[0], **rank_ask(run)[1])}
     parts = []
-    for table in run.each("correlation", measures=run.measures, sort=run.gate):
+    for table in run.each("correlation", measures=shown_measures(run), sort=headline_measure(run)):
         about = run.about(table)
         gate = table.facts["sorted_by"]
-        sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
+        sure = {(r["metric"], r["measure"]): r for r in intervals.get(about, ())}
+        sure |= {(r["metric"], r["measure"]): r for r in ranks.get(about, ())}  # as on the first screen
         joined = _joined(table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate)
         under = {
             (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
@@ -79,7 +82,8 @@ def agrees(run: Run) -> Findings:
             if not missing(r.get("low"))
         }
         if about in intervals:
-            joined.notes.append(f"Small print: 95% intervals. {intervals[about].method}")
+            joint = f"; those of {gate} hold for all metrics together" if about in ranks else ""
+            joined.notes.append(f"Small print: 95% intervals{joint}. {intervals[about].method}")
         parts.append(Finding(about, _best_words(joined, gate), [joined], under, folded=run.metrics < 2))
     return Findings(parts)
 
@@ -93,7 +97,8 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     layout = table.layout or Layout("metric", "measure", "value")
     notes = [*table.notes]
     if known:
-        notes.append(f"share of ceiling: {gate} as a share of what the raters' own agreement allows.")
+        above = ", both above chance" if Measure.parse(gate).chance else ""
+        notes.append(f"share of ceiling: {gate} as a share of its human ceiling{above}.")
     return replace(
         table,
         rows=rows,
@@ -109,10 +114,12 @@ def _best_words(table: Table, gate: str) -> str:
     best = rows[0]
     if len({r["metric"] for r in table}) == 1:
         return f"{best['metric']} is the only metric: {gate} {interval(best)} on these outputs."
-    if best["value"] <= 0:
+    chance = Measure.parse(gate).chance
+    if best["value"] <= chance:
         return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
-    share = "" if missing(best["share"]) else f", {percent(best['share'])} of what the raters' own agreement allows"
-    unsure = "; its interval includes 0" if not missing(best.get("low")) and best["low"] <= 0 else ""
+    above = ", both above chance" if chance else ""
+    share = "" if missing(best["share"]) else f" ({percent(best['share'])} of the human ceiling{above})"
+    unsure = "; its interval includes chance" if not missing(best.get("low")) and best["low"] <= chance else ""
     return (
         f"On these outputs {best['metric']} agrees most: {gate} {interval(best)}{share}{unsure}.{_others(table, gate)}"
     )
@@ -155,34 +162,27 @@ def real(run: Run) -> Findings:
 
 
 def rank_words(table: Table, tests: Table | None = None) -> str:
-    """What the tests support: the best one, those that may be as good, or that nothing can be told."""
+    """What the tests support: the best one, those that are not significantly worse, or that nothing can be tested."""
     rows = [r for r in table if not missing(r["value"])]
     if len(rows) < 2:
         return "There is nothing to compare: fewer than two metrics have a value."
     if untested(table):
         return f"It cannot be told here: {untested(table)}."
-    others = [r["metric"] for r in rows[1:] if r["may_be_best"]]
+    first, others = rows[0]["metric"], [r["metric"] for r in rows[1:] if r["may_be_best"]]
     if rows[0]["clearly_best"]:
-        head = (
-            f"Yes at the top: {rows[0]['metric']} is significantly better than each of the {len(rows) - 1} "
-            "other metrics."
-        )
+        head = f"Yes at the top: {first} is significantly better than each of the {len(rows) - 1} other metrics."
     elif len(others) == len(rows) - 1:
-        head = f"Not at the top: {rows[0]['metric']} leads, but each of the other {len(others)} metrics may be as good."
+        head = f"Not at the top: {first} leads, but is not significantly better than any other metric ({some(others)})."
     else:
         worse = [r["metric"] for r in rows[1:] if not r["may_be_best"]]
         head = (
-            f"Not at the top: {rows[0]['metric']} leads, but {some(others)} may be as good; {some(worse)} "
-            f"{'is' if len(worse) == 1 else 'are'} not."
+            f"Not at the top: {first} leads, but is not significantly better than {some(others)}. "
+            f"Significantly worse than at least one metric: {some(worse)}."
         )
-    found = ""
-    if tests is not None:
-        steps, sure = len({r["rank"] for r in rows}), sum(bool(r["significant"]) for r in tests)
-        found = (
-            f" Asked of all pairs at once, which takes more (Holm's correction), {sure} of {len(tests)} pairs differ "
-            f"significantly; there {'is one step' if steps == 1 else f'are {steps} steps'}."
-        )
-    return head + found
+    if tests is None:
+        return head
+    differ = sum(bool(r["significant"]) for r in tests)
+    return f"{head} {differ} of {len(tests)} pairs of metrics differ significantly after correction for all pairs."
 
 
 def untested(table: Table) -> str:
@@ -194,7 +194,7 @@ def untested(table: Table) -> str:
 
 
 def ceiling_ask(run: Run) -> Ask:
-    return "ceiling", {"splits": 25 if run.quick else 100}
+    return "ceiling", {"measures": shown_measures(run), "splits": 25 if run.quick else 100}
 
 
 def rank_ask(run: Run) -> Ask:
@@ -209,6 +209,12 @@ def headline_measure(run: Run) -> str:
     return run.gate
 
 
+def shown_measures(run: Run) -> list[str]:
+    """The measure of the headline first, then those asked for (the twelve by default)."""
+    asked = [str(m) for m in TWELVE] if run.measures is None else run.measures
+    return list(dict.fromkeys([headline_measure(run), *asked]))
+
+
 def _pairs(run: Run) -> list[Ask]:
     """The same tests pair by pair, which are not made again."""
     return [] if run.quick else [("significance", {"measure": headline_measure(run)})]
@@ -218,9 +224,10 @@ def _spread(run: Run) -> Ask:
     return "intervals", {"measures": _sure(run)}
 
 
-def _sure(run: Run) -> list[str] | None:
-    """Measures that get intervals: all shown; in a hurry the gate's grouping, of one system all outputs."""
+def _sure(run: Run) -> list[str]:
+    """Measures that get intervals: all shown; in a hurry those of the headline's grouping."""
     if run.measures is not None or not run.quick:
-        return None if run.measures is None else list(run.measures)
-    grouping = run.gate.partition("/")[0] if run.data.samples["system"].n_unique() > 1 else "global"
-    return list(dict.fromkeys([run.gate, *(f"{grouping}/{c}" for c in ("pearson", "spearman", "kendall"))]))
+        return shown_measures(run)
+    headline = headline_measure(run)
+    grouping = headline.partition("/")[0]
+    return list(dict.fromkeys([headline, *(f"{grouping}/{c}" for c in ("pearson", "spearman", "kendall"))]))

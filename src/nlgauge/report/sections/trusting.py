@@ -7,17 +7,14 @@ from dataclasses import replace
 
 from nlgauge.data.provenance import is_judge
 from nlgauge.errors import NeedsMissing
+from nlgauge.report.answer_words import USES
 from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections.agreeing import headline_measure
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.session import Ask
+from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.table import Table
-
-TASKS = {
-    "rank systems": "To rank systems",
-    "choose of two": "To choose the better of two outputs",
-    "flag bad": "To flag bad outputs",
-}
 
 
 @section(
@@ -43,7 +40,8 @@ def trust(run: Run) -> Findings:
 
 def trust_words(table: Table, run: Run) -> str:
     """Whether the measure that ranks the metrics on this page is steady, whether another is, and what would help."""
-    mine = next((r for r in table if r["measure"] == run.gate), None)
+    gate = headline_measure(run)
+    mine = next((r for r in table if r["measure"] == gate), None)
     best = table.rows[0]
     if not table.facts["steady"]:
         row = mine or best
@@ -55,27 +53,33 @@ def trust_words(table: Table, run: Run) -> str:
         )
     if mine is not None and (mine["steady"] or mine is best):
         return (
-            f"{run.gate}, by which this page ranks the metrics, is steady: two halves of the inputs rank them with an "
+            f"{gate}, by which this page ranks the metrics, is steady: two halves of the inputs rank them with an "
             f"agreement of {two(mine['rc'])} (1: the same order, 0: by chance)."
         )
     steady = [r["measure"] for r in table if r["steady"]]
-    not_told = "is one of them." in table.answers[0]
+    less = f"how steady {gate} is, these data do not tell"
+    if mine is not None:
+        shown = "is not shown" if "is one of them." in table.answers[0] else "is shown"
+        less = f"that it is less steady {shown} ({two(mine['rc'])} and {two(mine['dp'])})"
     return (
         f"{some(steady)} {'is' if len(steady) == 1 else 'are'} steady (agreement of two halves of the inputs "
-        f"{two(best['rc'])}, mean p of a pair {two(best['dp'])}). This page ranks by {run.gate}, because it compares "
-        "outputs for the same input; that it is less steady "
-        + ("is not shown" if not_told else "is shown")
-        + (f" ({two(mine['rc'])} and {two(mine['dp'])}): " if mine else ": ")
-        + "read its order by the intervals."
+        f"{two(best['rc'])}, mean p of a pair {two(best['dp'])}). This page ranks by {gate}, because it compares "
+        f"outputs for the same input; {less}: read its order by the intervals."
     )
 
 
 def _trusted(run: Run) -> Ask:
     # Twelve measures, and all pairs; the mean over many pairs needs few draws.
     draws = run.within(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
+    options = {"measures": _compared(run), "draws": draws, "ranked_by": headline_measure(run)}
     if run.quick:
-        return "stability", {"draws": draws, "trials": draws, "ranked_by": run.gate}
-    return "measures", {"draws": draws, "trials": run.draws, "ranked_by": run.gate}
+        return "stability", {**options, "trials": draws}
+    return "measures", {**options, "trials": run.draws}
+
+
+def _compared(run: Run) -> list[str]:
+    """The twelve, and the measure by which this page ranks the metrics."""
+    return list(dict.fromkeys([*(str(m) for m in TWELVE), headline_measure(run)]))
 
 
 @section(
@@ -98,7 +102,7 @@ def use_words(table: Table) -> str:
             for badge in ("reliable", "inconclusive", "not reliable")
         }
         parts = [f"{badge}: {some(names)}" for badge, names in badges.items() if names]
-        sentences.append(f"{TASKS.get(use, sentence(use))}: {'; '.join(parts) or 'no metric has a badge'}.")
+        sentences.append(f"To {USES[use][0]}: {'; '.join(parts) or 'no metric has a badge'}.")
     return " ".join(sentences)
 
 

@@ -242,9 +242,13 @@ def split_half(
     return SplitHalves(half, _mean(count[usable]), _mean(count[usable] // 2))
 
 
-def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> Array:
-    """Correlations (metrics × measures) as a share of the ceiling; it may exceed 1 by chance. NaN without a ceiling."""
-    return np.asarray(np.asarray(values, dtype=np.float64) / ceiling.ceiling)
+def share_of_ceiling(values: ArrayLike, ceiling: Ceiling, measures: Sequence[Measure]) -> Array:
+    """Values (metrics × measures) as a share of the ceiling, both above chance (0, or 0.5 of a share).
+
+    It may exceed 1 by chance. NaN without a ceiling.
+    """
+    chance = np.array([m.chance for m in measures])
+    return np.asarray((np.asarray(values, dtype=np.float64) - chance) / (ceiling.ceiling - chance))
 
 
 def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Measure]) -> LeaveOneOut:

@@ -18,7 +18,7 @@ from scipy.special import expit, logit, stdtrit
 
 from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.stats.resampling.contrasts import deviations, simultaneous_level
+from nlgauge.stats.resampling.contrasts import NO_ERROR, deviations, simultaneous_level
 from nlgauge.stats.resampling.jackknife import (
     SYSTEMS,
     WithoutEach,
@@ -110,6 +110,12 @@ def pair_shares(
         less, more = _gap_interval(left.minus(np.arange(k), np.full(k, k)), single)
         gain_low, gain_high = np.fmin(gain_low, less), np.fmin(gain_high, more)
         baselines["output length"] = float(left.value[k])
+    # A metric that ties all outputs has no advantage over a constant; intervals of rank correlations do not know that.
+    tied = (np.abs(value - 0.5) < NO_ERROR) & (np.abs(deviations(left)[:k]).max(axis=1) < NO_ERROR)
+    gain_low, gain_high = (
+        np.where(tied, np.fmin(gain_low, 0), gain_low),
+        np.where(tied, np.fmin(gain_high, 0), gain_high),
+    )
     missing = np.isnan(low)
     gain_low, gain_high = np.where(missing, np.nan, gain_low), np.where(missing, np.nan, gain_high)
     return UseShares(value, low, high, gain_low, gain_high, list(ends.reason[:, 0]), baselines, single)

@@ -9,6 +9,7 @@ and the corrected p-values are read from this one set of simultaneous intervals,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +24,6 @@ from nlgauge.stats.ranking.told_apart import AllPairs
 from nlgauge.stats.resampling.jackknife import (
     SYSTEMS,
     UNITS,
-    Over,
     Spread,
     WithoutEach,
     input_groups,
@@ -40,6 +40,7 @@ from nlgauge.types import Array, Ints, Mask, Steps
 Unit = Literal["both", "inputs"]
 DRAWS = 8192  # of the largest standardized error, fewer where there are very many pairs
 WORK = 1e9  # draws × pairs
+NO_ERROR = 1e-12  # standard errors up to this are rounding: of a constant, of the difference of two copies
 
 
 class Swaps(NamedTuple):
@@ -80,7 +81,6 @@ def difference_tests(
     z: ArrayLike,
     measures: Iterable[object],
     *,
-    over: Over = "auto",
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
     swaps: Swaps | None = None,
@@ -93,14 +93,14 @@ def difference_tests(
     be needed.
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted(measures), _unit(over, human, families)
+    want, unit = wanted(measures), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     return _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
 
 
-def _unit(over: Over, human: Array, families: ArrayLike | None) -> Unit:
+def _unit(human: Array, families: ArrayLike | None) -> Unit:
     """What results generalize to: systems and inputs, or inputs only."""
-    return over_of(over, int(system_groups(len(human), families).max()) + 1)
+    return over_of("auto", int(system_groups(len(human), families).max()) + 1)
 
 
 def _pair_tests(
@@ -128,7 +128,6 @@ def contrasts(
     z: ArrayLike,
     measure: object,
     *,
-    over: Over = "auto",
     clusters: ArrayLike | None = None,
     families: ArrayLike | None = None,
     level: float = 0.95,
@@ -144,12 +143,12 @@ def contrasts(
     [True, True, False]
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted([measure]), _unit(over, human, families)
+    want, unit = wanted([measure]), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
     left = left_out(metrics, human, want, unit, clusters, None, families)
     largest = largest_differences(deviations(left.moved(lambda v: v[:, 0])))
-    reach = max(float(np.quantile(largest, level)), float(ndtri((1 + level) / 2)))
+    reach = max(_critical_value(largest, level), float(ndtri((1 + level) / 2)))
     with np.errstate(invalid="ignore"):
         half = stdtrit(gaps.spread.free[:, 0], ndtr(reach)) * np.sqrt(gaps.spread.variance[:, 0])
     shape = (len(metrics), len(metrics))
@@ -212,9 +211,9 @@ def deviations(left: WithoutEach) -> Array:
     parts = [left.inputs] if left.systems is None else [left.systems, left.inputs]
     moves = []
     for values in parts:
-        centered = values - np.nanmean(values, axis=-1, keepdims=True)
-        n = values.shape[-1]
-        moves.append(np.nan_to_num(centered) * np.sqrt((n - 1) / n))
+        there, n = np.isfinite(values), values.shape[-1]
+        mean = np.where(there, values, 0.0).sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)
+        moves.append(np.where(there, values - mean[..., None], 0.0) * np.sqrt((n - 1) / n))
     return np.concatenate(moves, axis=-1)
 
 
@@ -225,7 +224,7 @@ def simultaneous_level(moves: Array, level: float = 0.95) -> float:
     (0.977, 0.95)
     """
     size = np.sqrt((moves**2).sum(axis=1))
-    scaled = moves[size > 0] / size[size > 0, None]
+    scaled = moves[size > NO_ERROR] / size[size > NO_ERROR, None]
     if len(scaled) < 2:
         return level
     reach = np.quantile(np.abs(_normal(scaled.shape[1], DRAWS) @ scaled.T).max(axis=1), level)
@@ -240,7 +239,7 @@ def largest_differences(moves: Array) -> Array:
     largest = np.zeros(draws)
     for i in range(k - 1):
         size = np.sqrt(((moves[i + 1 :] - moves[i]) ** 2).sum(axis=1))
-        some = size > 1e-12
+        some = size > NO_ERROR
         if some.any():
             apart = np.abs(errors[i + 1 :][some] - errors[i]) / size[some, None]
             np.maximum(largest, apart.max(axis=0), out=largest)
@@ -251,6 +250,12 @@ def largest_differences(moves: Array) -> Array:
 def _normal(units: int, draws: int) -> Array:
     """Standard normal draws, always the same: results depend on the data alone."""
     return np.random.default_rng(20).standard_normal((draws, units))
+
+
+def _critical_value(largest: Array, level: float) -> float:
+    """The value beyond which a standardized difference has a p-value over all pairs (`_at_once`) below 1 - level."""
+    most = math.ceil((1 - level) * (len(largest) + 1)) - 2  # draws that may be as large
+    return float(np.sort(largest)[-1 - most]) if most >= 0 else np.inf
 
 
 def _at_once(p: Array, largest: Array) -> Array:

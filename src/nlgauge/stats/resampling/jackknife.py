@@ -78,7 +78,7 @@ class WithoutEach:
         if self.systems is None:
             return Spread(inputs, m - 1)
         systems, n = _delete_one(self.systems)
-        systems = systems * ((n - 1.75) / n if of_differences else n / (n - 0.5))
+        systems = systems * ((n - 1.75) / np.maximum(n, 1) if of_differences else n / (n - 0.5))
         outputs = np.nan_to_num(_delete_one(self.outputs)[0]) if self.outputs is not None else 0.0
         own = np.maximum(inputs - outputs, 0.0)
         variance = np.maximum(systems + own, inputs)
