@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
+class RowNote(str):
+    """A note that sums up the reasons of rows; who shows the rows with their reasons leaves it out."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """lines × across, `value` in the cells. Lines and columns are told apart by one column, or by several together.
