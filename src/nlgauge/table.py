@@ -181,7 +181,9 @@ class Table:
             return [NOTHING], []
         if layout is None:
             columns = self.shown or self.columns
-            body = [[Cell(self.text(row, c), row.get(c)) for c in columns] for row in self.rows]
+            body = [
+                [Cell(self.text(row, c), row.get(c), interval=self._ends(row, c)) for c in columns] for row in self.rows
+            ]
             return [self.heading(c) for c in columns], body
         at = {layout.place(row): row for row in self.rows}
         lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
@@ -192,12 +194,19 @@ class Table:
             for column in across:
                 row = at.get((line, column), {})
                 text = self.text(row, layout.value)
-                cells.append(Cell(text, row.get(layout.value), (line, column) in best))
+                ends = self._ends(row, layout.value)
+                cells.append(Cell(text, row.get(layout.value), (line, column) in best, ends))
             mine = [row for row in self.rows if layout.place(row)[0] == line]
             body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
         named = [layout.lines] if isinstance(layout.lines, str) else layout.lines
         first = ", ".join(self.heading(c) for c in named)
         return [first, *(layout.head(c) for c in across), *layout.extra], body
+
+    def _ends(self, row: Row, column: str) -> tuple[float, float] | None:
+        """Return the interval of a cell that has a writer: `low` and `high` of the value, else `X_low`, `X_high`."""
+        prefix = "" if column == "value" else f"{column}_"
+        low, high = (_number(row.get(f"{prefix}{end}")) for end in ("low", "high"))
+        return (low, high) if column in self.cells and math.isfinite(low + high) else None
 
     def _one_below_the_other(self) -> tuple[list[str], list[list[Cell]]]:
         """The cells of all parts, each line led by the values of the groups; columns are matched by their heads."""
@@ -290,6 +299,7 @@ class Cell:
     text: str
     value: Any = None
     best: bool = False
+    interval: tuple[float, float] | None = None
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {
@@ -305,6 +315,10 @@ def is_number(cell: Cell) -> bool:
         cell.text in ("", "–")
         or cell.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
     )
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
 def _key(row: Row, columns: str | tuple[str, ...]) -> Any:
