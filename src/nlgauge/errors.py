@@ -96,6 +96,10 @@ def merge_refusals(refusals: Iterable[Refusal]) -> list[str]:
     ]
 
 
+class RowNote(str):
+    """A note that sums up the reasons of rows; who shows the rows with their reasons leaves it out."""
+
+
 class NlgaugeError(Exception):
     """An error that its reader can mend: says what was found, where, and what to do.
 

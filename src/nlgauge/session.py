@@ -162,8 +162,10 @@ class Selection(Choice):
             try:
                 table = run(made(), **{**own, **options})
             except (NeedsMissing, DataError) as error:
-                asked = {"analysis": run.name, "data": choice.data.name, "group": dict(group)}
-                refused += [replace(r, **asked, aspect=r.aspect or aspect) for r in error.refusals]
+                refused += [
+                    replace(r, analysis=run.name, data=choice.data.name, group=dict(group), aspect=r.aspect or aspect)
+                    for r in error.refusals
+                ]
                 continue
             where = {"data": choice.data.name, **group} if several else group
             table.rows = [{**where, **row} for row in table.rows]

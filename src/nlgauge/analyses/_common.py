@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 from nlgauge import __version__
 from nlgauge.analyses import Progress
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, RowNote
 from nlgauge.stats.correlation.measure import TWELVE, Estimates, Measure, evaluate
-from nlgauge.table import RowNote
 from nlgauge.types import Array
 
 Named = str | Measure

@@ -27,9 +27,9 @@ from nlgauge.door.limits import (
     verdict_row,
 )
 from nlgauge.door.questions import select
-from nlgauge.errors import NameUnknown, NeedsMissing, Refusal
+from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
-from nlgauge.table import Row, RowNote, Table
+from nlgauge.table import Row, Table
 from nlgauge.types import Mask
 
 if TYPE_CHECKING:

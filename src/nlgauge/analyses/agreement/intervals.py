@@ -11,14 +11,14 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature, turned_note
 from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NameUnknown, NeedsMissing, RowNote
 from nlgauge.number import percent, row_interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
 from nlgauge.stats.resampling.jackknife import intervals as delete_one
 from nlgauge.stats.tests.fisher import fisher_interval
-from nlgauge.table import Row, RowNote, Table
+from nlgauge.table import Row, Table
 
 Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 

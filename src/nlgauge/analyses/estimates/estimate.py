@@ -10,12 +10,12 @@ from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
 from nlgauge.data.choice import Choice
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, RowNote
 from nlgauge.number import number
 from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.systems import compare_systems
-from nlgauge.table import Layout, Row, RowNote, Table
+from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
 EstimateMethod = Literal["ppi++", "ppi", "labels"]

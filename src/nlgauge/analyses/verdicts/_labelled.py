@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, Refusal
+from nlgauge.errors import NeedsMissing, Refusal, RowNote
 from nlgauge.number import number, some
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.agreement.verdict_changes import JudgeDeviations, balanced_accuracy_deviations, roc_area_deviations
-from nlgauge.table import Layout, Row, RowNote
+from nlgauge.table import Layout, Row
 from nlgauge.types import Array, Ints, Mask
 
 
@@ -83,7 +84,7 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     return PeoplePass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
 
 
-def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: str) -> float:
+def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: Any) -> float:
     """The lowest value that passes; `facts` are those of a refusal."""
     if cut is not None:
         return cut
