@@ -282,8 +282,21 @@ def test_what_could_not_be_computed_is_data() -> None:
     lone = data.ratings.filter((pl.col("aspect") != "charm") | (pl.col("rater") == data.raters[0]))
     chosen = ng.select(replace(data, ratings=lone))
     assert len(chosen.each("agreement", draws=20)) == 1
-    assert len(chosen.not_computed) == 1
-    assert "charm: agreement needs at least two raters" in chosen.not_computed[0]
+    (refusal,) = chosen.not_computed
+    assert (refusal.analysis, refusal.aspect, refusal.code) == ("agreement", "charm", "too_few_raters")
+    assert refusal.data == chosen.data.name and refusal.values["needed"] == 2 > refusal.values["available"]
+    assert str(refusal).startswith(f"{chosen.data.name}, charm: agreement needs at least two raters")
+    # Another question about the same aspect has its own reasons, also when it is asked again.
+    assert chosen.ask("correlation", measures=["input/kendall"])[1] == []
+    assert chosen.ask("agreement", draws=20)[1] == [refusal]
+
+
+def test_reasons_that_hold_for_several_aspects_are_one_sentence() -> None:
+    data = two_aspects()
+    chosen = ng.select(replace(data, ratings=data.ratings.filter(pl.col("rater") == data.raters[0])))
+    with pytest.raises(NeedsMissing, match="constructed_quality and charm: agreement needs at least two") as raised:
+        chosen.each("agreement", draws=20)
+    assert {r.aspect for r in raised.value.refusals} == set(data.aspects)
 
 
 def test_dependence_that_is_named_reaches_the_panel_and_what_is_left_out_is_still_known() -> None:

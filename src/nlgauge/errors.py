@@ -2,17 +2,132 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from nlgauge.number import some
+
 LONGEST = 1600  # characters
+Code = Literal[
+    "",  # an analysis that names none, such as a user's own
+    "constant",  # values that do not differ
+    "missing_cost",
+    "no_choices",
+    "no_ratings",
+    "no_scores",
+    "no_scores_of_rated",  # no output has both
+    "no_spans",
+    "no_texts",
+    "not_binary",  # numbers where pass and fail are needed
+    "one_data_set",
+    "too_few_aspects",
+    "too_few_inputs",
+    "too_few_labels",
+    "too_few_metrics",
+    "too_few_outputs",
+    "too_few_raters",
+    "too_few_systems",
+    "undefined",  # a statistic that has no value on these data
+    "unknown_name",
+    "unsuited_column",
+    "unsuited_option",
+]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something was not computed, as data; `str` makes the sentence.
+
+    Attributes
+    ----------
+    reason : str
+        The reason alone, without the data set and the aspect.
+    code : str
+        The kind of reason, for programs.
+    analysis, data, aspect, metric : str
+        What was asked, and of what; "" where the reason does not depend on it or nobody knows.
+    group : mapping
+        The value of each column of `by`.
+    values : mapping
+        Numbers and names behind the reason.
+    where : tuple of str
+        What the sentence names before the reason: the data set, the data set and the aspect, or nothing.
+
+    Examples
+    --------
+    >>> str(Refusal("one rater.", "too_few_raters", data="a.csv", aspect="tone", where=("a.csv", "tone")))
+    'a.csv, tone: one rater.'
+    """
+
+    reason: str
+    code: Code = ""
+    analysis: str = ""
+    data: str = ""
+    aspect: str = ""
+    metric: str = ""
+    group: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    where: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.where)}: {self.reason}" if self.where else self.reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts and the sentence, as results.json holds them."""
+        facts = asdict(self)
+        del facts["where"]
+        return {**facts, "sentence": str(self)}
+
+
+def merge_refusals(refusals: Iterable[Refusal]) -> list[str]:
+    """Return one sentence for each reason, with all aspects of a data set that it holds for.
+
+    >>> tone, wit = (Refusal("one rater.", where=("a.csv", aspect)) for aspect in ("tone", "wit"))
+    >>> merge_refusals([tone, wit, Refusal("no scores.", where=("a.csv",))])
+    ['a.csv, tone and wit: one rater.', 'a.csv: no scores.']
+    """
+    merged: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for each in refusals:
+        merged.setdefault((each.where[:1], each.reason), []).extend(each.where[1:])
+    return [
+        str(Refusal(reason, where=(*data, *([some(list(dict.fromkeys(aspects)), 6)] if aspects else []))))
+        for (data, reason), aspects in merged.items()
+    ]
+
+
+class RowNote(str):
+    """A note that sums up the reasons of rows; who shows the rows with their reasons leaves it out."""
 
 
 class NlgaugeError(Exception):
     """An error that its reader can mend: says what was found, where, and what to do.
 
-    It may quote what a file or a person said, so it keeps itself to one line of bounded length.
+    It may quote what a file or a person said, so it keeps itself to one line of bounded length. `data`, `aspect`,
+    `metric`, `code` and `values` are the facts of a refusal; `refusals` are given where several are the reason.
 
     >>> str(NlgaugeError("no metric 'a\\nb'"))
     "no metric 'a\\\\nb'"
+    >>> error = NlgaugeError("one rater.", data="a.csv", aspect="tone", code="too_few_raters", raters=1)
+    >>> str(error), error.refusals[0].reason, error.refusals[0].values
+    ('a.csv, tone: one rater.', 'one rater.', {'raters': 1})
     """
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        data: str = "",
+        aspect: str = "",
+        metric: str = "",
+        code: Code = "",
+        refusals: Iterable[Refusal] = (),
+        **values: Any,
+    ) -> None:
+        where = tuple(part for part in (data, aspect) if part)
+        own = Refusal(reason, code, data=data, aspect=aspect, metric=metric, values=values, where=where)
+        self.refusals = list(refusals) or [own]
+        super().__init__(" ".join(merge_refusals(self.refusals)))
 
     def __str__(self) -> str:
         said = super().__str__()

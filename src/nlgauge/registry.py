@@ -87,9 +87,9 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
         return _found[kind][name]
     except KeyError:
         known = names(kind)
-        raise NameUnknown(
-            f"no {kind} '{name}'.{did_you_mean(name, known)} `nlgauge list {PLURALS[kind]}` shows all {len(known)}."
-        ) from None
+        problem = f"no {kind} '{name}'.{did_you_mean(name, known)}"
+        remedy = f"`nlgauge list {PLURALS[kind]}` shows all {len(known)}."
+        raise NameUnknown(f"{problem} {remedy}", code="unknown_name", problem=problem, remedy=remedy) from None
 
 
 def names_code(name: str) -> bool:

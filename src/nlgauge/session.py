@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from nlgauge import registry
 from nlgauge.data.choice import Choice, Group
 from nlgauge.data.provenance import require_human
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError, Refusal
 from nlgauge.table import Table, joined
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from nlgauge.types import Progress
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
-Part = tuple[Group, Callable[[], Any], dict[str, Any]]  # where, the data (made when asked for), own options
+Answer = tuple[list[Table], list[Refusal]]  # what was computed, and why the rest was not
+# The group, the aspect ("" for all at once), the data (made when asked for), options of this part.
+Part = tuple[Group, str, Callable[[], Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Selection(Choice):
         As in `Choice`.
     progress : callable, optional
         Called with the analysis, the number of steps done, and of how many.
-    not_computed : list of str
-        Why parts of the data were left out, of all analyses so far.
+    not_computed : list of Refusal
+        Why parts of the data were left out, of all analyses so far; `str` of one is its sentence.
 
     Examples
     --------
@@ -52,9 +54,9 @@ class Selection(Choice):
     """
 
     progress: Progress | None = None
-    not_computed: list[str] = field(default_factory=list, init=False, repr=False)
+    not_computed: list[Refusal] = field(default_factory=list, init=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
-    _tables: dict[str, Future[list[Table]]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _answers: dict[str, Future[Answer]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def card(self) -> list[str]:
@@ -101,22 +103,29 @@ class Selection(Choice):
     def each(self, name: str, **options: Any) -> list[Table]:
         """One table per data set, group and aspect; rows carry the group's values.
 
+        See `ask`, which also returns why groups or aspects were left out.
+        """
+        return self.ask(name, **options)[0]
+
+    def ask(self, name: str, **options: Any) -> Answer:
+        """Return one table per data set, group and aspect, and a refusal for each one without a table.
+
         A group where the analysis means nothing stands in `not_computed`; where no group is left, that is an error.
         The same question is computed once: who asks while another thread computes it waits for that answer.
         """
         key = _key(name, options)
         with self._lock:
-            known = None if key is None else self._tables.get(key)
+            known = None if key is None else self._answers.get(key)
             mine = known is None
-            future: Future[list[Table]] = Future() if known is None else known
+            future: Future[Answer] = Future() if known is None else known
             if mine and key is not None:
-                self._tables[key] = future
+                self._answers[key] = future
         if mine:
             try:
                 future.set_result(self._computed(name, options))
             except BaseException as error:
                 if key is not None and not isinstance(error, NlgaugeError):
-                    del self._tables[key]  # an interrupted question may be asked again
+                    del self._answers[key]  # an interrupted question may be asked again
                 future.set_exception(error)
         return future.result()
 
@@ -141,7 +150,7 @@ class Selection(Choice):
         finally:
             ended.set()
 
-    def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
+    def _computed(self, name: str, options: dict[str, Any]) -> Answer:
         run: Analysis = registry.get("analysis", name, allow_code=True)
         check_options(run, options)
         own = {p.name for p in run.parameters}
@@ -150,30 +159,34 @@ class Selection(Choice):
         if self.progress is not None and "progress" in own:
             options = {**options, "progress": partial(self.progress, run.name)}
         sets = self._choices[:1] if run.takes == "datasets" else self._choices
-        return [table for choice in sets for table in self._tables_of(choice, run, options, len(sets) > 1)]
+        answers = [self._answer_of(choice, run, options, len(sets) > 1) for choice in sets]
+        return [table for tables, _ in answers for table in tables], [r for _, refused in answers for r in refused]
 
-    def _tables_of(self, choice: Choice, run: Analysis, options: dict[str, Any], several: bool) -> list[Table]:
+    def _answer_of(self, choice: Choice, run: Analysis, options: dict[str, Any], several: bool) -> Answer:
         tables: list[Table] = []
-        refused: dict[str, None] = {}
-        for group, made, own in _parts(choice, run, options):
+        refused: list[Refusal] = []
+        for group, aspect, made, own in _parts(choice, run, options):
             try:
                 table = run(made(), **{**own, **options})
             except (NeedsMissing, DataError) as error:
-                refused[str(error)] = None
+                refused += [
+                    replace(r, analysis=run.name, data=choice.data.name, group=dict(group), aspect=r.aspect or aspect)
+                    for r in error.refusals
+                ]
                 continue
             where = {"data": choice.data.name, **group} if several else group
             table.rows = [{**where, **row} for row in table.rows]
             tables.append(table)
         if not tables:
-            raise NeedsMissing(" ".join(refused) or "nothing to compute.")
+            raise NeedsMissing("nothing to compute.", refusals=refused)
         self.not_computed.extend(refused)
-        return tables
+        return tables, refused
 
 
 def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[Part]:
     """What an analysis is run on, one after the other."""
     if run.takes in ("groups", "datasets"):
-        yield {}, lambda: choice, {}
+        yield {}, "", lambda: choice, {}
     elif run.takes == "panel":
         from nlgauge.stats.correlation.profiles import profile_of
 
@@ -182,7 +195,7 @@ def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[P
         canonical = not profile_of(options.get("profile", "nlgauge")).legacy
         for part in choice.parts:
             for aspect in choice.aspects or part.data.aspects:
-                yield part.group, partial(part.panel, choice.data.aspect(aspect), canonical), {}
+                yield part.group, aspect, partial(part.panel, choice.data.aspect(aspect), canonical), {}
     else:
         from nlgauge.data.comparisons import judged_aspects
 
@@ -190,7 +203,7 @@ def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[P
         for part in choice.parts:
             aspects = (choice.aspects or judged_aspects(part.data)) if single else []
             for own in [{"aspect": aspect} for aspect in aspects] or [{}]:
-                yield part.group, partial(lambda part: part, part), own
+                yield part.group, own.get("aspect", ""), partial(lambda part: part, part), own
 
 
 def check_options(run: Analysis, options: dict[str, Any]) -> None:

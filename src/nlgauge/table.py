@@ -177,7 +177,7 @@ class Table:
             return [NOTHING], []
         if layout is None:
             columns = self.shown or self.columns
-            body = [[Cell(self.text(row, c), row.get(c)) for c in columns] for row in self.rows]
+            body = [[self._cell(row, c) for c in columns] for row in self.rows]
             return [self.heading(c) for c in columns], body
         at = {layout.place(row): row for row in self.rows}
         lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
@@ -187,13 +187,19 @@ class Table:
             cells = [Cell(layout.line_text(line), line)]
             for column in across:
                 row = at.get((line, column), {})
-                text = self.text(row, layout.value)
-                cells.append(Cell(text, row.get(layout.value), (line, column) in best))
+                cells.append(self._cell(row, layout.value, (line, column) in best))
             mine = [row for row in self.rows if layout.place(row)[0] == line]
             body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
         named = [layout.lines] if isinstance(layout.lines, str) else layout.lines
         first = ", ".join(self.heading(c) for c in named)
         return [first, *(layout.head(c) for c in across), *layout.extra], body
+
+    def _cell(self, row: Row, column: str, best: bool = False) -> Cell:
+        """Return a cell; its interval stands in `low` and `high` of the value, in `X_low` and `X_high` of others."""
+        of = "" if column == "value" else f"{column}_"
+        ends = [row.get(f"{of}{end}") for end in ("low", "high")] if column in self.cells else []
+        given = [float(end) for end in ends if isinstance(end, int | float) and math.isfinite(end)]
+        return Cell(self.text(row, column), row.get(column), best, (given[0], given[1]) if len(given) == 2 else None)
 
     def _one_below_the_other(self) -> tuple[list[str], list[list[Cell]]]:
         """The cells of all parts, each line led by the values of the groups; columns are matched by their heads."""
@@ -286,14 +292,10 @@ class Cell:
     text: str
     value: Any = None
     best: bool = False
+    interval: tuple[float, float] | None = None
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
-    "csv": Table.to_csv,
-    "json": Table.to_json,
-    "md": Table.to_markdown,
-    "tex": Table.to_latex,
-}
+FORMATS = {"csv": Table.to_csv, "json": Table.to_json, "md": Table.to_markdown, "tex": Table.to_latex}
 
 
 def is_number(cell: Cell) -> bool:

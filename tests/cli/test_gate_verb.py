@@ -265,6 +265,27 @@ def test_each_group_is_held_against_the_limit_and_named() -> None:
         ng.gate(ng.select(data, by="language"), against=data, max_drop="global/pearson=.1")
 
 
+def test_a_group_that_cannot_be_computed_has_its_own_reason_and_remedy() -> None:
+    rng = random.Random(5)
+    rows = []
+    for region in ("r1", "r10", "r3"):
+        for k in range(45):
+            good = rng.random() < 0.6
+            score = rng.random() if region == "r10" else int(good == (rng.random() < 0.95))
+            row = {"id": f"{region}-{k}", "region": region, "human": int(good), "llm_judge": score, "other": int(good)}
+            rows.append(row)
+    data = ng.load(rows, human=["human"], metrics=["llm_judge", "other"])
+    table = ng.gate(ng.select(data, by="region"), "kappa=.3", metrics="llm_judge")
+    reasons = {r["region"]: r["reason"] or "" for r in table}
+    assert "llm_judge gave 45 different values" in reasons["r10"] and "--judge-pass-from" in reasons["r10"]
+    assert "different values" not in reasons["r1"] + reasons["r3"]
+    # The reason is the same where another judge of that group can be computed.
+    both = ng.gate(ng.select(data, by="region"), "kappa=.3", metrics=["llm_judge", "other"])
+    reasons = {(r["region"], r["metric"]): r["reason"] or "" for r in both}
+    assert "llm_judge gave 45 different values" in reasons["r10", "llm_judge"]
+    assert "different values" not in reasons["r10", "other"]
+
+
 def test_what_cannot_be_computed_is_undecided_and_not_left_out() -> None:
     rows = [{"id": k, "language": "de" if k % 3 else "en", "human": k % 2, "same": 1 if k % 3 else k % 2, "numbers": k / 7,
              "verdict": k % 2} for k in range(120)]  # fmt: skip

@@ -1,4 +1,5 @@
-"""What takes long is begun in a thread: the same answers, errors reach who waits, and fewer draws are said."""
+"""What takes long is begun in a thread: the same answers, errors reach who waits, fewer draws are said, and an
+aspect without an answer has the reason of its own question."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
+import nlgauge as ng
 from nlgauge.data.example import example
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Run, answer_all, sections
-from nlgauge.session import Ask, Selection
+from nlgauge.session import Answer, Ask, Selection
 from nlgauge.table import Table
 
 
@@ -25,13 +29,13 @@ class Counted(Selection):
         super().__init__(example())
         self.broken, self.computed = broken, list[str]()
 
-    def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
+    def _computed(self, name: str, options: dict[str, Any]) -> Answer:
         self.computed.append(name)
         if name == self.broken:
             raise RuntimeError(name)
         if name == "absent":
             raise NeedsMissing("nothing there")
-        return [Table(name, [{"options": options}], kind=name)]
+        return [Table(name, [{"options": options}], kind=name)], []
 
 
 def test_what_was_begun_is_not_computed_again_and_errors_reach_who_waits() -> None:
@@ -56,7 +60,7 @@ class Held(Counted):
         super().__init__()
         self.begun, self.go = threading.Event(), threading.Event()
 
-    def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
+    def _computed(self, name: str, options: dict[str, Any]) -> Answer:
         self.begun.set()
         self.go.wait(30)
         return super()._computed(name, options)
@@ -97,7 +101,7 @@ def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked() 
         assert [p.answer for p in one.found.parts] == [p.answer for p in other.found.parts]
         assert [t.to_dict() for t in one.tables] == [t.to_dict() for t in other.tables]
     # Nothing was computed for nobody: what the thread began is what sections ask for by themselves.
-    assert set(together.source._tables) == set(apart.source._tables)
+    assert set(together.source._answers) == set(apart.source._answers)
 
 
 def test_fewer_draws_than_wanted_are_said() -> None:
@@ -112,3 +116,19 @@ def test_fewer_draws_than_wanted_are_said() -> None:
     assert run.within(1000, 10) == 400
     assert run.left[0].startswith("400 draws instead of 1,000: there are 2 metrics and 1,000,000 outputs.")
     assert run.within(1000, 1e6) == 50
+
+
+def test_an_aspect_that_a_section_cannot_answer_has_the_reason_of_that_section() -> None:
+    rng = np.random.default_rng(12)
+    quality = np.repeat(np.arange(6) * 0.4, 12) + rng.normal(size=72)
+    ratings = np.clip(np.round(quality[:, None] + rng.normal(0, 0.5, (72, 2)) + 2), 1, 5)
+    frame = pl.DataFrame({
+        "system": np.repeat([f"s{k}" for k in range(6)], 12), "doc": np.tile([f"d{k}" for k in range(12)], 6),
+        "quality_1": ratings[:, 0], "quality_2": ratings[:, 1], "tone": [3] * 72,
+        "bleu": quality + rng.normal(size=72), "rouge": quality + rng.normal(size=72),
+    })  # fmt: skip
+    data = ng.load(frame, human=["quality_1", "quality_2", "tone"], metrics=["bleu", "rouge"])
+    sections = answer_all(Run(Selection(data), quick=True))
+    said = {a.section.key: p.answer for a in sections for p in a.found.parts if p.about == "tone"}
+    assert said["people"] == "Not answered: agreement needs at least two raters; there is one rating an output."
+    assert said["uses"] == "Not answered: no two systems, outputs or levels with different human ratings."

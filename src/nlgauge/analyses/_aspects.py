@@ -33,7 +33,7 @@ class Sides:
         notes = [f"no ratings left for: {', '.join(empty)}."] if empty else []
         humans = {a: h for a, h in humans.items() if a not in empty}
         if not humans:
-            raise DataError(f"{data.name}: no rated outputs are left.")
+            raise DataError("no rated outputs are left.", data=data.name, code="no_ratings")
         return cls(panel, humans, notes)
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from nlgauge import __version__
 from nlgauge.analyses import Progress
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, RowNote
 from nlgauge.stats.correlation.measure import TWELVE, Estimates, Measure, evaluate
 from nlgauge.types import Array
 
@@ -64,7 +64,7 @@ def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], l
 def not_given(refused: Mapping[Measure, str]) -> list[str]:
     """Measures without a value, each reason once."""
     return [
-        f"not given: {', '.join(str(m) for m, own in refused.items() if own == why)} ({why})."
+        RowNote(f"not given: {', '.join(str(m) for m, own in refused.items() if own == why)} ({why}).")
         for why in dict.fromkeys(refused.values())
     ]
 
@@ -76,7 +76,14 @@ def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:
     if ratings is None or count < least:
         words = {2: "two", 3: "three"}.get(least, str(least))
         found = "there is one rating an output" if ratings is None else f"found {count}"
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {what} needs at least {words} raters; {found}.")
+        raise NeedsMissing(
+            f"{what} needs at least {words} raters; {found}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_raters",
+            needed=least,
+            available=count if ratings is not None else 1,
+        )
     return np.asarray(ratings[~np.isnan(ratings).all(axis=(1, 2))])
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.cli import _options as o
 from nlgauge.door.questions import dataset
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, merge_refusals
 from nlgauge.registry import names_code
 from nlgauge.session import Selection
 
@@ -137,29 +137,16 @@ def with_data(function: Command) -> Command:
             tables: list[Table] | None = function(pick, **{name: given[name] for name in mine})
         finally:
             if pick.not_computed:
-                o.tell(["not computed:", *_by_reason(pick.not_computed)])
+                o.tell(["not computed:", *map(_shorten, merge_refusals(pick.not_computed))])
         if tables is not None:
             o.show(tables, given["format"], given["out"], given.get("figure"), pick.by or ())
 
     return _typed(function, command, parameters)
 
 
-def _by_reason(lines: Sequence[str]) -> list[str]:
-    """What was not computed, once for each reason, and no longer than a few lines.
-
-    >>> _by_reason(["a.csv, tone: one rater.", "a.csv, wit: one rater.", "a.csv, wit: no scores."])
-    ['a.csv, tone; wit: one rater.', 'a.csv, wit: no scores.']
-    """
-    found: dict[tuple[str, str], list[str]] = {}
-    for line in dict.fromkeys(lines):
-        about, _, reason = line.partition(": ")
-        name, _, aspect = about.partition(", ")
-        found.setdefault((name, reason), []).append(aspect)
-    said = []
-    for (name, reason), aspects in found.items():
-        about = ", ".join(part for part in (name, "; ".join(dict.fromkeys(aspects))) if part)
-        said.append(f"{about}: {reason}" if reason else about)
-    return [line if len(line) <= LONGEST else f"{line[:LONGEST].rpartition(' ')[0]} …" for line in said]
+def _shorten(line: str) -> str:
+    """Return a reason in a few lines of a terminal at most."""
+    return line if len(line) <= LONGEST else f"{line[:LONGEST].rpartition(' ')[0]} …"
 
 
 def _of(function: Command) -> list[inspect.Parameter]:

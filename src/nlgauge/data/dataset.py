@@ -163,7 +163,7 @@ class Dataset(AsksQuestions):
         if name is None and len(self.aspects) == 1:
             return self.aspects[0]
         if not self.aspects:
-            raise DataError(f"{self.name}: {self._unrated()}")
+            raise DataError(self._unrated(), data=self.name, code="no_ratings")
         if name not in self.aspects:
             hint = did_you_mean(name, self.aspects) if name else " Choose one."
             raise NameUnknown(f"{self.name}: no aspect '{name}'.{hint} Aspects: {', '.join(self.aspects)}.")

@@ -91,7 +91,7 @@ class Panel:
         known = set(rated["input"].unique().to_list())
         inputs = [i for i in data.inputs if i in known]
         if not inputs:
-            raise DataError(f"{data.name}: no rated outputs are left.")
+            raise DataError("no rated outputs are left.", data=data.name, code="no_ratings")
         grid = _Grid(systems, inputs)
         names = data.raters if rated["rater"].null_count() < rated.height else []
         persons, crowd = data.persons, 0
@@ -106,7 +106,8 @@ class Panel:
                 humans[each] = _mace(named, persons, seed) if aggregate == "mace" else _combine(cube, aggregate)
             except NeedsMissing as error:
                 if each == aspect:
-                    raise NeedsMissing(f"{data.name}, {each}: {error}") from None
+                    code = error.refusals[0].code
+                    raise NeedsMissing(str(error), data=data.name, aspect=each, code=code) from None
                 continue  # another aspect, not asked for: it is not in this panel
             if (~np.isnan(named).all(axis=(1, 2))).sum() > 1:
                 raters[each] = named
@@ -155,7 +156,9 @@ class Panel:
         """All metrics as one array K × N × M."""
         if not self.metrics:
             raise DataError(
-                f"{self.name}: no metric scores found; name their columns with --metric, or run `nlgauge score`."
+                "no metric scores found; name their columns with --metric, or run `nlgauge score`.",
+                data=self.name,
+                code="no_scores",
             )
         return np.stack(list(self.metrics.values()))
 
@@ -269,8 +272,10 @@ def clusters_of(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
         if of["cluster"].null_count() or of.height != of["input"].n_unique():
             if data.cluster:
                 raise DataError(
-                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an "
-                    "input, so it cannot say which rows belong together."
+                    f"column '{column}' is empty for some rows, or differs between the outputs of an "
+                    "input, so it cannot say which rows belong together.",
+                    data=data.name,
+                    code="unsuited_column",
                 )
             continue  # unknown of some, or not the same for all outputs of an input
         if 1 < of["cluster"].n_unique() < len(inputs):
@@ -329,12 +334,15 @@ def _mace(ratings: Array, persons: bool, seed: int) -> Array:
     from nlgauge.stats.agreement.mace import mace
 
     if not persons or (~np.isnan(ratings).all(axis=(1, 2))).sum() < 2:
-        raise NeedsMissing("MACE weighs persons and needs the ratings of at least two of them, with names.")
+        raise NeedsMissing(
+            "MACE weighs persons and needs the ratings of at least two of them, with names.", code="too_few_raters"
+        )
     labels = len(np.unique(ratings[~np.isnan(ratings)]))
     if labels > MOST_LABELS:
         raise NeedsMissing(
             f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean "
-            "or median."
+            "or median.",
+            code="unsuited_option",
         )
     order = canonical_order([ratings])
     at = np.ix_(rater_order([ratings], order), *order)

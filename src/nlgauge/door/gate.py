@@ -27,7 +27,7 @@ from nlgauge.door.limits import (
     verdict_row,
 )
 from nlgauge.door.questions import select
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
 from nlgauge.table import Row, Table
 from nlgauge.types import Mask
@@ -170,9 +170,9 @@ def _agreement(
     chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], level: float, notes: list[str]
 ) -> list[Row]:
     """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
-    rows = []
+    rows, refused = list[Row](), list[Refusal]()
     if any(name in FIGURES for name in limits):
-        found, said = _rows(chosen, "verdicts", **cuts, level=level)
+        found, said = _rows(chosen, refused, "verdicts", **cuts, level=level)
         notes += said
         at = [*chosen.columns, "metric", "aspect"]
         labels = {tuple(r[k] for k in at): r["n"] for r in found if r["measure"] == "agreement"}
@@ -182,17 +182,19 @@ def _agreement(
                 rows.append({**{k: r[k] for k in chosen.columns}, **row})
     measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
     if measures:
-        found, said = _rows(chosen, "intervals", measures=measures, level=level)
+        found, said = _rows(chosen, refused, "intervals", measures=measures, level=level)
         notes += said
         counts = _counts(chosen)
         for r in found:
             n = counts[tuple(r[k] for k in (*chosen.columns, "metric", "aspect"))]
             row = limit_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
             rows.append({**{k: r[k] for k in chosen.columns}, **row})
-    return [*rows, *_not_held(chosen, limits, rows)]
+    return [*rows, *_rows_without_value(chosen, limits, rows, refused)]
 
 
-def _not_held(chosen: Selection, limits: Mapping[str, float], rows: list[Row]) -> list[Row]:
+def _rows_without_value(
+    chosen: Selection, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]
+) -> list[Row]:
     """What was asked for and could not be computed is undecided: of judges that were named, and of those held against
     the limit elsewhere (in another group, on another aspect).
     """
@@ -204,21 +206,18 @@ def _not_held(chosen: Selection, limits: Mapping[str, float], rows: list[Row]) -
         for at, n in _counts(chosen).items() if mine else ():
             metric, aspect = at[-2:]
             if metric in judges and aspect in own[metric] and at not in held:
-                why = [w for w in chosen.not_computed if f", {aspect}: " in w and all(str(g) in w for g in at[:-2])]
-                found = {
-                    "metric": metric,
-                    "aspect": aspect,
-                    "measure": measure,
-                    "value": None,
-                    "low": None,
-                    "high": None,
-                }
-                reason = (
-                    why[0].partition(f", {aspect}: ")[2] if why else f"cannot be computed of {metric} on these rows"
-                )
-                added.append(
-                    dict(zip(keys, at, strict=True)) | limit_row({**found, "reason": reason}, limits[measure], n.judged)
-                )
+                row = dict(zip(keys, at, strict=True))
+                group = {column: row[column] for column in chosen.columns}
+                own_reasons = [
+                    r.reason
+                    for r in refused
+                    if r.analysis == ("verdicts" if measure in FIGURES else "intervals")
+                    and (r.aspect, r.group) == (aspect, group)
+                    and r.metric in ("", metric)
+                ]
+                reason = next(iter(own_reasons), f"cannot be computed of {metric} on these rows")
+                found = {**row, "measure": measure, "value": None, "low": None, "high": None, "reason": reason}
+                added.append(row | limit_row(found, limits[measure], n.judged))
     return added
 
 
@@ -236,7 +235,7 @@ def _estimates(
                 "(--people-pass-from)."
             )  # fmt: skip
             raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")
-        notes += _without_reasons(table.notes)
+        notes += _other_notes(table)
         several = len({r["system"] for r in table}) > 1
         for system in dict.fromkeys(r["system"] for r in table if not several or r["system"] != "all"):
             mine = {r["measure"]: r for r in table if r["system"] == system}
@@ -298,15 +297,25 @@ def _changes(
     return rows
 
 
-def _rows(chosen: Selection, analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
-    """The rows of an analysis, each judge on its own aspects, and what the analysis says beside them."""
-    tables, own = chosen.each(analysis, **options), _own_aspects(chosen)
+def _rows(chosen: Selection, refused: list[Refusal], analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
+    """The rows of an analysis, each judge on its own aspects, and its notes; `refused` gets why others are missing."""
+    tables, of_parts = chosen.ask(analysis, **options)
+    refused += of_parts
+    for table in tables:
+        first = table.rows[0]
+        group = {column: first[column] for column in chosen.columns}
+        refused += [
+            Refusal(reason, analysis=analysis, aspect=first["aspect"], metric=metric, group=group)
+            for metric, reason in table.facts.get("left_out", {}).items()
+        ]
+    own = _own_aspects(chosen)
     rows = [r for table in tables for r in table if r["metric"] != CEILING and r["aspect"] in own[r["metric"]]]
-    return rows, [note for table in tables for note in _without_reasons(table.notes)]
+    return rows, [note for table in tables for note in _other_notes(table)]
 
 
-def _without_reasons(notes: list[str]) -> list[str]:
-    return [note for note in notes if not note.startswith(("no interval", "not given"))]  # rows say why
+def _other_notes(table: Table) -> list[str]:
+    """Return the notes of a table without those on single rows: the rows of the gate have their reasons."""
+    return [note for note in table.notes if not isinstance(note, RowNote)]
 
 
 def _own_aspects(chosen: Selection) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nlgauge.errors import Refusal
     from nlgauge.metrics.judge.cost import Price
     from nlgauge.report.answer import ReportAnswer
     from nlgauge.report.sections import Answered
@@ -30,7 +31,7 @@ class Report:
     path: Path
     results: Path
     answer: ReportAnswer
-    not_computed: list[str] = field(default_factory=list)
+    not_computed: list[Refusal] = field(default_factory=list)
     sections: list[Answered] = field(default_factory=list, repr=False)
 
     def __str__(self) -> str:
@@ -128,7 +129,7 @@ def report(
     if alone:
         said = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
         lines = [line for text in (f"{answer.evaluated}.", *lines, *said) for line in wrapped(text, 80)]
-    return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
+    return Report(lines, tables, path, results, answer, list(chosen.not_computed), answered)
 
 
 class _CallableModule(ModuleType):

@@ -18,6 +18,7 @@ import polars as pl
 
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.provenance import assumption
+from nlgauge.errors import Refusal
 from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import rank_ask
@@ -111,8 +112,8 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         grouping = rank_ask(run)[1]["measure"].partition("/")[0]
         others = [c for c in OTHER_MEASURES if grouping in COEFFICIENTS[c].groupings]
         asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in others]})
-    why: list[str] = []  # for what is not there, that of the first table first
-    tables = {key: _tables(run, ask, why) for key, ask in asks.items()}
+    run.refused = []  # those of the first table come first
+    tables = {key: _tables(run, ask) for key, ask in asks.items()}
     facts = {a: t.facts for a, t in tables.get("uses", {}).items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
     aspects = [
@@ -120,8 +121,10 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         for a in about
     ]
     failures = list(headlines(run.data))
+    answered_aspects = {row["aspect"] for key in list(asks)[:2] for table in tables[key].values() for row in table}
+    lost = [name for name in run.aspects if name not in answered_aspects]
     assumed = [assumption(run.data.assumed)] if run.data.assumed else []
-    warnings = [*assumed, *_warnings(run, aspects, why), *_hints(run)]
+    warnings = [*assumed, *_warnings(run, aspects, lost), *_hints(run)]
     return ReportAnswer(_evaluated(run), failures, warnings, aspects, _choices(answered))
 
 
@@ -134,10 +137,9 @@ def _hints(run: Run) -> list[str]:
     return dependence_hints(run.source.panel(run.data.aspect(run.aspects[0])))
 
 
-def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
+def _tables(run: Run, ask: Ask) -> dict[str, Table]:
     left = len(run.left)
     tables = {run.about(t): t for t in run.also(ask[0], **ask[1])}
-    why += run.left[left:]
     del run.left[left:]  # its section says why it is missing
     return tables
 
@@ -324,7 +326,7 @@ def _raters(run: Run) -> str:
     return "the human ratings" if run.data.rated_by == "people" else "the ratings"
 
 
-def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> Iterator[str]:
+def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:
     if without_humans(run.data):
         yield (
             "No column is known to be a human judgment, so nothing can be said about how far any metric is right. "
@@ -336,7 +338,6 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> 
         yield f"Too few data for any conclusion: {small[0].warning}."
     elif small:
         yield f"Too few data for {some([a.about for a in small], 4)}: {small[0].warning}."
-    lost = [name for name in run.aspects if not any(name in a.about for a in aspects)]
     if lost and not run.data.metrics and "output" in run.data.samples.columns:
         yield (
             f"No metric has scored these outputs: `nlgauge score {shlex.quote(run.data.name)} -o scored.jsonl`, then "
@@ -345,7 +346,7 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> 
     elif lost and not run.data.metrics:
         yield "There are no metric scores to compare with the human ratings; name their columns with --metric."
     elif lost:
-        yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], why)}"
+        yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], run.refused)}"
     yield from _against(aspects)
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
@@ -372,7 +373,7 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
         )
 
 
-def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
+def _not_answered(run: Run, aspect: str, refused: Sequence[Refusal]) -> str:
     """Why nothing can be said about an aspect that people rated."""
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
@@ -380,5 +381,5 @@ def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
             f"all human ratings have one value ({given[0]:g}; {count(len(given), 'rating')}); good and bad outputs are "
             "needed."
         )
-    reasons = [each.partition(f"{aspect}: ")[2] for each in why if f", {aspect}: " in each]
-    return reasons[0] if reasons else "no output has both a human rating and a metric score."
+    reasons = (each.reason for each in refused if each.aspect == aspect)
+    return next(reasons, "no output has both a human rating and a metric score.")

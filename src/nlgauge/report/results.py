@@ -37,6 +37,7 @@ def results_of(
             {"section": a.section.key, "about": p.about,
              **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
         ],
+        "not_computed": [refusal.to_dict() for refusal in source.not_computed],
         "per_input": per_input(run), "verdicts": verdicts_of(run), "one_system": scores_of(run),
         "signatures": dict(run.data.signatures),
     }  # fmt: skip

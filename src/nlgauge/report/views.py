@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,6 @@ from nlgauge.table import Cell, Table
 
 MOST_ROWS = 200  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
-INTERVAL = re.compile(r"([-+]?[\d.]+) ?%? \[([-+]?[\d.]+) ?%? ([-+]?[\d.]+) ?%?\]")
 PHONE = 340  # pixels that a figure has on a phone
 
 
@@ -30,6 +28,7 @@ class CellView:
     long: bool = False
     words: bool = False
     hidden: float | None = None  # the number by which to sort, where the text does not show one
+    interval: tuple[float, float] | None = None
     bar: tuple[float, float, float] | None = None  # start, length and value of the interval, in % of its column
 
 
@@ -172,7 +171,8 @@ def _cell(cell: Cell, under: str) -> CellView:
     number = float(value) if isinstance(value, int | float) and not math.isnan(value) else _leading(cell.text)
     text = cut(cell.text, CELL)
     hidden = None if number is None or _leading(text) is not None else float(f"{number:.6g}")
-    return CellView(text, cell.best, number, under, len(text) > 40, number is None and text not in ("", "–"), hidden)
+    words = number is None and text not in ("", "–")
+    return CellView(text, cell.best, number, under, len(text) > 40, words, hidden, cell.interval)
 
 
 def _aligned(rows: list[list[CellView]]) -> set[int]:
@@ -190,11 +190,11 @@ def _aligned(rows: list[list[CellView]]) -> set[int]:
 def _bars(rows: list[list[CellView]]) -> None:
     """Small bars beside intervals, on one scale for each column, where a column has at least two."""
     for column in zip(*rows, strict=True):
-        found = [(cell, *(float(word) for word in m.groups())) for cell in column if (m := INTERVAL.search(cell.text))]
-        if len(found) < 2:
+        intervals = [(c, c.value, *c.interval) for c in column if c.interval is not None and c.value is not None]
+        if len(intervals) < 2:
             continue
-        least, most = min(low for _, _, low, _ in found), max(high for *_, high in found)
-        for cell, value, low, high in found:
+        least, most = min(low for _, _, low, _ in intervals), max(high for *_, high in intervals)
+        for cell, value, low, high in intervals:
             start, length, dot = (
                 100 * part / ((most - least) or 1) for part in (low - least, high - low, value - least)
             )

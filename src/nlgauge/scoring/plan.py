@@ -84,9 +84,10 @@ def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        text = " ".join(str(error) for error in wrong)
-        hint = f"`nlgauge list metrics` shows all {len(registry.names('metric'))}."
-        raise NameUnknown(f"{text.replace(hint, '').replace('  ', ' ').strip()} {hint}")
+        facts = [error.refusals[0].values for error in wrong]
+        problems = [known.get("problem", str(error)) for known, error in zip(facts, wrong, strict=True)]
+        remedy = f"`nlgauge list metrics` shows all {len(registry.names('metric'))}."
+        raise NameUnknown(" ".join([*problems, remedy]), code="unknown_name")
     return found
 
 

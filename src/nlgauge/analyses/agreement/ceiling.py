@@ -25,7 +25,7 @@ def ceiling(
     ratings = ratings_of(panel, "a ceiling")
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
+        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
     first, second = np.random.SeedSequence(seed).spawn(2)
     halves = split_half(ratings, chosen, np.random.default_rng(first), splits=splits)
     found = ceilings(ratings, chosen, np.random.default_rng(second), draws=draws, persons=panel.persons)

@@ -40,7 +40,9 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
         )  # fmt: skip
     kept = [row for row in rows if not np.isnan(row["value"])]
     if not kept:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: none of the measures is defined on these ratings.")
+        raise NeedsMissing(
+            "none of the measures is defined on these ratings.", data=panel.name, aspect=panel.aspect, code="undefined"
+        )
     notes = (
         [f"not given: {', '.join(r['measure'] for r in rows if r not in kept)} (undefined here)."]
         if len(kept) < len(rows)

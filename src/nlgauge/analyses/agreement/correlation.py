@@ -31,7 +31,15 @@ def correlation(
     refused = _refused(found, chosen, panel)
     kept = [m for m in chosen if m not in refused]
     if not kept:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items()))
+        by_reason: dict[str, list[str]] = {}
+        for measure, why in refused.items():
+            by_reason.setdefault(why, []).append(str(measure))
+        raise NeedsMissing(
+            "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason.items()),
+            data=panel.name,
+            aspect=panel.aspect,
+            code="undefined",
+        )
     rows = _rows(panel, found, chosen, kept)
     by = kept if sort is None else [_sorting(measures_of(sort)[0], kept)]
     order = _order(rows, panel, [str(m) for m in by])

@@ -32,7 +32,7 @@ def inter_metric(
     names = [*(PEOPLE + a for a in people), *panel.names]
     values = _matrix(arrays, chosen)
     if np.isnan(values[~np.eye(len(names), dtype=bool)]).all() and len(names) > 1:
-        raise NeedsMissing(f"{panel.name}: {chosen} is defined for no pair of metrics.")
+        raise NeedsMissing(f"{chosen} is defined for no pair of metrics.", data=panel.name, code="undefined")
     first = len(people)
     order, clusters = _clustered(np.abs(values[first:, first:]), alike)
     place = [*range(first), *(first + k for k in order)]

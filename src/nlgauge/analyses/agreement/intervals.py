@@ -11,7 +11,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature, turned_note
 from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NameUnknown, NeedsMissing, RowNote
 from nlgauge.number import percent, row_interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
@@ -44,7 +44,7 @@ def intervals(
     """
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
+        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
     stacked = panel.oriented()
     kind = kind or ("percentile" if over in ("raters", "systems") else "jackknife")
     reasons = np.full((len(stacked), len(chosen)), None, object)
@@ -61,7 +61,7 @@ def intervals(
         )  # fmt: skip
         value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
         notes += scope_notes(panel, sure.over)
-        notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
+        notes += [RowNote(f"no interval: {why}.") for why in dict.fromkeys(r for r in reasons.flat if r)]
     else:
         over = "both" if over == "auto" else over
         human = panel.human
@@ -153,11 +153,12 @@ def _fisher(
     ]
     if not fit:
         raise NeedsMissing(
-            "Fisher's interval is for one correlation: use global/… or system/… measures, or the bootstrap."
+            "Fisher's interval is for one correlation: use global/… or system/… measures, or the bootstrap.",
+            code="unsuited_option",
         )
     if len(fit) < len(measures):
         left = ", ".join(str(m) for m in measures if m not in fit)
-        notes.append(f"not given: {left} (means of several correlations: Fisher's interval does not apply).")
+        notes.append(RowNote(f"not given: {left} (means of several correlations: Fisher's interval does not apply)."))
     found = evaluate(panel.oriented(), panel.human, fit)
     shared = np.isfinite(panel.stacked()) & np.isfinite(panel.human)
     low, high = np.empty_like(found.value), np.empty_like(found.value)

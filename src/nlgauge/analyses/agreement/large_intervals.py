@@ -118,5 +118,5 @@ def _possible(asked: Sequence[Measure], refused: dict[str, str]) -> tuple[list[M
         for grouping, why in refused.items()
     ]
     if not chosen:
-        raise NeedsMissing(" ".join(notes))
+        raise NeedsMissing(" ".join(notes), code="undefined")
     return chosen, notes

@@ -25,7 +25,10 @@ def replacement(
     ratings = ratings_of(panel, "the test, which leaves one rater out,", least=3)
     if not panel.persons:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: the test compares a metric with single persons; {panel.nameless}."
+            f"the test compares a metric with single persons; {panel.nameless}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_raters",
         )
     rows: list[Row] = []
     method = ""

@@ -61,7 +61,11 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     """
     data = choice.data
     if data.spans.is_empty():
-        raise NeedsMissing(f"{data.name}: no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them.")
+        raise NeedsMissing(
+            "no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them.",
+            data=data.name,
+            code="no_spans",
+        )
     if draws < 1:
         raise DataError(f"draws must be 1 or more; found {draws}.")
     words = _severities(data)
@@ -71,7 +75,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     people = [name for name in names if name not in data.models]
     met = _met(texts)
     if not met:
-        raise NeedsMissing(_nobody_twice(data, texts, same_text))
+        raise NeedsMissing(_nobody_twice(texts, same_text), data=data.name, code="too_few_raters")
     pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
     found = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
     units = "inputs" if not data.cluster else f"values of {data.cluster}"
@@ -229,9 +233,9 @@ def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int)
     return gamma(one, two, length, np.random.default_rng(np.random.SeedSequence(seed)), draws), None
 
 
-def _nobody_twice(data: Dataset, texts: Sequence[_Text], same_text: bool) -> str:
+def _nobody_twice(texts: Sequence[_Text], same_text: bool) -> str:
     raters = {rater for text in texts for rater in text.marks}
-    why = f"{data.name}: no output was looked at by two raters ({len(texts):,} outputs, {len(raters)} raters)"
+    why = f"no output was looked at by two raters ({len(texts):,} outputs, {len(raters)} raters)"
     if same_text or len({(t.output, t.cluster) for t in texts}) == len(texts):
         return f"{why}; agreement needs outputs that two raters marked."
     return f"{why}; some outputs of one input are the same text, and --set same_text=true takes them as one."

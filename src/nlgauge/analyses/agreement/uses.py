@@ -46,7 +46,10 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     there = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
     if not there:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no two systems, outputs or levels with different human ratings."
+            "no two systems, outputs or levels with different human ratings.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="constant",
         )
     order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in there]) for m in panel.names}
     rows = [r for r in rows if r["use"] in there]

@@ -204,7 +204,7 @@ def _systems(
     try:
         chosen = system_pairs(rows, pairs, share)
     except NeedsMissing as error:
-        missing = Assessment({}, {}, reason=str(error).partition(": ")[2].rstrip("."))
+        missing = Assessment({}, {}, reason=error.refusals[0].reason.rstrip("."))
         return {"system KS": missing, "system order": missing}
     group = EASY if EASY in chosen.groups else next(iter(chosen.groups))
     only = type(chosen)({group: chosen.groups[group]}, chosen.words)

@@ -41,7 +41,11 @@ def system_pairs(rows: RaterRows, pairs: Pairs | None = None, share: float = 1 /
     """Pairs by the rule, all of them (`pairs="all"`), or those given: a list, or {"easy": […], "hard": […]}."""
     systems = rows.panel.systems
     if len(systems) < 2:
-        raise NeedsMissing(f"{rows.panel.name}: pairs of systems need at least 2 systems, found {len(systems)}.")
+        raise NeedsMissing(
+            f"pairs of systems need at least 2 systems, found {len(systems)}.",
+            data=rows.panel.name,
+            code="too_few_systems",
+        )
     every = list(combinations(range(len(systems)), 2))
     if pairs is None and len(every) > 1:
         return _by_rule(rows, every, share)

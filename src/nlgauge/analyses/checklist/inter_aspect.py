@@ -59,7 +59,9 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
 def two_or_more(rows: RaterRows) -> None:
     if len(rows.human) < 2:
         raise NeedsMissing(
-            f"{rows.panel.name}: needs at least 2 aspects, found {len(rows.human)} ({', '.join(rows.human)})."
+            f"needs at least 2 aspects, found {len(rows.human)} ({', '.join(rows.human)}).",
+            data=rows.panel.name,
+            code="too_few_aspects",
         )
 
 

@@ -33,7 +33,7 @@ def system_preference(
     """Mean similarity over easy and hard pairs (and aspects) per metric, family, metric and aspect, or pair (`per`)."""
     panel = chosen_panel(choice, overall)
     if not panel.metrics:
-        raise NeedsMissing(f"{panel.name}: no metric scores to compare with people's order.")
+        raise NeedsMissing("no metric scores to compare with people's order.", data=panel.name, code="no_scores")
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = preference_rows(rows, chosen, families_of(panel.names, families))

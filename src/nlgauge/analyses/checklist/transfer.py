@@ -60,7 +60,9 @@ def transfer(
         single += rows
         notes += refused
     if not single:
-        raise NeedsMissing("transfer: no data set has both metric scores and ratings. " + " ".join(notes))
+        raise NeedsMissing(
+            "transfer: no data set has both metric scores and ratings. " + " ".join(notes), code="no_scores_of_rated"
+        )
     if len(datasets) < 2:
         notes.append("one data set only: name more files to see what carries over.")
     where, said = _groups(datasets, groups)

@@ -116,7 +116,9 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
     if source == "ratings" or (votes.is_empty() and source == "auto"):
         return None
     if votes.is_empty():
-        raise DataError(f"{data.name}: no comparisons of two outputs by people; use source=ratings.")
+        raise DataError(
+            "no comparisons of two outputs by people; use source=ratings.", data=data.name, code="no_choices"
+        )
     if aspect is None:
         _only(votes)
     return votes
@@ -133,7 +135,9 @@ def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequ
     votes = votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept))
     systems = [s for s in kept if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
-        raise DataError(f"{data.name}: comparisons need at least 2 systems, found {len(systems)}.")
+        raise DataError(
+            f"comparisons need at least 2 systems, found {len(systems)}.", data=data.name, code="too_few_systems"
+        )
     first, second, best = _placed(votes, systems)
     sides = {HUMAN: vote_counts(first, second, best, len(systems))}
     scores = data.only_metrics(metrics) if metrics is not None else data
@@ -177,7 +181,9 @@ def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: s
     """A judge's own order, where no people are to hold it against."""
     systems = [s for s in kept if s in {*judged["first"], *judged["second"]}]
     if len(systems) < 2:
-        raise DataError(f"{data.name}: comparisons need at least 2 systems, found {len(systems)}.")
+        raise DataError(
+            f"comparisons need at least 2 systems, found {len(systems)}.", data=data.name, code="too_few_systems"
+        )
     sides = _model_sides(judged, systems)
     found = _sorted(systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True)
     names = ", ".join(sides)

@@ -113,7 +113,8 @@ def rankings(found: SidesVotes, ties: TieModel, adjust: Adjust, interval: Interv
             try:
                 ranked.append(_ranked(side, number, group, part, ties, adjust, interval, seed))
             except DataError as error:
-                raise NeedsMissing(f"{'people' if side == HUMAN else side}: {error}") from None
+                code = error.refusals[0].code
+                raise NeedsMissing(f"{'people' if side == HUMAN else side}: {error}", code=code) from None
     return ranked
 
 

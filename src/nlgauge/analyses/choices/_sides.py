@@ -44,7 +44,8 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     )
     notes = [f"left out, written by people: {some(left)} (--keep-people keeps them)."] if left else []
     if votes.is_empty():
-        raise NeedsMissing(" ".join([f"{data.name}: no choice between outputs of two systems.", *notes]))
+        reason = " ".join(["no choice between outputs of two systems.", *notes])
+        raise NeedsMissing(reason, data=data.name, code="no_choices")
     unit = data.cluster or (OCCURRENCE if OCCURRENCE in data.samples.columns else "input")
     votes, features, said = _styled(data, votes) if style else (votes, [], [])
     model = pl.col("rater").is_in(sorted(data.models)).fill_null(False)
@@ -67,15 +68,17 @@ def _asked(data: Dataset, aspect: str | None) -> pl.DataFrame:
     votes = data.comparisons
     if votes.is_empty():
         raise NeedsMissing(
-            f"{data.name}: no choices between two outputs (columns such as model_a, model_b, winner); `nlgauge judge "
-            "FILE --mode pairwise` lets a model choose."
+            "no choices between two outputs (columns such as model_a, model_b, winner); `nlgauge judge "
+            "FILE --mode pairwise` lets a model choose.",
+            data=data.name,
+            code="no_choices",
         )
     known = judged_aspects(data)
     if aspect is not None and aspect not in known:
         raise NameUnknown(f"{data.name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} Aspects: {some(known, 8)}.")
     votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
     if votes.is_empty():
-        raise NeedsMissing(f"{data.name}: no choices between two outputs on {aspect}.")
+        raise NeedsMissing(f"no choices between two outputs on {aspect}.", data=data.name, code="no_choices")
     if votes["aspect"].n_unique() > 1:
         raise NameUnknown(f"choices on several aspects; name one: {', '.join(votes['aspect'].unique().sort())}.")
     return votes
@@ -137,7 +140,9 @@ def _of_metric(data: Dataset, votes: pl.DataFrame, metric: str, ballots: Ballots
     outcome = np.where(said == ballots.first, 0, np.where(said == ballots.second, 1, TIE)).astype(np.int64)
     found = replace(ballots, outcome=outcome).part(said != UNKNOWN)
     if not len(found):
-        raise NeedsMissing(f"{data.name}: {metric} scored no two outputs that were compared.")
+        raise NeedsMissing(
+            f"{metric} scored no two outputs that were compared.", data=data.name, code="no_scores_of_rated"
+        )
     return found
 
 
@@ -145,7 +150,9 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
     """Choices with (first − second) / (first + second) of each feature, in standard deviations."""
     texts = data.samples.filter(pl.col("output").is_not_null()) if "output" in data.samples.columns else None
     if texts is None or texts.is_empty():
-        raise NeedsMissing(f"{data.name}: control for style needs the texts of the outputs, and the file has none.")
+        raise NeedsMissing(
+            "control for style needs the texts of the outputs, and the file has none.", data=data.name, code="no_texts"
+        )
     counted = np.array([format_counts(t) for t in texts["output"]], np.float64)
     frame = texts.select("system", "input").with_columns(
         pl.Series(name, counted[:, k]) for k, name in enumerate(FEATURES)
@@ -155,7 +162,9 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
         theirs = frame.rename({"system": side, **{name: f"{name} {side}" for name in FEATURES}})
         joined = joined.join(theirs, on=[side, "input"], how="inner", maintain_order="left")
     if joined.is_empty():
-        raise NeedsMissing(f"{data.name}: control for style needs the texts of both outputs of a choice.")
+        raise NeedsMissing(
+            "control for style needs the texts of both outputs of a choice.", data=data.name, code="no_texts"
+        )
     notes = []
     if lost := votes.height - joined.height:
         notes.append(f"{lost:,} of {votes.height:,} choices without both texts are left out.")
@@ -173,5 +182,9 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
     if flat:
         notes.append(f"no effect of {some(flat, 4)}: the same in all pairs of outputs, or moving with other features.")
     if not columns:
-        raise NeedsMissing(f"{data.name}: no two outputs differ in length or layout; there is no style to control for.")
+        raise NeedsMissing(
+            "no two outputs differ in length or layout; there is no style to control for.",
+            data=data.name,
+            code="constant",
+        )
     return joined.with_columns(columns), [c.name for c in columns], notes

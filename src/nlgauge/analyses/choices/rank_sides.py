@@ -38,14 +38,20 @@ def rank_sides(
     found = sides_of(choice, aspect, adjust == "style")
     if HUMAN not in found.sides or len(found.sides) < 2:
         raise NeedsMissing(
-            f"{data.name}: choices of people and of a judge are needed (columns such as human_winner and gpt4_winner, "
-            f"or a rater that is a model); there are those of {some([*found.sides])} only."
+            "choices of people and of a judge are needed (columns such as human_winner and gpt4_winner, "
+            f"or a rater that is a model); there are those of {some([*found.sides])} only.",
+            data=data.name,
+            code="no_choices",
         )
     ranked = rankings(found, ties, adjust, "sandwich", seed)
     people, judges = ([r for r in ranked if (r.side == HUMAN) is is_people] for is_people in (True, False))
     rows = [row for one in people for two in judges for row in pair_rows(found, one, two, seed)]
     if not rows:
-        raise NeedsMissing(f"{data.name}: too few inputs, or no two systems that people and a judge both compared.")
+        raise NeedsMissing(
+            "too few inputs, or no two systems that people and a judge both compared.",
+            data=data.name,
+            code="too_few_inputs",
+        )
     return Table(
         title=f"{data.name}: pairs of systems by people and by a judge on {found.aspect}",
         rows=rows,

@@ -71,7 +71,7 @@ def best_metric(
         rows.append(row)
     if not rows:
         why = next(iter(f.reason for f in found.values()), "no metrics")
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {why}")
+        raise NeedsMissing(f"{chosen}: {why}", data=panel.name, aspect=panel.aspect, code="undefined")
     return Table(
         title=f"{panel.name}: best metric of each type for {panel.aspect}, {chosen}",
         rows=rows,

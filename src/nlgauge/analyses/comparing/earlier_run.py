@@ -60,7 +60,12 @@ class EarlierRun:
                     made = self._of_scores(panel, name, figure, level)
                 rows.append({"metric": name, "aspect": panel.aspect, "measure": figure, "p": math.nan, **made})
         if new is None and any(f in VALUES for f in figures):
-            raise NeedsMissing(f"{panel.name}, {panel.aspect}: no judge and people that both say pass or fail.")
+            raise NeedsMissing(
+                "no judge and people that both say pass or fail.",
+                data=panel.name,
+                aspect=panel.aspect,
+                code="not_binary",
+            )
         return rows
 
     def _of_verdicts(self, panel: Panel, new: Mapping[str, Any], metric: str, figure: str, level: float) -> Row:
@@ -100,7 +105,11 @@ class EarlierRun:
         place = {name: k for k, name in enumerate(panel.inputs)}
         if (old := self.panels.get(panel.aspect)) is not None:
             if metric not in old.metrics:
-                raise DataError(f"{self.name}: no scores of '{metric}'; it has {', '.join(old.names) or 'none'}.")
+                raise DataError(
+                    f"no scores of '{metric}'; it has {', '.join(old.names) or 'none'}.",
+                    data=self.name,
+                    code="no_scores",
+                )
             theirs = old.oriented()[old.names.index(metric)]
             for s, system in enumerate(panel.systems):
                 if system in old.systems:

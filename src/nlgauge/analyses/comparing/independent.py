@@ -49,7 +49,9 @@ def independent(
         raise NlgaugeError("independent: name the column that splits the data (by=…, or --by on the command line).")
     parts = replace(choice, by=[column]).parts
     if len(parts) < 2:
-        raise NeedsMissing(f"{data.name}: column '{column}' has one value only, so there is nothing to compare.")
+        raise NeedsMissing(
+            f"column '{column}' has one value only, so there is nothing to compare.", data=data.name, code="constant"
+        )
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in choice.aspects or data.aspects for a, b in combinations(parts, 2)]
     for aspect, a, b in counted(jobs, progress):

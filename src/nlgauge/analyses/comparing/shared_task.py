@@ -69,7 +69,9 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
                      "value": e.value, "n": e.n, "reason": e.reason}
                 )  # fmt: skip
     if not any(math.isfinite(row["value"]) for row in rows):
-        raise NeedsMissing(f"{choice.data.name}: " + (rows[0]["reason"] if rows else "no metric scores") + ".")
+        raise NeedsMissing(
+            (rows[0]["reason"] if rows else "no metric scores") + ".", data=choice.data.name, code="undefined"
+        )
     means = _means(rows, len(choice.datasets) * len(measures), aspects)
     order = {row["metric"]: (math.isnan(row["value"]), -row["value"], row["metric"]) for row in means}
     return Table(

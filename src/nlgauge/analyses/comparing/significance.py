@@ -58,13 +58,17 @@ def significance(
     """
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
-        raise NeedsMissing(f"{panel.name}: comparing metrics needs at least two; found {len(panel.metrics)}.")
+        raise NeedsMissing(
+            f"comparing metrics needs at least two; found {len(panel.metrics)}.",
+            data=panel.name,
+            code="too_few_metrics",
+        )
     stacked = panel.oriented()
     found = evaluated(panel, [chosen])
     values = found.value[:, 0]
     if np.isnan(values).all():
         reason = found.reason[0, 0]
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {reason}")
+        raise NeedsMissing(f"{chosen}: {reason}", data=panel.name, aspect=panel.aspect, code="undefined")
     # Best first; a metric without a value cannot be compared and stands last.
     order = sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
     if test == "auto" and (how is not None or profile != "nlgauge"):

@@ -54,7 +54,7 @@ def system_means(
                 for row in _rows(panel, values, quantity in data.lower, against)
             ]
     if not rows:
-        raise NeedsMissing(f"{data.name}: no part has ratings.")
+        raise NeedsMissing("no part has ratings.", data=data.name, code="no_ratings")
     columns = choice.columns
     return Table(
         title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),

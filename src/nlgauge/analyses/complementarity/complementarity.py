@@ -36,8 +36,10 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     sides = Sides.of(choice)
     if sides.panel.n_systems < 2 or len(sides.names) < 2:
         raise NeedsMissing(
-            f"{data.name}: complementarity needs two systems and two rankings; found {sides.panel.n_systems} and "
-            f"{len(sides.names)}."
+            f"complementarity needs two systems and two rankings; found {sides.panel.n_systems} and "
+            f"{len(sides.names)}.",
+            data=data.name,
+            code="too_few_systems",
         )
     found = rank_distances(sides.scores(), sides.human)
     mean = found.mean[distance]

@@ -130,7 +130,7 @@ def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
         if len(scores):
             found[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds)
     if len(_names(sides, of)) < 2:
-        raise NeedsMissing(f"{sides.panel.name}: a ranking needs at least two {of}.")
+        raise NeedsMissing(f"a ranking needs at least two {of}.", data=sides.panel.name, code="too_few_systems")
     return found
 
 

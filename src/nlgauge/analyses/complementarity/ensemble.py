@@ -61,7 +61,9 @@ def ensemble(
                 rows.append(_across(others, domain, REST, aspect, chosen, ridge))
     if not rows:
         raise NeedsMissing(
-            f"{data.name}: no part has {LEAST} outputs with ratings and scores ({'; '.join(dict.fromkeys(notes))})."
+            f"no part has {LEAST} outputs with ratings and scores ({'; '.join(dict.fromkeys(notes))}).",
+            data=data.name,
+            code="too_few_outputs",
         )
     columns = choice.columns
     if len(parts) < 2:

@@ -46,7 +46,9 @@ def metric_portfolio(
     sides = Sides.of(choice)
     scores = sides.automatic()
     if len(scores) < 2:
-        raise NeedsMissing(f"{data.name}: a portfolio needs at least two metrics; found {len(scores)}.")
+        raise NeedsMissing(
+            f"a portfolio needs at least two metrics; found {len(scores)}.", data=data.name, code="too_few_metrics"
+        )
     chosen = measure_for(sides.panel, measure)
     refit = None if model == "ridge" else model_of(model, seed)[0]
     apart = rank_distances(scores, np.zeros(len(scores), bool)).mean["tau-b"]

@@ -72,7 +72,9 @@ def predictability(
     predict, words = model_of(model, seed)
     jobs = list(_jobs(sides))
     if not jobs:
-        raise NeedsMissing(f"{data.name}: no metric scores and no second aspect, so nothing can predict people.")
+        raise NeedsMissing(
+            "no metric scores and no second aspect, so nothing can predict people.", data=data.name, code="no_scores"
+        )
     rows: list[Row] = []
     for aspect, name, features in counted(jobs, progress):
         target = sides.humans[aspect]

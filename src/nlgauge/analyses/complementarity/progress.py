@@ -49,8 +49,9 @@ def progress_over_years(
     families, unknown = _families(sides, years)
     if not families:
         raise NeedsMissing(
-            f"{data.name}: no release year is known for any metric; name them with years= (a CSV with pattern, "
-            "family, year)."
+            "no release year is known for any metric; name them with years= (a CSV with pattern, family, year).",
+            data=data.name,
+            code="unknown_name",
         )
     predict, words = model_of(model, seed)
     steps = sorted({year for _, year in families})

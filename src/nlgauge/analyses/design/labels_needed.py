@@ -63,8 +63,10 @@ def labels_needed(
     n_known = int(np.isfinite(panel.human).sum())
     if n_known < LEAST:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: {n_known} labels are too few to plan from; label {LEAST} first: "
-            f"`nlgauge next FILE --budget {LEAST}`."
+            f"{n_known} labels are too few to plan from; label {LEAST} first: `nlgauge next FILE --budget {LEAST}`.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_labels",
         )
     target, file = power, _file(panel)
     if goal == "estimate":
@@ -268,7 +270,7 @@ def _gates(
             mine = labelled(panel, name, people)
             passed = judge_pass(mine, people, judge_from)[0]
         except NeedsMissing as error:
-            refused.append(str(error))
+            refused += error.refusals
             continue
         counts = cell_counts(mine.passed, passed)
         known = figures_of(counts)
@@ -298,13 +300,13 @@ def _gates(
 
         yield name, study
     if refused and len(refused) == len(panel.names):
-        raise NeedsMissing(refused[0])
+        raise NeedsMissing(refusals=refused[:1])
 
 
 def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
     """Labels are of the same inputs for both systems, half of them each."""
     if panel.n_systems < 2:
-        raise NeedsMissing(f"{panel.name}: there is one system, so nothing to compare.")
+        raise NeedsMissing("there is one system, so nothing to compare.", data=panel.name, code="too_few_systems")
     mean = np.array([row[np.isfinite(row)].mean() if np.isfinite(row).any() else -np.inf for row in panel.human])
     for name in systems or ():
         if name not in panel.systems:
@@ -317,8 +319,10 @@ def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> It
     gaps = (first - second)[both]
     if len(gaps) < LEAST // 2:
         raise NeedsMissing(
-            f"{panel.name}: {len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge next "
-            "--for ranking` draws the same inputs for all systems)."
+            f"{len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge next "
+            "--for ranking` draws the same inputs for all systems).",
+            data=panel.name,
+            code="too_few_labels",
         )
 
     sampler = file.sampler(panel, np.nonzero(both)[0], per_input=True)

@@ -101,7 +101,10 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPai
         # Hard and easy inputs move all systems alike: that cancels at this level, and Algorithm 1 does not know it.
         people, x, y = (_without_inputs(v) for v in (people, x, y))
     flat = NeedsMissing(
-        f"{panel.name}, {panel.aspect}: the two metrics or the ratings hardly vary; nothing can be planned from them."
+        "the two metrics or the ratings hardly vary; nothing can be planned from them.",
+        data=panel.name,
+        aspect=panel.aspect,
+        code="constant",
     )
     try:
         one, two = fit_panel(x, people), fit_panel(y, people)
@@ -141,12 +144,16 @@ def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> No
     if not 0 < target < 1 or not 0 < level < 1:
         raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
     if panel.n_systems < 2 or panel.n_inputs < 2:
-        raise NeedsMissing(f"{panel.name}: planning needs at least 2 systems and 2 inputs to learn from.")
+        raise NeedsMissing(
+            "planning needs at least 2 systems and 2 inputs to learn from.", data=panel.name, code="too_few_systems"
+        )
     if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
         raise NeedsMissing(
-            f"{panel.name}: with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it "
+            f"with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it "
             f"needs {LEAST_SYSTEMS}), whatever the number of {axis}; plan --axis systems, or say --how both to speak "
-            "of these systems only."
+            "of these systems only.",
+            data=panel.name,
+            code="too_few_systems",
         )
 
 
@@ -174,7 +181,12 @@ def _without_noise(panel: Panel, between: float, within: float) -> tuple[float, 
     true = max(within**2 - noise / k, 0.1 * within**2)
     reliability = (between**2 + true) / (between**2 + true + noise)
     if not 0 < reliability <= 1:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output has two ratings, so their noise is unknown.")
+        raise NeedsMissing(
+            "no output has two ratings, so their noise is unknown.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_raters",
+        )
     return float(np.sqrt(true)), within / float(np.sqrt(true)), Raters(max(1, round(k)), reliability)
 
 

@@ -54,11 +54,13 @@ def stability(
     """
     if len(panel.metrics) < 3:
         raise NeedsMissing(
-            f"{panel.name}: stability compares rankings of metrics and needs at least 3; found {len(panel.metrics)}."
+            f"stability compares rankings of metrics and needs at least 3; found {len(panel.metrics)}.",
+            data=panel.name,
+            code="too_few_metrics",
         )
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
+        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
     stacked = panel.oriented()
     asked = PairTest(test, draws=draws, profile=profile, seed=seed)
     tests = run_test(stacked, panel.human, chosen, asked, progress=progress)

@@ -81,7 +81,9 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     rows, notes = data.samples, []
     if "output" not in rows.columns or not rows["output"].drop_nulls().len():
         raise NeedsMissing(
-            f"{data.name}: robustness damages texts, and there are no outputs; name their column with --output."
+            "robustness damages texts, and there are no outputs; name their column with --output.",
+            data=data.name,
+            code="no_texts",
         )
     if data.people and not keep_people:
         rows = rows.filter(~pl.col("system").is_in(list(data.people)))
@@ -90,7 +92,9 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     if full.height < rows.height:
         notes.append(f"{rows.height - full.height} empty outputs left out.")
     if full.height < 2:
-        raise NeedsMissing(f"{data.name}: robustness needs at least 2 outputs; found {full.height}.")
+        raise NeedsMissing(
+            f"robustness needs at least 2 outputs; found {full.height}.", data=data.name, code="too_few_outputs"
+        )
     # Lots by the texts: not by names or places, which another file with the same outputs may have otherwise.
     texts = [c for c in ("output", *KEPT) if c in full.columns]
     lots = [

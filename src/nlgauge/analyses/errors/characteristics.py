@@ -63,8 +63,9 @@ def characteristics(
     names = [c for c in names if c not in constant]
     if not names:
         raise NeedsMissing(
-            f"{data.name}: nothing differs between outputs (no texts, no references); name numeric columns with "
-            "columns=…."
+            "nothing differs between outputs (no texts, no references); name numeric columns with columns=….",
+            data=data.name,
+            code="constant",
         )
     wanted = choice.wanted
     rows: list[Row] = []

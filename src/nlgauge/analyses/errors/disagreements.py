@@ -36,7 +36,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     chosen = choice.metrics if metric is None else [metric]
     choice = replace(choice, metrics=chosen)
     if not (chosen or data.metrics):
-        raise NeedsMissing(f"{data.name}: no metric scores.")
+        raise NeedsMissing("no metric scores.", data=data.name, code="no_scores")
     name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
     texts = _texts(data)
     rows: list[Row] = []
@@ -50,7 +50,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
             continue
         rows += _worst(panel, name, place, people, both, texts, top)
     if not rows:
-        raise NeedsMissing(f"{data.name}: no outputs with both ratings and scores.")
+        raise NeedsMissing("no outputs with both ratings and scores.", data=data.name, code="no_scores_of_rated")
     shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
     return Table(
         title=f"{data.name}: where {name} and {data.rated_by} disagree most",

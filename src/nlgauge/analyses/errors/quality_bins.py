@@ -72,7 +72,12 @@ def quality_bins(
                  "reason": one.reason}
             )  # fmt: skip
     if all(np.isnan(r["value"]) for r in rows):
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no bin has a defined correlation ({rows[0]['reason']}).")
+        raise NeedsMissing(
+            f"no bin has a defined correlation ({rows[0]['reason']}).",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="undefined",
+        )
     return Table(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others",
         rows=rows,

@@ -60,7 +60,11 @@ def relative_ranking(
             steps = levels or scale_levels(_ratings(data, aspect, choice.aggregate, panel))
             rows += _rows(part, panel, steps, ends, draws, level, outputs, seed)
     if not rows:
-        raise NeedsMissing(f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))}).")
+        raise NeedsMissing(
+            f"no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))}).",
+            data=data.name,
+            code="too_few_outputs",
+        )
     columns = choice.columns
     return Table(
         title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",

@@ -86,7 +86,7 @@ def robustness(
     )
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
-        raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.")
+        raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
     rows: list[Row] = []
     notes: list[str] = []
     for metric in chosen:

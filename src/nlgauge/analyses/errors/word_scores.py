@@ -53,9 +53,11 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     data = choice.data
     marks = data.spans.filter(~pl.col("rater").is_in(sorted(data.models)))
     if marks.is_empty():
-        raise NeedsMissing(f"{data.name}: no error spans of people; MQM and QAGS files and tidy .jsonl hold them.")
+        raise NeedsMissing(
+            "no error spans of people; MQM and QAGS files and tidy .jsonl hold them.", data=data.name, code="no_spans"
+        )
     if "output" not in data.samples.columns or not {"source", "context"} & set(data.samples.columns):
-        raise NeedsMissing(f"{data.name}: word scores need the outputs and their sources.")
+        raise NeedsMissing("word scores need the outputs and their sources.", data=data.name, code="no_texts")
     looked = data.where(marks.select(KEY).unique())
     people = _people(marks)
     rows: list[Row] = []

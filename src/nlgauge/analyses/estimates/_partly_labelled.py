@@ -130,7 +130,12 @@ def rows_of(
         share, tuple(levels.tolist()), tuple(notes),
     ).of(whole)  # fmt: skip
     if not rows.labelled.any():
-        raise NeedsMissing(f"{data.name}, {aspect}: no output has a label of people and a score of the judge.")
+        raise NeedsMissing(
+            "no output has a label of people and a score of the judge.",
+            data=data.name,
+            aspect=aspect,
+            code="no_scores_of_rated",
+        )
     return rows
 
 
@@ -151,8 +156,10 @@ def _probabilities(data: Dataset, frame: pl.DataFrame, column: str) -> Array:
     bad = labelled & ~((found > 0) & (found <= 1))
     if bad.any():
         raise DataError(
-            f"{data.name}: column '{column}' must hold the probability with which each row was drawn to be labelled, "
-            f"above 0 and at most 1; found {frame[column].filter(pl.Series(bad))[0]} in a labelled row."
+            f"column '{column}' must hold the probability with which each row was drawn to be labelled, "
+            f"above 0 and at most 1; found {frame[column].filter(pl.Series(bad))[0]} in a labelled row.",
+            data=data.name,
+            code="unsuited_column",
         )
     return found
 

@@ -10,7 +10,7 @@ from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
 from nlgauge.data.choice import Choice
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, RowNote
 from nlgauge.number import number
 from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
@@ -63,7 +63,11 @@ def estimate(
     )  # fmt: skip
     judge, score, notes = predictor(rows)
     if score is None and method != "labels":
-        raise NeedsMissing(f"{data.name}: no judge's scores; name their columns with --metric, or use --method labels.")
+        raise NeedsMissing(
+            "no judge's scores; name their columns with --metric, or use --method labels.",
+            data=data.name,
+            code="no_scores",
+        )
     table = (
         _means(rows, judge, score, level)
         if part == "means"
@@ -117,7 +121,7 @@ def _missing(found: list[Row]) -> list[str]:
             where.setdefault((what, row["reason"]), []).append(row["system"])
     several = len({row["system"] for row in found}) > 1
     named = {key: f" of {', '.join(dict.fromkeys(systems))}" if several else "" for key, systems in where.items()}
-    return [f"{what}{whose}: {why}." for (what, why), whose in named.items()]
+    return [RowNote(f"{what}{whose}: {why}.") for (what, why), whose in named.items()]
 
 
 def _line(row: Row) -> str:
@@ -203,7 +207,12 @@ def _systems(
             names.append(system)
             parts.append((mine, None if score is None else score[inside]))
     if len(names) < 2:
-        raise NeedsMissing(f"{rows.name}, {rows.aspect}: fewer than two systems have enough labels to compare.")
+        raise NeedsMissing(
+            "fewer than two systems have enough labels to compare.",
+            data=rows.name,
+            aspect=rows.aspect,
+            code="too_few_labels",
+        )
     found = compare_systems(
         [mine.sample(s) for mine, s in parts], [mine.unit for mine, _ in parts], method, level, seed
     )

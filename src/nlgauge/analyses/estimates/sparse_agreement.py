@@ -60,7 +60,9 @@ def sparse_agreement(
         )
         found += _rows(rows, name, level)
     if rows is None:
-        raise NeedsMissing(f"{data.name}: no metric scores found; name their columns with --metric.")
+        raise NeedsMissing(
+            "no metric scores found; name their columns with --metric.", data=data.name, code="no_scores"
+        )
     checked = representative(rows)
     words = [check_words(checked)[0]] if checked else []
     return Table(

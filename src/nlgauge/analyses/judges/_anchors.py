@@ -81,7 +81,11 @@ def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -
             pairs, sampled = _joined(of_new, again, second), 1
             how = f"{anchors.name}, outputs of {new.name} judged by the old judge, by {other}"
         else:
-            raise NeedsMissing(f"{anchors.name}: none of its outputs is in {old.name} or {new.name}, by key or text.")
+            raise NeedsMissing(
+                f"none of its outputs is in {old.name} or {new.name}, by key or text.",
+                data=anchors.name,
+                code="unknown_name",
+            )
     named = dict(pairs.select("input new", "input").iter_rows()) if anchors is None else {}
     inputs = [first["input"].to_list(), [named.get(i, i) for i in second["input"]], pairs["input"].to_list()]
     anchor_keys = pairs.select(pl.col(f"{k} new" if sampled else k).alias(k) for k in KEY)

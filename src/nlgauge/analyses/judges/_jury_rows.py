@@ -109,8 +109,11 @@ def jury_rows(
     there = rated & np.isfinite(scores[many]).all(axis=0) if many else np.zeros_like(rated)
     if len(many) < 2 or there.sum() < LEAST:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: a jury needs at least two judges and {LEAST} rows that people labelled and "
-            f"all of them judged; judges found: {len(many)}, rows: {int(there.sum())} (--metrics names judges)."
+            f"a jury needs at least two judges and {LEAST} rows that people labelled and "
+            f"all of them judged; judges found: {len(many)}, rows: {int(there.sum())} (--metrics names judges).",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_metrics",
         )
     verdict = _as_verdicts(panel, [panel.names[k] for k in many], people_pass_from, judge_pass_from)
     if verdict is not None:
@@ -124,7 +127,12 @@ def jury_rows(
         notes.append(f"left out, as the value is always the same: {some(same, 6)}.")
         kept, names = kept[np.ptp(kept, axis=1) > 0], [n for n in names if n not in same]
     if len(names) < 2:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: a jury needs at least two judges whose values differ.")
+        raise NeedsMissing(
+            "a jury needs at least two judges whose values differ.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_metrics",
+        )
     if lost := int(rated.sum() - there.sum()):
         notes.append(f"{lost:,} labelled rows without a value of every judge are left out.")
     systems, inputs = np.nonzero(there)
@@ -180,7 +188,7 @@ def _as_verdicts(
             values = np.full(own.shape, np.nan)
             values[there] = passed
             found.append(values)
-            said_of.setdefault(said.partition(": ")[2], []).append(name)
+            said_of.setdefault(said, []).append(name)
     except NeedsMissing:
         if people_cut is not None or judge_cut is not None:
             raise

@@ -28,13 +28,23 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     and judges say pass or fail, else pairwise accuracy, of several systems within inputs.
     """
     if len(panel.names) < 2:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: the best of one needs no choice; name at least two judges.")
+        raise NeedsMissing(
+            "the best of one needs no choice; name at least two judges.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_metrics",
+        )
     verdicts = _verdicts(panel) if figure is None or figure in VALUES else None
     if figure is None:
         figure = "kappa" if verdicts else f"{'global' if panel.n_systems == 1 else 'input'}/pairwise-accuracy"
     figure = figure if figure in VALUES else str(Measure.parse(figure))
     if figure in VALUES and verdicts is None:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: people and every judge must say pass or fail for {figure}.")
+        raise NeedsMissing(
+            f"people and every judge must say pass or fail for {figure}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="not_binary",
+        )
     found, rows = _of_verdicts(panel, verdicts, figure, level) if verdicts else _of_scores(panel, figure, level)
     best = rows[found.chosen.best]
     best |= {"best": True, "low": found.honest.low, "high": found.honest.high}
@@ -74,7 +84,12 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
         return None
     systems, inputs = np.nonzero(np.isfinite(people.passed) & np.isfinite(passed).all(axis=0))
     if not len(inputs):
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no labelled row has a verdict of every judge.")
+        raise NeedsMissing(
+            "no labelled row has a verdict of every judge.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="no_scores_of_rated",
+        )
     names = np.asarray(panel.clusters or panel.inputs)[inputs]
     alone = len(set(names.tolist())) == len(names)
     return _AllVerdicts(

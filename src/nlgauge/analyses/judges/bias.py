@@ -105,8 +105,10 @@ def bias(
         notes += [*_untold(rows), *_notes(panels, bool(families), rows, reliability)]
     if not rows:
         raise NeedsMissing(
-            f"{data.name}: biases of a judge need its scores (or choices) and people's ratings of the same outputs; "
-            "`nlgauge judge FILE` makes scores, --human names the columns of ratings."
+            "biases of a judge need its scores (or choices) and people's ratings of the same outputs; "
+            "`nlgauge judge FILE` makes scores, --human names the columns of ratings.",
+            data=data.name,
+            code="no_scores",
         )
     judges = grouped(rows, "judge_name")
     for mine in judges.values():

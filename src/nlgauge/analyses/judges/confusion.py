@@ -21,11 +21,20 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """
     name = judge or (panel.names[0] if panel.names else "")
     if name not in panel.metrics:
-        raise NeedsMissing(f"{panel.name}: no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}.")
+        raise NeedsMissing(
+            f"no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}.",
+            data=panel.name,
+            code="unknown_name",
+        )
     values, people = panel.metrics[name], panel.human
     both = np.isfinite(values) & np.isfinite(people)
     if not both.any():
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output with a rating and a score of {name}.")
+        raise NeedsMissing(
+            f"no output with a rating and a score of {name}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="no_scores_of_rated",
+        )
     z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])
     rows: list[Row] = [
         {"metric": name, "aspect": panel.aspect, "people": float(level), "judge": starts.get(point, float(point)),

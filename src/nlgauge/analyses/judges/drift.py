@@ -45,7 +45,9 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
     looks: half of it is bet on all anchors so far, half is spent on this look's.
     """
     if len(choice.datasets) not in (2, 3):
-        raise NeedsMissing("drift compares two runs of a judge: give the old table and the new one.")
+        raise NeedsMissing(
+            "drift compares two runs of a judge: give the old table and the new one.", code="one_data_set"
+        )
     old, new, *more = choice.datasets
     metrics = _shared(choice, old, new)
     rows: list[Row] = []

@@ -28,7 +28,7 @@ def judge_card(choice: Choice) -> Table:
     data = choice.data
     metrics = list(choice.metrics or data.metrics)
     if not metrics:
-        raise NeedsMissing(f"{data.name}: no judge scores; `nlgauge judge FILE` makes them.")
+        raise NeedsMissing("no judge scores; `nlgauge judge FILE` makes them.", data=data.name, code="no_scores")
     rows: list[Row] = []
     for column in judge_columns(metrics, choice.wanted if data.aspects else []):
         made = fingerprint(data.signatures.get(column.metric))

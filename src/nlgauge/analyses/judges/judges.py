@@ -44,7 +44,7 @@ def judges(choice: Choice) -> Table:
     single = {d for many in draws.values() for d in many}
     chosen = [m for m in choice.metrics or data.metrics if m not in single]
     if not chosen:
-        raise NeedsMissing(f"{data.name}: no judge scores; `nlgauge judge FILE` makes them.")
+        raise NeedsMissing("no judge scores; `nlgauge judge FILE` makes them.", data=data.name, code="no_scores")
     rows: list[Row] = []
     lengths = _lengths(data)
     choice = replace(choice, metrics=[*chosen, *sorted(single)])

@@ -173,7 +173,9 @@ def _costs(
         if unknown := [name for name in given if name not in panel.names]:
             raise NameUnknown(f"cost: no judge '{unknown[0]}'; there are {', '.join(panel.names)}.")
         if missing := [name for name in judges if name not in given]:
-            raise NeedsMissing(f"cost of {', '.join(missing)} is not given: --cost {missing[0]}=1.")
+            raise NeedsMissing(
+                f"cost of {', '.join(missing)} is not given: --cost {missing[0]}=1.", code="missing_cost"
+            )
         return [given[name] for name in judges]
     known: list[dict[str, Any]] = []
     if panel.data is not None:

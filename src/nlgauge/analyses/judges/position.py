@@ -18,7 +18,9 @@ def position(choice: Choice) -> Table:
     data = choice.data
     votes = data.comparisons
     if votes.is_empty():
-        raise NeedsMissing(f"{data.name}: no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them.")
+        raise NeedsMissing(
+            "no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them.", data=data.name, code="no_choices"
+        )
     if choice.aspects:
         votes = votes.filter(pl.col("aspect").is_in(choice.wanted))
     rows = [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, Refusal, RowNote
 from nlgauge.number import number, some
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.agreement.verdict_changes import JudgeDeviations, balanced_accuracy_deviations, roc_area_deviations
@@ -56,7 +58,9 @@ def asked(panel: Panel, judge: str | None) -> list[str]:
     if judge is None:
         return panel.names
     if judge not in panel.metrics:
-        raise NeedsMissing(f"{panel.name}: no judge '{judge}'; there are {', '.join(panel.names)}.")
+        raise NeedsMissing(
+            f"no judge '{judge}'; there are {', '.join(panel.names)}.", data=panel.name, code="unknown_name"
+        )
     return [judge]
 
 
@@ -67,8 +71,7 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     given = panel.human if cube is None else np.where(np.isnan(cube).all(axis=0), panel.human, np.nan)[None]
     stack = np.concatenate([cube, given]) if cube is not None else given[None]
     levels = np.unique(stack[np.isfinite(stack)])
-    where = f"{panel.name}, {panel.aspect}"
-    pass_from = _cut(levels, cut, f"{where}: people gave", "people_pass_from")
+    pass_from = _cut(levels, cut, "people", "people_pass_from", data=panel.name, aspect=panel.aspect)
     votes = np.where(np.isfinite(stack), stack >= pass_from, np.nan)
     there = np.isfinite(votes).any(axis=0)
     share = np.full(there.shape, np.nan)
@@ -81,8 +84,8 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     return PeoplePass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
 
 
-def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
-    """The lowest value that passes."""
+def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: Any) -> float:
+    """The lowest value that passes; `facts` are those of a refusal."""
     if cut is not None:
         return cut
     if len(levels) == 2:
@@ -91,8 +94,12 @@ def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
         return 1.0
     shown = ", ".join(f"{v:g}" for v in levels[:5]) + (", …" if len(levels) > 5 else "")
     raise NeedsMissing(
-        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; "
-        f"{_how_to_cut(option)}"
+        f"{who} gave {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; "
+        f"{_how_to_cut(option)}",
+        code="not_binary",
+        option=option,
+        different_values=len(levels),
+        **facts,
     )
 
 
@@ -104,11 +111,13 @@ def _how_to_cut(option: str) -> str:
     )
 
 
-def no_verdicts(refused: dict[str, str]) -> str:
-    """Why these judges are left out: what one was refused for, or the names of several and what would help."""
-    if len(refused) == 1:
-        return next(iter(refused.values()))
-    return f"{some(list(refused), 4)} gave numbers, not pass and fail; {_how_to_cut('judge_pass_from')}"
+def no_verdicts(refused: Sequence[Refusal]) -> str:
+    """Why these judges are left out: judges with numbers in one sentence, what would help, then other reasons."""
+    numbers = [r.metric for r in refused if r.code == "not_binary"]
+    reasons = [r.reason for r in refused if r.code != "not_binary" or len(numbers) == 1]
+    if len(numbers) > 1:
+        reasons.insert(0, f"{some(numbers, 4)} gave numbers, not pass and fail; {_how_to_cut('judge_pass_from')}")
+    return " ".join(reasons)
 
 
 def _said(levels: Array, cut: float) -> str:
@@ -127,7 +136,13 @@ def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
     values = panel.metrics[judge]
     both = np.isfinite(values) & np.isfinite(people.passed)
     if not both.any():
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no row with a verdict of people and one of {judge}.")
+        raise NeedsMissing(
+            f"no row with a verdict of people and one of {judge}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            metric=judge,
+            code="no_scores_of_rated",
+        )
     systems, inputs = np.nonzero(both)
     turned = judge in panel.lower
     score = np.asarray(-values[both] if turned else values[both])
@@ -156,21 +171,20 @@ def judge_deviations(
 
 
 def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> tuple[Mask, str]:
-    """The judge's verdicts, and what was taken as pass and fail. `cut` is on the judge's own scale."""
+    """The judge's verdicts, and what was taken as pass and fail ("1 = pass, 0 = fail."). `cut` is on the judge's own
+    scale."""
     own = -rows.score if rows.turned else rows.score
     if cut is not None:
         passes = own <= cut if rows.turned else own >= cut
-        return np.asarray(passes), f"{rows.judge}: {'at most' if rows.turned else 'from'} {cut:g} = pass."
+        return np.asarray(passes), f"{'at most' if rows.turned else 'from'} {cut:g} = pass."
     levels = np.unique(own)
     if rows.turned and len(levels) == 2:
-        return np.asarray(
-            own <= levels[0]
-        ), f"{rows.judge}: {levels[0]:g} = pass, {levels[1]:g} = fail (less is better)."
+        return np.asarray(own <= levels[0]), f"{levels[0]:g} = pass, {levels[1]:g} = fail (less is better)."
     if len(levels) == 1 and len(people.levels) == 2 and levels[0] in people.levels:
         pass_from = max(people.levels)  # it always says the same
     else:
-        pass_from = _cut(levels, None, f"{rows.judge} gave", "judge_pass_from")
-    return np.asarray(own >= pass_from), f"{rows.judge}: {_said(levels, pass_from)}."
+        pass_from = _cut(levels, None, rows.judge, "judge_pass_from", metric=rows.judge)
+    return np.asarray(own >= pass_from), f"{_said(levels, pass_from)}."
 
 
 def cluster_notes(panel: Panel, clusters: NDArray[np.str_] | None) -> list[str]:
@@ -236,4 +250,6 @@ def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
         if row["reason"]:
             lacking = "no interval" if np.isfinite(row["value"]) else "not given"
             found.setdefault((lacking, str(row["reason"])), []).append(words[row["measure"]])
-    return [f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why})." for (lacking, why), names in found.items()]
+    return [
+        RowNote(f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why}).") for (lacking, why), names in found.items()
+    ]

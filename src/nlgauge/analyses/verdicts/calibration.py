@@ -81,8 +81,10 @@ def calibration(
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no judge with numbers to read as probabilities; left out: "
-            f"{', '.join(left)}."
+            f"no judge with numbers to read as probabilities; left out: {', '.join(left)}.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="not_binary",
         )
     if left:
         notes.append(f"left out: {', '.join(left)}.")

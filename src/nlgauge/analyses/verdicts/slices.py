@@ -25,7 +25,7 @@ from nlgauge.analyses.verdicts._labelled import (
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError, Refusal
 from nlgauge.number import number
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, share_figures
@@ -72,19 +72,23 @@ def slices(
     chosen = [columns] if isinstance(columns, str) else columns
     rows: list[Row] = []
     notes, few = list(people.notes), 0
-    refused: dict[str, str] = {}
+    refused: list[Refusal] = []
     clustered: list[str] = []
     for name in asked(panel, None):
-        mine = labelled(panel, name, people)
         try:
+            mine = labelled(panel, name, people)
             passed, said = judge_pass(mine, people, judge_pass_from)
         except NeedsMissing as error:
-            refused[name] = str(error)
+            refused += error.refusals
             continue
-        notes.append(said)
+        notes.append(f"{name}: {said}")
         frame = _attributes(data, panel, mine, chosen)
         if not frame.columns:
-            raise NeedsMissing(f"{data.name}: no column makes slices of the labelled rows; name one with columns=….")
+            raise NeedsMissing(
+                "no column makes slices of the labelled rows; name one with columns=….",
+                data=data.name,
+                code="unsuited_column",
+            )
         for column in frame.columns:
             values = frame[column].to_numpy()
             for value in dict.fromkeys(v for v in frame[column] if v is not None):
@@ -96,11 +100,13 @@ def slices(
         clustered = cluster_notes(panel, mine.clusters)
     notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     if not rows:
+        few_labels = f"no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more labels are needed."
         raise NeedsMissing(
-            f"{data.name}, {panel.aspect}: no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more "
-            "labels are needed."
-            if few else " ".join(notes)
-        )  # fmt: skip
+            few_labels if few else " ".join(notes),
+            data=data.name,
+            aspect=panel.aspect,
+            code="too_few_labels" if few else "not_binary",
+        )
     for row, q in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
         row["q"] = float(q)
         row["found"] = bool(q < false_discoveries and row["value"] < row["rest"])

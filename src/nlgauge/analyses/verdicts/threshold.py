@@ -80,8 +80,11 @@ def threshold(
         clustered = cluster_notes(panel, mine.clusters)
     if not graded:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: {', '.join(two)} gave two values only, so there is no threshold to choose; "
-            "`--analysis verdicts` holds them against people."
+            f"{', '.join(two)} gave two values only, so there is no threshold to choose; "
+            "`--analysis verdicts` holds them against people.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="constant",
         )
     if part == "curve":
         rows = [row for mine, _ in graded.values() for row in _curve(mine, panel.aspect, level)]

@@ -25,7 +25,7 @@ from nlgauge.analyses.verdicts._labelled import (
     share_text,
 )
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, Refusal
 from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
@@ -89,27 +89,31 @@ def verdicts(
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
     judged: dict[str, tuple[Labelled, np.ndarray]] = {}
-    notes, refused = list(people.notes), {}
+    notes = list(people.notes)
+    refused: list[Refusal] = []
     clustered: list[str] = []
     for name in asked(panel, judge):
-        mine = labelled(panel, name, people)
         try:
+            mine = labelled(panel, name, people)
             passed, said = judge_pass(mine, people, judge_pass_from)
         except NeedsMissing as error:
-            refused[name] = str(error)
+            refused += error.refusals
             continue
         judged[name] = mine, np.asarray(passed, np.float64)
         counts = cell_counts(mine.passed, passed, mine.names)
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
         of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
         rows += [{**row, **mine.label_counts()} for row in of_judge]
-        notes.append(said)
+        notes.append(f"{name}: {said}")
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
+        remedy = " `nlgauge meta --analysis threshold` takes a judge's numbers."
         raise NeedsMissing(
-            f"{no_verdicts(refused)} `nlgauge meta --analysis threshold` takes a judge's numbers."
-            if refused
-            else "no judge."
+            no_verdicts(refused) + remedy * any(r.code == "not_binary" for r in refused) or "no judge.",
+            data=panel.name,
+            aspect=panel.aspect,
+            metric=refused[0].metric if len(refused) == 1 else "",
+            code=refused[0].code if refused else "no_scores",
         )
     inside = may_be_best(judge_deviations(panel, people, judged, "balanced_accuracy"), level).tolist()
     best = dict(zip(judged, inside, strict=True))
@@ -125,6 +129,7 @@ def verdicts(
         "kappa, Matthews' correlation, balanced accuracy, Youden's J and the lead: melded from the shares they are "
         "made of, no random draws. The p of the lead is McNemar's (mid-P).",
         notes=[*notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
+        facts={"left_out": {r.metric: r.reason for r in refused}} if refused else {},
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )  # fmt: skip
 

@@ -49,14 +49,14 @@ def command(
     if judge_pass_from is None:
         asked += [("threshold", {**people, "miss": miss, "alarm": alarm}), ("calibration", people)]
     tables: list[Table] = []
-    refused: list[str] = []
+    refused: list[NeedsMissing] = []
     for name, options in asked:
         try:
             tables += pick.each(name, **options)
         except NeedsMissing as error:
-            refused.append(str(error))
+            refused.append(error)
     if not tables:
-        raise NeedsMissing(refused[0])
+        raise refused[0]
     if columns := o.listed(slices):
         chosen = None if columns == ["all"] else columns
         tables += pick.each("slices", **people, **judge, columns=chosen)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
-from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
-from nlgauge.report.sections.words import name_of, one_line
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, Refusal
+from nlgauge.report.sections.words import missing, name_of
 from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
 
@@ -37,6 +37,7 @@ class Run:
     earlier: Dataset | None = None  # what the same judge scored before
     tables: dict[int, Table] = field(default_factory=dict)  # all that sections asked for, in that order
     left: list[str] = field(default_factory=list)  # what the section at work had to go without
+    refused: list[Refusal] = field(default_factory=list)  # why its analyses left out groups or aspects
 
     @property
     def data(self) -> Dataset:
@@ -71,7 +72,12 @@ class Run:
         return list(self.source.aspects or self.data.aspects)
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
-        tables = self.source.each(analysis, **options)
+        try:
+            tables, refused = self.source.ask(analysis, **options)
+        except NlgaugeError as error:
+            self.refused += error.refusals
+            raise
+        self.refused += refused
         self.tables |= {id(table): table for table in tables}
         return tables
 
@@ -82,7 +88,7 @@ class Run:
         except NameUnknown:
             raise
         except NlgaugeError as error:
-            self.left.append(f"{analysis} left out: {one_line(str(error))}")
+            self.left.append(f"{analysis} left out: {error}")
             return []
 
     def beside(self, analysis: str, **options: Any) -> list[Table]:
@@ -95,6 +101,12 @@ class Run:
     def about(self, table: Table) -> str:
         """Which part of the data a table is about: its group and its aspect."""
         return name_of(table, self.source.by or ())
+
+    def about_refusal(self, refusal: Refusal) -> str:
+        """Return which part of the data a refusal is about, in the words of `about`."""
+        data = [refusal.data] if len(self.source.datasets) > 1 else []
+        names = [*data, *refusal.group.values(), refusal.aspect or None]
+        return ", ".join(str(name) for name in names if not missing(name))
 
 
 @dataclass
@@ -141,6 +153,7 @@ class Answered:
     section: Section
     found: Findings
     missing: str = ""
+    refused: list[Refusal] = field(default_factory=list)  # by the analyses that this section asked
 
     @property
     def tables(self) -> Iterator[Table]:
@@ -192,18 +205,24 @@ def _name_missing(run: Run, answered: Sequence[Answered]) -> None:
         if "" in known or not known:
             continue
         for about in (a for a in every if a not in known):
-            why = [r for r in run.source.not_computed if f", {about}: " in r or r.startswith(f"{about}: ")]
-            reason = why[0].partition(f"{about}: ")[2] if why else "the data hold too little for it."
+            refusal = _own_refusal([r for r in each.refused if run.about_refusal(r) == about], parts)
+            reason = "the data hold too little for it." if refusal is None else refusal.reason
             parts.append(Finding(about, f"Not answered: {reason}", []))
 
 
+def _own_refusal(refused: Sequence[Refusal], parts: Sequence[Finding]) -> Refusal | None:
+    """Return the refusal of the analysis whose table comes first where the section has an answer."""
+    kinds = list(dict.fromkeys(table.kind for part in parts for table in part.tables))
+    return min(refused, key=lambda r: kinds.index(r.analysis) if r.analysis in kinds else len(kinds), default=None)
+
+
 def _answer(run: Run, asked: Section) -> Answered:
-    run.left = []
+    run.left, run.refused = [], []
     try:
         found = asked.function(run)
     except NameUnknown:
         raise
     except NlgaugeError as error:
-        return Answered(asked, Findings(), one_line(str(error)))
+        return Answered(asked, Findings(), str(error), run.refused)
     found.lines = [*found.lines, *dict.fromkeys(run.left)]
-    return Answered(asked, found)
+    return Answered(asked, found, refused=run.refused)

@@ -68,7 +68,7 @@ def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
     panels = {a: run.source.panel(a) for a in run.aspects}
     panel = next(iter(panels.values()))
     if not panel.metrics:
-        raise NeedsMissing(f"{panel.name}: no metric scores.")
+        raise NeedsMissing("no metric scores.", data=panel.name, code="no_scores")
     chosen = {a: _chosen(p) for a, p in panels.items()}
     cells, left = _cells(run, panels, chosen)
     at = {cell: k for k, cell in enumerate(cells)}

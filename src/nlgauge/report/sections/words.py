@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from nlgauge.number import count, missing, number, percent, sentence, some
 from nlgauge.number import row_interval as interval
 from nlgauge.table import Table
 
-__all__ = ["count", "interval", "missing", "name_of", "one_line", "percent", "sentence", "some", "two"]
+__all__ = ["count", "interval", "missing", "name_of", "percent", "sentence", "some", "two"]
 
 
 def two(value: float | None) -> str:
@@ -18,20 +17,6 @@ def two(value: float | None) -> str:
     ('.52', '-.10', '1.00', '–')
     """
     return number(value, 2)
-
-
-def one_line(reasons: str) -> str:
-    """Reasons that differ in the aspect only, said once.
-
-    >>> one_line("d, fun: needs two raters.; d, wit: needs two raters.")
-    'd, fun and wit: needs two raters.'
-    """
-    said: dict[tuple[str, str], list[str]] = {}
-    for reason in reasons.split("; "):
-        found = re.match(r"^(?P<data>.+?), (?P<aspect>[^:]+): (?P<why>.+)$", reason, re.S)
-        where, why = (found["data"], found["why"]) if found else ("", reason)
-        said.setdefault((where, why), []).extend([found["aspect"]] if found else [])
-    return "; ".join(f"{data}, {some(aspects, 6)}: {why}" if data else why for (data, why), aspects in said.items())
 
 
 def name_of(table: Table, by: Sequence[str]) -> str:

@@ -93,9 +93,9 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     """
     ballots, family = _without_ties(ballots, ties)
     if not len(ballots):
-        raise DataError("no choice is left: all are ties.")
+        raise DataError("no choice is left: all are ties.", code="constant")
     if (ballots.outcome == TIE).all():
-        raise DataError("all choices are ties: no system can be told from another.")
+        raise DataError("all choices are ties: no system can be told from another.", code="constant")
     cells = _cells(ballots, systems, position)
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
     penalised = not winners_reach(ballots, systems, ties).all()
