@@ -57,6 +57,7 @@ class Dataset(AsksQuestions):
     rated_by: str = "people"
     signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
+    metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect that it scores, if known
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
     family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
 
@@ -91,6 +92,7 @@ class Dataset(AsksQuestions):
         lower: Iterable[str] = (),
         notes: Iterable[str] = (),
         models: Iterable[str] = (),
+        metric_aspects: Mapping[str, str] | None = None,
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
@@ -114,6 +116,7 @@ class Dataset(AsksQuestions):
             lower=frozenset(lower),
             notes=tuple(notes),
             models=frozenset(models),
+            metric_aspects=metric_aspects or {},
         )
 
     # --- what is in it ---

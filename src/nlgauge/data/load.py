@@ -127,7 +127,7 @@ def load(
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
-        models=found.models,
+        models=found.models, metric_aspects=found.metric_aspects,
     )  # fmt: skip
 
 
