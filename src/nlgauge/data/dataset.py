@@ -59,6 +59,7 @@ class Dataset(AsksQuestions):
     signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
     sources: Mapping[str, Source] = field(default_factory=dict)  # aspect -> whose judgments they are
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
+    metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect that it scores, if known
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
     family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
 
@@ -94,6 +95,7 @@ class Dataset(AsksQuestions):
         notes: Iterable[str] = (),
         models: Iterable[str] = (),
         sources: Mapping[str, Source] | None = None,
+        metric_aspects: Mapping[str, str] | None = None,
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
@@ -118,6 +120,7 @@ class Dataset(AsksQuestions):
             notes=tuple(notes),
             models=frozenset(models),
             sources=sources or {},
+            metric_aspects=metric_aspects or {},
         )
 
     # --- what is in it ---

@@ -23,6 +23,7 @@ from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import one_row_an_output
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
+from nlgauge.data.unsupported import unsupported
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.spec import parse_spec
 
@@ -131,7 +132,7 @@ def load(
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
-        models=found.models, sources=sources,
+        models=found.models, sources=sources, metric_aspects=found.metric_aspects,
     )  # fmt: skip
 
 
@@ -220,6 +221,8 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bo
     if reader is not None:
         return reader, registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
+    if not judges and (why := unsupported(peek)):
+        raise DataError(f"{path}: {why}")
     able = ((name, thing) for name, thing in peek.readers() if not judges or _knows_judges(thing))
     found = [(name, thing) for name, thing in able if thing.recognises(peek)]
     if len(found) > 1:

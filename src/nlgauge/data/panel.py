@@ -61,6 +61,8 @@ class Panel:
     family_column: str = ""  # column or pattern that says which systems are variants of one model, if there is one
     family_names: tuple[str, ...] = ()  # of each system
     data: Dataset | None = field(default=None, repr=False, compare=False)  # from which it was made
+    # Scores of metrics that are about another aspect (`Dataset.metric_aspects`): no part of this panel.
+    other_metrics: dict[str, Array] = field(default_factory=dict, repr=False)
     _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -117,7 +119,7 @@ class Panel:
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
             **clusters_of(data, inputs), **system_families(data, systems), data=data,
-        )  # fmt: skip
+        ).with_aspect(aspect)  # fmt: skip
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
@@ -202,7 +204,7 @@ class Panel:
 
         return replace(
             self, systems=tuple(self.systems[i] for i in systems), inputs=tuple(self.inputs[j] for j in inputs),
-            metrics=placed(self.metrics), humans=placed(self.humans),
+            metrics=placed(self.metrics), humans=placed(self.humans), other_metrics=placed(self.other_metrics),
             raters={a: cube[who] for a, cube in placed(self.raters).items()},
             rater_names=self.rater_names if who is None or not self.rater_names
             else tuple(self.rater_names[r] for r in who),
@@ -219,7 +221,14 @@ class Panel:
     def with_aspect(self, aspect: str) -> Panel:
         if aspect not in self.humans:
             raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")
-        return replace(self, aspect=aspect)
+        about = {} if self.data is None else self.data.metric_aspects
+        if not about:
+            return replace(self, aspect=aspect)
+        every = {**self.metrics, **self.other_metrics}
+        names = [name for name in self.data.metrics if name in every] if self.data else list(every)
+        here = {name: every[name] for name in names if about.get(name, aspect) == aspect}
+        others = {name: every[name] for name in names if name not in here}
+        return replace(self, aspect=aspect, metrics=here, other_metrics=others)
 
     def once(self, key: Any, compute: Callable[[], T]) -> T:
         """What `compute` gives, computed once for this very panel: analyses of the same numbers share them."""

@@ -30,7 +30,6 @@ ADDS = {
     "explore": "`nlgauge explore`: the local page",
     "figures": "figures as SVG, PNG and PDF",
     "excel": "reading Excel files",
-    "inspect": "reading the .eval logs of Inspect AI (zstd)",
     "docs": "building the docs site",
     "bench": "other libraries beside ours in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data.readers._archives import read_entries
+from nlgauge.data.readers.logs.inspect_ai import SAMPLE
 
 SCORES = ["includes", "model_graded_qa", "rubric.length", "rubric.polite"]
 
@@ -21,7 +21,7 @@ SCORES = ["includes", "model_graded_qa", "rubric.length", "rubric.polite"]
 def repacked(source: Path, target: Path, change: Callable[[str, bytes], bytes | None] = lambda name, raw: raw) -> Path:
     """The entries of an .eval file in a new one, packed as Inspect did before it used zstd."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, raw in read_entries(source, "header.json", "samples"):
+        for name, raw in read_entries(source, "header.json", SAMPLE):
             if (now := change(name, raw)) is not None:
                 archive.writestr(name, now)
     return target
@@ -45,6 +45,23 @@ def test_precomputed_scores_of_people_are_ratings(samples: Path) -> None:
     rated = dict(data.ratings.select("input", "value").iter_rows())
     assert data.aspects == ["human_grade"]
     assert rated == {"France": 1, "Italy": 0.5, "Spain": 0, "France #2": 1, "Italy #2": 0}
+
+
+def test_precomputed_scores_are_nobodys_ratings_until_declared(samples: Path) -> None:
+    path = samples.parent / "no_humans" / "inspect_precomputed.eval"
+    data = ng.load(path)
+    assert (data.aspects, data.metrics) == ([], ["model_graded_qa", "precomputed_scores"])
+    note = "Scores from an unknown source in this Inspect AI log: 'precomputed_scores'; --human NAME says otherwise"
+    assert note in data.notes
+    assert ng.load(path, human="precomputed_scores").aspects == ["precomputed_scores"]
+
+
+def test_a_chunked_log_is_read_as_any_other(samples: Path) -> None:
+    """`inspect log convert-chunked` makes a folder of every sample, with its messages and events in entries."""
+    whole, chunked = (ng.load(samples.parent / "no_humans" / f"inspect{kind}.eval") for kind in ("", "_chunked"))
+    assert len(chunked) == 3
+    assert chunked.samples.equals(whole.samples.head(3))
+    assert chunked.scores.equals(whole.scores.head(3))
 
 
 def test_the_notes_say_whose_judgements_they_are(samples: Path) -> None:
@@ -164,7 +181,7 @@ def test_a_run_that_did_not_finish_is_read_as_far_as_it_went(
     assert "inspect.json: the run has the status 'cancelled', so outputs may be missing" in data.notes
     killed = tmp_path / "killed.eval"  # the header is written last; the journal has what is known at the start
     with zipfile.ZipFile(killed, "w") as archive:
-        for name, raw in read_entries(samples / "inspect.eval", "_journal/start.json", "samples"):
+        for name, raw in read_entries(samples / "inspect.eval", "_journal/start.json", SAMPLE):
             if "Japan" not in name:
                 archive.writestr(name, raw)
     data = ng.load(killed)
@@ -188,18 +205,6 @@ def test_a_bomb_a_cut_file_and_a_changed_byte_are_refused(
     torn = tmp_path / "torn.eval"
     torn.write_bytes(raw[:at] + bytes([raw[at] ^ 255]) + raw[at + 1 :])
     assert "the zip file is damaged" in refused(torn)
-
-
-def test_zstd_without_a_library_says_what_to_install(
-    samples: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-) -> None:
-    if hasattr(zipfile, "ZIP_ZSTANDARD"):
-        pytest.skip("this Python unpacks zstd itself")
-    for name in ("zstandard", "pyarrow"):
-        monkeypatch.setitem(sys.modules, name, None)
-    message = refused(samples / "inspect.eval")
-    assert 'pip install "nlgauge[inspect]"' in message
-    assert "inspect log convert" in message
 
 
 def test_a_large_log_is_still_known_by_its_beginning(edited: Callable[..., Path]) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data.readers._archives import read_entries
+from nlgauge.data.readers.logs.inspect_ai import SAMPLE
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 Rows = list[dict[str, str]]
@@ -42,7 +43,7 @@ def written(path: Path, rows: Rows) -> Path:
 
 def as_inspect(folder: Path, rows: Rows) -> Path:
     """A log whose samples are copies of one that Inspect wrote, with other ids, texts and grades."""
-    (_, header), (_, first), *_ = read_entries(SAMPLES / "inspect.eval", "header.json", "samples")
+    (_, header), (_, first), *_ = read_entries(SAMPLES / "inspect.eval", "header.json", SAMPLE)
     path, sample = folder / "log.eval", json.loads(first)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", header)

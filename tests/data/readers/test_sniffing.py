@@ -26,7 +26,7 @@ KNOWN = {
     "inspect.eval": "inspect-ai", "inspect.json": "inspect-ai", "inspect_0.3.60.eval": "inspect-ai",
     "inspect_0.3.60.json": "inspect-ai", "lm_eval_0.4.5": "lm-eval", "langfuse_v2.json": "langfuse",
     "langfuse_v3.json": "langfuse", "lm_eval": "lm-eval", "mlflow_search.jsonl": "mlflow",
-    "mlflow_traces.jsonl": "mlflow", "promptfoo.json": "promptfoo", "rewardbench_outputs.jsonl": "rewardbench",
+    "mlflow_traces.jsonl": "mlflow", "openinference.jsonl": "openinference", "openinference_otlp.json": "openinference", "promptfoo.json": "promptfoo", "rewardbench_outputs.jsonl": "rewardbench",
 }  # fmt: skip
 PLAIN = ["plain.csv", "plain.json", "plain.jsonl"]
 

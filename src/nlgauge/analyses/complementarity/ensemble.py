@@ -107,7 +107,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
         else:
             panels.append((part, panel))
     # A family that one of the parts lacks cannot be carried over.
-    scored = [m for m in family if all(_varies(p.metrics[m], p.human) for _, p in panels)]
+    scored = [m for m in family if all(m in p.metrics and _varies(p.metrics[m], p.human) for _, p in panels)]
     if lacking := [m for m in family if m not in scored]:
         notes.append(f"left out, not scored (or constant) in every part: {', '.join(lacking)}")
     names = list(dict.fromkeys(family[m] for m in scored))

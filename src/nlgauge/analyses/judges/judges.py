@@ -52,7 +52,7 @@ def judges(choice: Choice) -> Table:
     for panel in panels:
         found = evaluate(panel.oriented(), panel.human, AGREEMENT)
         size = _placed(lengths, panel)
-        for judge in chosen:
+        for judge in (name for name in chosen if name in panel.metrics):
             k = panel.names.index(judge)
             values = {str(m): float(found.value[k, j]) for j, m in enumerate(AGREEMENT)}
             facts = {

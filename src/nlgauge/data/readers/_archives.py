@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from nlgauge.data.files import most_bytes
-from nlgauge.errors import DataError, NeedsMissing
+from nlgauge.errors import DataError
 
 ZSTD = 93  # the compression that `zipfile` knows from Python 3.14 on
 LOCAL_HEADER = 30  # bytes before the name of an entry
@@ -26,14 +27,12 @@ def names_in(path: Path) -> list[str]:
         return []
 
 
-def read_entries(path: Path, first: str, folder: str) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the entry called `first`, where there is one, and of all entries of a folder."""
+def read_entries(path: Path, first: str, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the entry called `first`, where there is one, and of all whose names match."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             # A name that stands twice was written anew: the last entry counts.
-            entries = {
-                e.filename: e for e in archive.infolist() if e.filename == first or e.filename.startswith(f"{folder}/")
-            }
+            entries = {e.filename: e for e in archive.infolist() if e.filename == first or wanted.fullmatch(e.filename)}
             size, limit = sum(e.file_size for e in entries.values()), most_bytes(path.stat().st_size)
             if size > limit:
                 raise DataError(
@@ -41,12 +40,12 @@ def read_entries(path: Path, first: str, folder: str) -> Iterator[tuple[str, byt
                     "decompression bomb."
                 )
             for name in sorted(entries, key=lambda name: name != first):
-                yield name, _content(path, file, archive, entries[name])
+                yield name, _content(file, archive, entries[name])
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error) as error:
         raise DataError(f"{path}: the zip file is damaged ({error}); fetch it again.") from None
 
 
-def _content(path: Path, file: IO[bytes], archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _content(file: IO[bytes], archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.compress_type != ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
         with archive.open(entry) as stream:
             return stream.read(entry.file_size)
@@ -54,29 +53,13 @@ def _content(path: Path, file: IO[bytes], archive: zipfile.ZipFile, entry: zipfi
     header = file.read(LOCAL_HEADER)
     name, extra = struct.unpack("<HH", header[26:30])
     file.seek(name + extra, io.SEEK_CUR)
-    stream = _unpacker(path, file.read(entry.compress_size))
+    import zstandard  # only an archive that needs it pays for the import
+
+    stream = zstandard.ZstdDecompressor().stream_reader(file.read(entry.compress_size), read_across_frames=True)
     try:
         found: bytes = stream.read(entry.file_size)
-    except Exception as error:  # each library has a class of its own
+    except zstandard.ZstdError as error:
         raise zipfile.BadZipFile(f"'{entry.filename}': {error}") from None
     if zlib.crc32(found) != entry.CRC:
         raise zipfile.BadZipFile(f"bad checksum of '{entry.filename}'")
     return found
-
-
-def _unpacker(path: Path, raw: bytes) -> Any:
-    try:
-        import zstandard
-
-        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-    except ImportError:
-        pass
-    try:
-        import pyarrow
-
-        return pyarrow.CompressedInputStream(pyarrow.BufferReader(raw), "zstd")
-    except ImportError:
-        raise NeedsMissing(
-            f'{path}: is packed with zstd; pip install "nlgauge[inspect]" (or pyarrow), or write it as JSON: '
-            "inspect log convert --to json"
-        ) from None

@@ -22,7 +22,7 @@ from nlgauge.data.tables.values import (
     read_numbers,
     worth_asked,
 )
-from nlgauge.data.tables.vocabulary import ASPECTS, PROGRAMS, plain, quoted
+from nlgauge.data.tables.vocabulary import ASPECTS, NAMES, PROGRAMS, plain, quoted
 
 ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
@@ -89,7 +89,8 @@ def _of_program(column: str) -> bool:
 
 def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
     """Unused columns with the few words of an unknown verdict: two or three, or the same as in another one."""
-    texts = [c for c in roles.aside if table.frame[c].dtype == pl.String and numbers_in(table, c) is None]
+    named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are no verdicts
+    texts = [c for c in named if table.frame[c].dtype == pl.String and numbers_in(table, c) is None]
     found = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
     if any(map(called_rating, found)):  # which is said
         return {}

@@ -8,7 +8,8 @@ from typing import Any
 
 # In order of preference; compared after lower-casing and dropping everything but letters and digits.
 NAMES: dict[str, tuple[str, ...]] = {
-    "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "llm", "llmname", "llmid",
+    "system": ("system", "systemid", "systemname", "sys", "sysid", "sysname", "model", "modelid", "modelname", "llm",
+               "llmname", "llmid",
                "llmmodel",
                "team", "generator", "summarizer", "systemorigincolutterance", "modelversion", "candidatemodel",
                "candidatesystem", "chatbot"),

@@ -77,7 +77,8 @@ def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
         "systems": systems, "inputs": inputs,
         "s": _places(systems, [s for s, _ in cells]), "i": _places(inputs, [i for _, i in cells]),
         "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
-        "metrics": {m: _values(panel, v, cells) for m, v in (panel.metrics | _mean(panel)).items()},
+        "metrics": {m: _values(p, v, cells) for p in panels.values() for m, v in p.metrics.items()}
+        | {m: _values(panel, v, cells) for m, v in _mean(panel).items()},
         "lower": sorted(panel.lower),
         "chosen": {m: {a: [[at[c] for c in each] for each in chosen[a][m]] for a in panels if m in chosen[a]}
                    for m in dict.fromkeys(m for c in chosen.values() for m in c)},

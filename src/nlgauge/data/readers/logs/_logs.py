@@ -27,10 +27,10 @@ from nlgauge.data.tables.words import WORTH
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
-PERSON, MODEL, CODE = "person", "model", "code"
+PERSON, MODEL, CODE, UNKNOWN = "person", "model", "code", "unknown"  # who judged; unknown is never a person
 TEXTS = ("output", "source", "context", "references", "control")
 SCORES = {**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64, "reason": pl.String}
-NAMED = ("Ratings of people", "Judgements of models", "Scores of code")
+NAMED = ("Ratings of people", "Judgements of models", "Scores of code", "Scores from an unknown source")
 
 
 class Judgement(NamedTuple):
@@ -198,7 +198,7 @@ class Log:
     def _whose(self, judgements: Sequence[Judgement], names: Mapping[tuple[str, str | None], str]) -> list[str]:
         """One line for people, models and code each: what they judged, and how to say otherwise."""
         lines = []
-        for by, title in zip((PERSON, MODEL, CODE), NAMED, strict=True):
+        for by, title in zip((PERSON, MODEL, CODE, UNKNOWN), NAMED, strict=True):
             found: dict[str, list[str]] = {}
             for j in judgements:
                 if j.by == by:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,14 +12,16 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import HUMAN, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._archives import names_in, read_entries
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
 VERSION = 2  # of the log format
 HEADER, START = "header.json", "_journal/start.json"
-PRECOMPUTED = "precomputed_scores"  # the scorer that takes in what was judged elsewhere
+# A sample is one entry, or in chunked logs a folder whose sample.json has all but its messages and events.
+SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)", re.S)
+PRECOMPUTED = "precomputed_scores"  # the scorer that takes in what was judged elsewhere, by whomever
 
 
 @register("reader", "inspect-ai", only="json folder zip")
@@ -27,8 +30,9 @@ class InspectAi(LogReader):
 
     takes = Takes(
         "`.eval`, `.json`, or a folder of `.eval` files",
-        people="scorers whose names say so (`human_grade`), and `precomputed_scores`",
-        scores="every other scorer; C, P, I, N are 1, 0.5, 0, 0; an object is one metric for each key",
+        people="scorers whose names say so (`human_grade`)",
+        scores="every other scorer, `precomputed_scores` too unless --human names it; C, P, I, N are 1, 0.5, 0, 0; an "
+        "object is one metric for each key",
         tested="inspect_ai 0.3.285",
     )
     tool = "Inspect AI"
@@ -90,7 +94,7 @@ def _opened(path: Path, encoding: str | None) -> tuple[Record, Iterator[Record]]
         log = _record(str(path), decode(path, read_bytes(path), encoding))
         return log, iter(log.children("samples"))
     first = HEADER if HEADER in names_in(path) else START  # a run that was killed has no header
-    entries = read_entries(path, first, "samples")
+    entries = read_entries(path, first, SAMPLE)
     header = _record(f"{path}, {first}", next(entries, ("", b"{}"))[1].decode(errors="replace"))
     return header, (_record(f"{path}, {name}", raw.decode(errors="replace")) for name, raw in entries)
 
@@ -115,7 +119,9 @@ def _judges(about: Record) -> dict[str, str | None]:
 
 
 def _by(name: str, score: Mapping[str, Any]) -> str:
-    if HUMAN.search(name) or name == PRECOMPUTED:
+    if HUMAN.search(name):
         return PERSON
+    if name == PRECOMPUTED:
+        return UNKNOWN
     graded = isinstance(score.get("metadata"), dict) and "grading" in score["metadata"]
     return MODEL if graded or name.startswith("model_graded") or is_model(name) else CODE

@@ -10,12 +10,12 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader
+from nlgauge.data.readers.logs._logs import MODEL, PERSON, UNKNOWN, Log, LogReader
 from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-SOURCES = {"ANNOTATION": PERSON, "EVAL": MODEL, "API": CODE}
+SOURCES = {"ANNOTATION": PERSON, "EVAL": MODEL, "API": UNKNOWN}
 WORDS = {"TEXT", "CORRECTION"}  # no judgements
 SCORE = {"name", "source", "value", "dataType"}
 

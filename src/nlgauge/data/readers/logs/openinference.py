@@ -1,0 +1,102 @@
+"""OpenInference: spans with annotations, as JSON lines of OpenTelemetry's `span.to_json()`, or as OTLP JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.records import Record, read_object, read_records
+from nlgauge.registry import register
+
+KINDS = {"HUMAN": PERSON, "LLM": MODEL, "CODE": CODE}
+ANNOTATION = re.compile(r"annotations\.(\d+)\.annotation\.(\w+)")
+OURS = ("openinference.span.kind", "input.value", "output.value")
+OTLP = "resourceSpans"
+
+
+@register("reader", "openinference", only="json")
+class OpenInference(LogReader):
+    """OpenInference spans (JSON lines or OTLP JSON): HUMAN annotations are ratings, those of LLM and CODE scores."""
+
+    takes = Takes(
+        "one span per line (`span.to_json(indent=None)`), or OTLP JSON with `resourceSpans`",
+        people="annotations whose `annotator_kind` is HUMAN",
+        scores="annotations whose `annotator_kind` is LLM or CODE, or is missing (--human NAME if people gave them)",
+        tested="openinference-instrumentation 0.1.72",
+    )
+    tool = "OpenInference"
+
+    @classmethod
+    def recognises(cls, peek: Peek) -> bool:
+        inside = peek.record.get("attributes")
+        return OTLP in peek.keys or (
+            isinstance(inside, dict) and "context" in peek.keys and any(k in inside for k in OURS)
+        )
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        spans = list(_spans(path, encoding))
+        annotated = [span for span in spans if _annotations(span["attributes"])]
+        chosen = annotated or [span for span in spans if not span["parent"]]
+        if others := len(spans) - len(chosen):
+            log.aside["spans without annotations" if annotated else "spans inside others"] += others
+        several = len({_system(span) for span in chosen}) > 1
+        if several:
+            log.notes.append("several systems: spans with the same input belong to one input")
+        for i, span in enumerate(chosen):
+            inside = span["attributes"]
+            given, output = text_of(inside.get("input.value")), text_of(inside.get("output.value"))
+            if output is None:
+                log.aside["spans without an output"] += 1
+                continue
+            name = str(span["id"] or i + 1)
+            row = log.output(
+                _system(span), (given or name) if several else name, repeat=i, output=output, source=given,
+                extra={"span": name} if several else None,
+            )  # fmt: skip
+            for annotation in _annotations(inside).values():
+                by = KINDS.get(str(annotation.get("annotator_kind")), UNKNOWN)
+                value = annotation.get("score", annotation.get("label"))
+                who = str(annotation.get("identifier") or "") or None
+                log.judged(
+                    row, str(annotation.get("name", "annotation")), value, by, who if by in (PERSON, MODEL) else None
+                )
+
+
+def _spans(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
+    """Yield id, parent and attributes of each span, whichever of the two forms the file has."""
+    if OTLP not in Peek(path).keys:
+        for record in read_records(path, encoding):
+            context = record.maybe("context", dict) or {}
+            inside, parent = record.maybe("attributes", dict) or {}, record.values.get("parent_id")
+            yield {"id": context.get("span_id"), "parent": parent, "attributes": inside}
+        return
+    for resource in Record(str(path), 0, read_object(path, encoding)).children(OTLP):
+        for scope in resource.children("scopeSpans"):
+            for span in scope.children("spans"):
+                inside = {str(a.values.get("key")): _plain(a.maybe("value", dict)) for a in span.children("attributes")}
+                yield {"id": span.values.get("spanId"), "parent": span.values.get("parentSpanId"), "attributes": inside}
+
+
+def _plain(value: Mapping[str, Any] | None) -> Any:
+    """Return the value of {"stringValue": …}; whole numbers are written as texts."""
+    kind, found = next(iter((value or {"": None}).items()))
+    return int(found) if kind == "intValue" and re.fullmatch(r"-?\d{1,18}", str(found)) else found
+
+
+def _system(span: Mapping[str, Any]) -> str:
+    return str(span["attributes"].get("llm.model_name") or "system")
+
+
+def _annotations(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the annotations by their number: `annotations.0.annotation.score` is the score of the first."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in attributes.items():
+        if named := ANNOTATION.fullmatch(key):
+            found.setdefault(named[1], {})[named[2]] = value
+    return found

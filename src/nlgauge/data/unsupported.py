@@ -1,0 +1,106 @@
+"""Files of known tools that are not tables of outputs: each is refused with its name and what to give instead.
+
+Read as a plain table, they would lead to hints that make no sense, or to a program's scores taken for human ratings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nlgauge.data.peek import Peek
+
+TABLE = (
+    "write a table with one row per output: its text, one column per metric or judge, and human ratings in columns "
+    "called human_NAME"
+)
+SCORE_FILE = re.compile(r"\.(sys|seg|doc|domain)\.score(\.gz)?$")
+SCORE_LINE = re.compile(r"[^\s,;]+[\t ](None|nan|[+-]?\d+(\.\d*)?(e[+-]?\d+)?)", re.I)
+
+
+class Unsupported(NamedTuple):
+    """A kind of file: how it is known, what it is, and what to do instead."""
+
+    is_one: Callable[[Peek, set[str]], bool]
+    name: str
+    remedy: str
+
+
+def _has(*names: str) -> Callable[[Peek, set[str]], bool]:
+    return lambda peek, fields: set(names) <= fields
+
+
+def _is_score_file(peek: Peek, fields: set[str]) -> bool:
+    """Lines of a system and a number, without a header."""
+    lines = peek.text.splitlines()
+    return len(lines) > 1 and (
+        bool(SCORE_FILE.search(peek.path.name)) or all(map(SCORE_LINE.fullmatch, lines[:-1] or lines))
+    )
+
+
+def _is_output_item(peek: Peek, fields: set[str]) -> bool:
+    items = peek.record.get("data")
+    first = items[0] if isinstance(items, list) and items else peek.record
+    return isinstance(first, dict) and first.get("object") == "eval.run.output_item"
+
+
+KINDS = (
+    Unsupported(
+        _is_score_file,
+        "a score file of the WMT metrics task (a system and its score per line), without outputs or inputs",
+        "give the folder of the language pair, such as wmt23/en-de, which has the scores of all segments",
+    ),
+    Unsupported(
+        _has("_input_hash", "_task_hash"),
+        "an export of Prodigy: annotation tasks, whose answers (accept, reject, ignore, or chosen options) depend on "
+        "the recipe",
+        TABLE,
+    ),
+    Unsupported(
+        lambda peek, fields: bool(fields & {"resourceLogs", "resourceMetrics"}),
+        "OTLP JSON with log records or measurements (telemetry), which holds no outputs",
+        "give the spans (resourceSpans with OpenInference attributes), or " + TABLE,
+    ),
+    Unsupported(
+        _has("annotation_name", "annotator_kind"),
+        "a table of Phoenix annotations, one row per annotation, without the outputs",
+        TABLE + " (those whose annotator_kind is HUMAN)",
+    ),
+    Unsupported(
+        _has("run_type", "inputs", "outputs"),
+        "a list of LangSmith runs: their feedback stands there in counts and averages that do not say who gave it",
+        TABLE,
+    ),
+    Unsupported(
+        _has("Named Scores", "Grader Reason"),
+        "the CSV export of promptfoo, which does not say who judged",
+        "write the results with `promptfoo eval -o FILE.json`, which is read as it is",
+    ),
+    Unsupported(
+        _has("question_id", "judge", "user_prompt", "judgment", "score"),
+        "a list of MT-Bench judgments: grades of a model (`judge`), without the outputs",
+        "name the grade as a metric (--metric score), or " + TABLE,
+    ),
+    Unsupported(_is_output_item, "a list of output items of OpenAI's evals API, with the results of graders", TABLE),
+    Unsupported(
+        _has("experiment_id", "dataset_id", "test_results"), "an evaluation result of Opik, with nested scores", TABLE
+    ),
+    Unsupported(
+        lambda peek, fields: "cases" in fields and '"evaluator_failures"' in peek.text,
+        "an evaluation report of pydantic-evals, with nested scores and assertions",
+        TABLE,
+    ),
+    Unsupported(
+        _has("instance_id", "train_trial_index", "stats"), "per-instance statistics of HELM, without the outputs", TABLE
+    ),
+)
+
+
+def unsupported(peek: Peek) -> str:
+    """Return what a file is and what to give instead, where it is known not to be a table of outputs; else ''."""
+    if peek.kind not in ("json", "text"):
+        return ""
+    fields = peek.keys if peek.kind == "json" else set(peek.columns)
+    kind = next((kind for kind in KINDS if kind.is_one(peek, fields)), None)
+    return f"is {kind.name}; {kind.remedy}." if kind else ""

@@ -1,0 +1,104 @@
+"""Result files in which nobody judged anything (tests/data/no_humans): no sentence about human ratings, no gate that passes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import nlgauge as ng
+from nlgauge.data.card import card
+from nlgauge.errors import DataError, NlgaugeError
+
+FOLDER = Path(__file__).resolve().parent / "no_humans"
+FILES = sorted(path.name for path in FOLDER.iterdir() if path.name != "README.md")
+# Plain tables whose columns are still taken for human ratings by their names alone.
+NOT_YET = {
+    "azure.json", "azure.jsonl", "braintrust_eval.jsonl", "braintrust_export.csv", "braintrust_export.jsonl", "gpt4_score.csv",
+    "judge_siblings.csv", "langsmith_experiment.csv",
+    "ragas.csv", "ragas_aspect_critic.jsonl", "ragas_factual.csv",
+}  # fmt: skip
+ABOUT_HUMANS = re.compile(r"\b(people|humans?|persons?|annotators?|raters?)\b", re.I)
+# How to declare human ratings, and that there are none, may be said.
+HOW_TO_DECLARE = re.compile(
+    r"--human|--labels|--person-rater|no human ratings|no person chose|nothing says that people|human_NAME", re.I
+)
+
+
+def answered(path: Path, folder: Path) -> list[str]:
+    """Everything that `nlgauge run` says about a file, line by line: the card, the answer, or the refusal."""
+    lines: list[str] = []
+    try:
+        data = ng.load(path)
+        lines += [*card(data), *data.notes]
+        report = ng.report(data, folder / "page.html", quick=True)
+    except NlgaugeError as error:
+        return [*lines, str(error)]
+    sentences = [s for aspect in report.answer.aspects for s in aspect.sentences.values()]
+    return [*lines, *report.lines, *sentences]
+
+
+def claims(path: Path, folder: Path) -> list[str]:
+    """What the answer says about humans, other than how to declare their ratings; and whether a gate passes."""
+    lines = [line for line in answered(path, folder) if ABOUT_HUMANS.search(line) and not HOW_TO_DECLARE.search(line)]
+    try:
+        passed = ng.gate(path, "kappa=.1").facts["verdict"] == "passed"
+    except NlgaugeError:
+        passed = False
+    return [*lines, *(["the gate passes"] if passed else [])]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_sentence_is_about_human_ratings_and_no_gate_passes(name: str, tmp_path: Path) -> None:
+    found = claims(FOLDER / name, tmp_path)
+    if name in NOT_YET:
+        assert found, "remove it from NOT_YET"
+    else:
+        assert found == []
+
+
+def test_every_file_has_its_origin_in_the_readme() -> None:
+    named = set(
+        re.findall(r"`([^`\s]+\.(?:csv|eval|jsonl?|score))`", (FOLDER / "README.md").read_text(encoding="utf-8"))
+    )
+    assert set(FILES) <= named
+    assert len(FILES) >= 25
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("helm_per_instance_stats.json", "is per-instance statistics of HELM"),
+        ("langsmith_runs.jsonl", "is a list of LangSmith runs"),
+        ("mt_bench_judgment.jsonl", "is a list of MT-Bench judgments"),
+        ("openai_evals_output_items.json", "is a list of output items of OpenAI's evals API"),
+        ("opik.json", "is an evaluation result of Opik"),
+        ("otlp_logs.json", "is OTLP JSON with log records"),
+        ("phoenix_annotations.csv", "is a table of Phoenix annotations"),
+        ("phoenix_span_annotations.csv", "is a table of Phoenix annotations"),
+        ("promptfoo.csv", "is the CSV export of promptfoo"),
+        ("pydantic_evals.json", "is an evaluation report of pydantic-evals"),
+        ("wmt_BLEU-refA.sys.score", "is a score file of the WMT metrics task"),
+    ],
+)
+def test_what_is_not_a_table_of_outputs_is_called_by_its_name(name: str, kind: str) -> None:
+    with pytest.raises(DataError) as error:
+        ng.load(FOLDER / name)
+    assert str(error.value).startswith(f"{FOLDER / name}: {kind}")
+
+
+def test_an_export_of_prodigy_is_no_comparison_of_two_systems(tmp_path: Path) -> None:
+    path = tmp_path / "prodigy.jsonl"
+    task = {"text": "A text.", "options": [{"id": 1, "text": "good"}, {"id": 2, "text": "bad"}], "accept": [1]}
+    hashes = {"_input_hash": -1, "_task_hash": 2, "_annotator_id": "set-ann", "answer": "accept"}
+    path.write_text(f"{json.dumps(task | hashes)}\n" * 3, encoding="utf-8")
+    with pytest.raises(DataError, match="is an export of Prodigy") as error:
+        ng.load(path)
+    assert "system_a" not in str(error.value)
+
+
+def test_a_grade_named_as_a_metric_is_read_from_a_file_that_is_refused_without() -> None:
+    data = ng.load(FOLDER / "mt_bench_judgment.jsonl", metrics=["score"])
+    assert (data.systems, data.metrics, data.aspects) == (["model-a", "model-b"], ["score"], [])
