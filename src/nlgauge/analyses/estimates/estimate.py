@@ -133,7 +133,7 @@ def _means(
         named = [r for r in found if r["measure"] == best["measure"] and r["system"] in parts]
         answers += [_sentences(rows, found, r)[0] for r in named[:MAX_SENTENCES]]
         found += _refused_rows(rows, counts, judge, needed)
-    audit, transfers = ([], {}) if counts.even or score is None else _audit(parts, counts, margin)
+    audit, transfers = ([], {}) if not counts.unequal or score is None else _audit(parts, counts, margin)
     return Table(
         title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
         rows=found,

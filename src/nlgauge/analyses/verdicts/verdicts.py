@@ -90,7 +90,7 @@ def verdicts(
     n_failures and n_passes count the human verdicts behind a judge's figures, n_systems the systems they come from.
     may_be_best (at balanced accuracy) marks the judges that no other one is significantly better than, a confidence
     set for the best one. margin: the largest difference of the judge's mean error (pass minus human pass) between two
-    systems that does not matter, where systems have different numbers of labels.
+    systems that does not matter, where systems have unequal shares of labels.
     """
     people = people_pass(panel, people_pass_from)
     by_system = panel_labels(panel)
@@ -137,8 +137,8 @@ def verdicts(
 
 
 def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: Mask, margin: float) -> list[str]:
-    """Test whether the judge's mean error is the same on systems that have different numbers of labels."""
-    if counts.even:
+    """Test whether the judge's mean error is the same on systems with unequal shares of labels."""
+    if not counts.unequal:
         return []
     samples = {}
     for name in counts.covered:

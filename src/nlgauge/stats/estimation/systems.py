@@ -174,7 +174,7 @@ def pool_means(each: Sequence[MeanEstimate], weights: Floats, correlation: Float
     def combine(parts: Floats) -> Any:
         """Return the root of the quadratic form of weighted parts and their correlation."""
         parts = parts * weights
-        return np.sqrt(np.maximum(((parts @ r) * parts).sum(axis=-1), 0.0))[()]
+        return np.sqrt(np.maximum(np.einsum("...i,...ij,...j", parts, r, parts), 0.0))[()]
 
     center = (value @ weights)[()]
     below, above = combine(value - low), combine(high - value)
@@ -249,10 +249,10 @@ def audit_transfer(
     counts = {name: int(sample.labelled.sum()) for name, sample in samples.items()}
     reference = max(counts, key=counts.__getitem__)
     others = {name: sample for name, sample in samples.items() if name != reference}
-    return reference, {name: test_transfer(samples[reference], own, margin, level) for name, own in others.items()}
+    return reference, {name: transfer_test(samples[reference], own, margin, level) for name, own in others.items()}
 
 
-def test_transfer(
+def transfer_test(
     reference: PartlyLabelled, own: PartlyLabelled, margin: float, level: float = TRANSFER_LEVEL
 ) -> Transfer:
     """Test the equivalence of the judge's mean error on two systems.
@@ -287,9 +287,9 @@ def test_transfer(
     >>> score = rng.random((2, 900))
     >>> labels = np.where(np.arange(900) < 500, (score + 0.1 * rng.standard_normal(score.shape) > 0.5) * 1.0, np.nan)
     >>> same = [PartlyLabelled(labels[k], score[k]) for k in (0, 1)]
-    >>> str(test_transfer(*same, margin=0.1).outcome)
+    >>> str(transfer_test(*same, margin=0.1).outcome)
     'transfers'
-    >>> str(test_transfer(same[0], PartlyLabelled(labels[1], score[1] + 0.5), margin=0.1).outcome)
+    >>> str(transfer_test(same[0], PartlyLabelled(labels[1], score[1] + 0.5), margin=0.1).outcome)
     'does not transfer'
     """
     from scipy.special import ndtri, stdtrit
