@@ -15,7 +15,7 @@ from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled,
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
 from nlgauge.stats.estimation.sparse_correlation import SparseCorrelation, sparse_correlation
-from nlgauge.stats.estimation.systems import compare_systems
+from nlgauge.stats.estimation.systems import Transfer, compare_systems, left_out_systems, pool_means, transfer_test
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -33,6 +33,9 @@ AT_ONCE = 100  # data sets computed together: what fits in the cache
 METHODS: tuple[Method, ...] = ("labels", "ppi", "ppi++", "judge")
 NARROWER = tuple(round(1 - 0.02 * k, 2) for k in range(1, 26))  # .98 to .5 of the width
 TRUTH = 3.0  # mean of the ratings from 1 to 5
+LENIENCIES = (0.0, 0.05, 0.1, 0.25)  # toward the second system, of the range of the judge's scale
+PROBES = (0, 5, 20, 50)  # labels of the second system; the first one has LABELED
+LABELED, INPUTS = 120, 400
 
 
 def people(rng: np.random.Generator, trials: int, p: float | None, shared: float) -> Floats:
@@ -192,6 +195,51 @@ def systems_coverage(n: int, kind: str, trials: int, systems: int = 5) -> list[R
     return [{
         "n": n, "ratings": kind, "all means": means, "all differences": differences, "all ranks": ranks,
         "data sets": trials,
+    }]  # fmt: skip
+
+
+def transfer_coverage(probe: int, leniency: float, kind: str, trials: int) -> list[Row]:
+    """Two equally good systems on the same inputs; the judge is more lenient toward the second one, which has few labels
+    or none."""
+    from scipy.stats import norm
+
+    rng = np.random.default_rng([probe, round(100 * leniency), KINDS.index(kind), 81])
+    rating = kind == RATING
+    bounds, unit = (SCALE, 4.0) if rating else (None, 1.0)
+    truth = 1 + norm.sf((np.arange(2, 6) - 1.5) / 4, 0.5, 0.2).sum() if rating else norm.sf(0.45, 0.5, 0.2)
+    places = np.arange(INPUTS)
+    held = np.stack([places < LABELED, (places >= LABELED // 2) & (places < LABELED // 2 + probe)])
+    refused = bool(left_out_systems(held.sum(axis=1), np.full(2, INPUTS)).any())
+    names = ("first", "second", "pooled", "before")
+    covered, audits = {name: list[Floats]() for name in names}, list[Transfer]()
+    for _ in range(trials // AT_ONCE):
+        shared, own = rng.standard_normal((AT_ONCE, 1, INPUTS)), rng.standard_normal((AT_ONCE, 2, INPUTS))
+        quality = 0.5 + 0.2 * np.sqrt(0.5) * (shared + own)
+        score = quality + np.array([0, leniency])[:, None] + 0.1 * rng.standard_normal(quality.shape)
+        y = np.clip(np.round(1 + 4 * quality), 1, 5) if rating else (quality > 0.45).astype(float)
+        f = np.clip(1 + 4 * score, 1, 5) if rating else np.clip(score, 0, 1)
+        f = (f > 0.45).astype(float) if kind == "verdict" else f
+        labels = np.where(held, y, np.nan)
+        flat = [a.reshape(AT_ONCE, -1) for a in (labels, f)]
+        all_at_once = PartlyLabelled(*flat, clusters=np.tile(places, 2), bounds=bounds)
+        samples = [PartlyLabelled(labels[:, k], f[:, k], bounds=bounds) for k in (0, 1)]
+        found = {"first": mean_estimate(samples[0]), "before": mean_estimate(all_at_once)}
+        if not refused:
+            found["second"] = mean_estimate(samples[1])
+            one, two = (found[name].influence for name in ("first", "second"))
+            r = (one * two).sum(axis=-1) / np.sqrt((one**2).sum(axis=-1) * (two**2).sum(axis=-1))
+            correlation = np.eye(2) + r[:, None, None] * (1 - np.eye(2))
+            found["pooled"] = pool_means([found["first"], found["second"]], np.array([0.5, 0.5]), correlation)
+            audits.append(transfer_test(*samples, margin=0.05 * unit))
+        for name, e in found.items():
+            covered[name].append((e.low <= truth) & (truth <= e.high))
+    outcomes, differences = (np.concatenate([getattr(a, k) for a in audits] or [[]]) for k in ("outcome", "difference"))
+    return [{
+        "probe": probe, "leniency": leniency, "kind": kind, "refused": refused, "data sets": trials,
+        **{name: float(np.concatenate(covered[name]).mean()) if covered[name] else None for name in names},
+        "difference": float(differences.mean()) if len(differences) else None,
+        **{o: float((outcomes == o).mean()) if len(outcomes) else None
+           for o in ("transfers", "does not transfer", "undecided")},
     }]  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from nlgauge.stats.estimation import (
     sparse_correlation,
     systems,
 )
+from nlgauge.stats.estimation.systems import PROBE_LABELS
 
 Row = world.Row
 KEPT = Path("out/estimates.json")
@@ -64,6 +65,11 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
             for rho in (0.3, 0.6, 0.9):
                 run = partial(world.correlation_coverage, n, rho, True, design, FEWER)
                 yield f"correlations {n} {design} {rho}", run
+    for kind in world.KINDS:
+        for leniency in world.LENIENCIES:
+            for probe in world.PROBES:
+                run = partial(world.transfer_coverage, probe, leniency, kind, TRIALS)
+                yield f"transfer {kind} {leniency} {probe}", run
     for grouping in ("input", "item", "system"):
         for n in (30, 100):
             for rho in (0.5, 0.9):
@@ -89,6 +95,7 @@ CODE = {  # that the cells of a kind rest on
     "corrected": (rogan_gladen, world.corrected_coverage),
     "several": (several_judges, means, shares, proportion, world.several_coverage),
     "systems": (systems, means, shares, proportion, world.systems_coverage),
+    "transfer": (systems, means, shares, proportion, world.transfer_coverage),
     "correlations": (sparse_correlation, several_judges, means, world.correlation_coverage),
     "groups": (grouped_correlation, sparse_correlation, means, several_judges, groups),
 }
@@ -164,6 +171,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         [[r["n"], r["ratings"], *(f"{r[k]:.3f}" for k in ("all means", "all differences", "all ranks"))]
          for r in of("systems")],
     )]  # fmt: skip
+    parts += _transfer_section(of("transfer"))
     parts += ["\n## Real judges: SummEval\n", REAL, *table(
         ["labels", "judge", "aspect", "people's scale", "correlation", "labels only", "PPI++", "judge alone", "width"],
         [[r["n"], r["judge"], r["aspect"], r["scale"], f"{r['correlation']:.2f}",
@@ -184,6 +192,24 @@ def page(kept: dict[str, list[Row]]) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
+def _transfer_section(rows: list[Row]) -> list[str]:
+    """Coverage by leniency and number of labels of the second system, and the outcomes of the audit."""
+
+    def cell(row: Row, name: str) -> str:
+        return "refused" if row[name] is None else shown({"coverage": row[name]})
+
+    def share(row: Row, name: str) -> str:
+        return "" if row[name] is None else f"{row[name]:.3f}"
+
+    outcomes = ("transfers", "does not transfer", "undecided")
+    return ["\n## Labels that do not cover every system\n", TRANSFER, *table(
+        ["ratings", "leniency", "labels of the second", "first", "second", "pooled", "labels taken as random", "difference", *outcomes],
+        [[r["kind"], f"{r['leniency']:g}", r["probe"], *(cell(r, k) for k in ("first", "second", "pooled")),
+          f"{r['before']:.3f}", "" if r["difference"] is None else f"{r['difference']:+.2f}",
+          *(share(r, k) for k in outcomes)] for r in rows],
+    )]  # fmt: skip
+
+
 def _families(of: Callable[[str], list[Row]]) -> dict[str, list[float]]:
     """Coverage of every cell of the tables below, by table; of ranks none is stated, so they are not among them."""
     found: dict[str, list[float]] = {}
@@ -193,6 +219,9 @@ def _families(of: Callable[[str], list[Row]]) -> dict[str, list[float]]:
     found["several judges"] = [row["coverage"] for row in of("several")]
     found["corrected for both error rates"] = [row["coverage"] for row in of("corrected") if row["given"] > 0.5]
     found["five systems at once"] = [row[k] for row in of("systems") for k in ("all means", "all differences")]
+    found["systems with few labels, and pooled"] = [
+        row[k] for row in of("transfer") for k in ("first", "second", "pooled") if row[k] is not None
+    ]
     found["real judges"] = [row[k] for row in of("summeval") for k in ("labels", "ppi++")]
     found["correlations over all rows"] = [row[k] for row in of("correlations") for k in ("coverage", "plain")]
     for name in ("input", "item", "system"):
@@ -319,6 +348,14 @@ GROUPS = (
     "Eight systems, 400 inputs; *abilities*: correlation of the systems' qualities with what the metric "
     f"sees of them. The truth is that of these systems over all inputs like these ({groups.MANY:,} drawn, or computed for system means), which is what the interval is for; "
     f"Data sets a line: {BY_GROUP['input']:,} by input and {BY_GROUP['item']} by item, {groups.SAME} of the same systems, {BY_GROUP['system']} over system means, each of other systems (chance, where .95 is right: .940 to .960, .929 to .971, .933 to .967). Few systems make few values of a rank correlation of their means, so its interval holds more often than stated.\n"
+)
+TRANSFER = (
+    f"Two systems that are equally good answer the same {world.INPUTS} inputs (verdict: both give pass or fail; number: the judge gives a number). The first has {world.LABELED} labels. The judge is more "
+    "lenient toward the second one, by a part of its scale, and that one has no label or few. *First, second, pooled*: coverage of the estimate for each system and over all outputs. "
+    "*Labels taken as random*: coverage of the estimate over all outputs from all labels as if they were drawn from all outputs, which uses the judge's errors on the first "
+    "system for the second. The last three columns: how often the test with a margin of 5% of the scale says that the judge's error transfers, does not, or is undecided. "
+    "*Difference*: of the judge's mean error between the systems, mean over the data sets. "
+    f"{TRIALS:,} data sets a line (an interval that is right shows .940 to .960). The least number of labels of a system, {PROBE_LABELS}, was chosen on other seeds: with 15 labels and verdicts coverage was .926.\n"
 )
 REAL = (
     "Rows drawn with replacement from the 1,200 outputs that the judges scored, so that the truth is the mean of all of "

@@ -114,3 +114,17 @@ def test_a_cell_is_computed_again_when_its_code_changes_and_not_for_a_comment(tm
         spec.loader.exec_module(module)
         found.append(fingerprint(module))
     assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("kind", world.KINDS)
+@pytest.mark.parametrize("leniency", [0.0, 0.25])
+def test_a_probe_gives_intervals_that_hold_however_lenient_the_judge_is(kind: str, leniency: float) -> None:
+    row = world.transfer_coverage(20, leniency, kind, TRIALS)[0]
+    assert all(at_least(0.94, row[name]) for name in ("first", "second", "pooled")), row
+    wrong = "does not transfer" if leniency == 0 else "transfers"
+    assert binomtest(round(row[wrong] * TRIALS), TRIALS, 0.05, "greater").pvalue > CHANCE
+
+
+def test_labels_of_one_system_refuse_the_other_and_borrowed_errors_would_miss_the_truth() -> None:
+    row = world.transfer_coverage(0, 0.25, "number", TRIALS)[0]
+    assert row["refused"] and row["second"] is row["pooled"] is None and row["before"] < 0.2

@@ -163,3 +163,83 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
     shown = [line for block in blocks for line in block.splitlines()[1:] if "   " in line]
     assert len(shown) > 20
     assert [line for line in shown if line not in printed] == []
+
+
+def transport(home: Path, probe: int, lenient: float = 0.25) -> str:
+    """Two equally good systems; the judge is more lenient toward 'new', which has `probe` labels."""
+    draw = random.Random(5)
+    with (home / "transport.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["system", "id", "answer", "judge_score", "human"])
+        for k in range(400):
+            for system, more, labels in (("old", 0.0, 120), ("new", lenient, probe)):
+                quality = draw.gauss(0.5, 0.2)
+                score = round(min(1, max(0, quality + more + draw.gauss(0, 0.1))), 3)
+                rows.writerow([system, f"q{k}", "x y z", score, int(quality > 0.45) if k < labels else ""])
+    return "transport.csv"
+
+
+def test_a_system_without_labels_gets_no_number_and_there_is_none_over_all_outputs(tmp_path: Path) -> None:
+    run = nlgauge("estimate", transport(tmp_path, 0), "--format", "json", cwd=tmp_path)
+    table = json.loads(run.stdout)["tables"][0]
+    values = {(row["system"], row["measure"]): row["value"] for row in table["rows"]}
+    assert values["new", "ppi_plus"] is values["new", "labels_only"] is None
+    assert values["old", "ppi_plus"] is not None and "all" not in {system for system, _ in values}
+    text = nlgauge("estimate", "transport.csv", cwd=tmp_path).stdout.replace("\n", " ")
+    assert "all 120 labels are of system 'old'; 'new' has none: label about " in text
+    assert "labels per system: old 120, new 0." in text and "of outputs of 'old'" in text
+    assert "nothing shows that labelled rows differ" in text
+
+
+def test_five_labels_of_a_system_are_not_enough_where_another_has_many(tmp_path: Path) -> None:
+    text = nlgauge("estimate", transport(tmp_path, 5), cwd=tmp_path).stdout.replace("\n", " ")
+    assert "120 of 125 labels are of system 'old'; 'new' has 5: label about " in text
+
+
+def test_a_probe_audits_the_transfer_and_each_system_counts_by_its_outputs(tmp_path: Path) -> None:
+    run = nlgauge("estimate", transport(tmp_path, 50), "--format", "json", cwd=tmp_path)
+    table = json.loads(run.stdout)["tables"][0]
+    rows = {(row["system"], row["measure"]): row for row in table["rows"]}
+    every, old, new = (rows[system, "ppi_plus"] for system in ("all", "old", "new"))
+    assert abs(every["value"] - (old["value"] + new["value"]) / 2) < 1e-9
+    assert every["high"] - every["low"] > 0.7 * (new["high"] - new["low"]) / 2
+    assert new["low"] < 0.6 < new["high"]
+    text = nlgauge("estimate", "transport.csv", cwd=tmp_path).stdout.replace("\n", " ")
+    assert "Judge's error from 'old' to 'new': does not transfer; difference +0." in text and "margin ±0.05" in text
+    wide = nlgauge("estimate", "transport.csv", "--margin", "0.9", cwd=tmp_path).stdout.replace("\n", " ")
+    assert "Judge's error from 'old' to 'new': transfers" in wide and "margin ±0.9" in wide
+
+
+def test_a_random_draw_from_many_systems_leaves_none_out(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    labelled = set(draw.sample(range(800), 60))
+    rows = []
+    for k in range(800):
+        good = draw.random() < 0.6
+        label = int(good) if k in labelled else ""
+        rows.append(f"s{k % 20},q{k // 20},some words,{draw.gauss(0.7 if good else 0.4, 0.1):.3f},{label}")
+    (tmp_path / "many.csv").write_text("\n".join(["system,id,answer,judge,human", *rows]))
+    run = nlgauge("estimate", "many.csv", "--format", "json", cwd=tmp_path)
+    found = {(r["system"], r["measure"]): r for r in json.loads(run.stdout)["tables"][0]["rows"]}
+    assert found["all", "ppi_plus"]["low"] < 0.6 < found["all", "ppi_plus"]["high"]
+    assert "No estimate over all outputs" not in run.stdout
+
+
+def test_verdicts_gate_and_run_say_which_systems_have_no_labels(tmp_path: Path) -> None:
+    name = transport(tmp_path, 0)
+    cut = ["--judge-pass-from", "0.5"]
+    gap = "120 labels are of system 'old'; 'new' has none"
+    assert gap in nlgauge("verdicts", name, *cut, cwd=tmp_path).stdout.replace("\n", " ")
+    kappa = nlgauge("gate", name, "--min", "kappa=.2", *cut, cwd=tmp_path)
+    assert kappa.returncode == 0 and gap in kappa.stdout.replace("\n", " ")
+    share = nlgauge("gate", name, "--min", "pass_rate=.3", "--format", "json", cwd=tmp_path)
+    verdicts = {row["system"]: row["verdict"] for table in json.loads(share.stdout)["tables"] for row in table["rows"]}
+    assert share.returncode == 3 and verdicts == {"old": "passed", "new": "undecided"}
+    assert gap in nlgauge("run", name, cwd=tmp_path).stdout.replace("\n", " ")
+
+
+def test_verdicts_audit_the_transfer_between_systems_with_unequal_labels(tmp_path: Path) -> None:
+    name = transport(tmp_path, 60)
+    text = nlgauge("verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
+    assert "labels per system: old 120, new 60." in text
+    assert "judge_score: Judge's error from 'old' to 'new': does not transfer; difference +0." in text

@@ -8,7 +8,7 @@ import pytest
 from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
-from nlgauge.stats.estimation.systems import compare_systems
+from nlgauge.stats.estimation.systems import compare_systems, left_out_systems, pool_means, transfer_test
 
 REPETITIONS = 600
 SLACK = 4 * np.sqrt(0.05 * 0.95 / REPETITIONS)
@@ -106,3 +106,50 @@ def test_rogan_gladen_holds_the_truth_and_refuses_a_judge_at_chance() -> None:
     found = rogan_gladen((judge, 1000), (a, passed), (b, 100 - passed))
     assert ((found.low <= 0.3) & (found.high >= 0.3)).mean() > 0.95 - SLACK
     assert np.isnan(rogan_gladen((500, 1000), (26, 50), (25, 50)).value)
+
+
+def test_labels_of_ten_of_forty_systems_leave_the_other_thirty_out() -> None:
+    """Each system alone might have no label by chance; thirty of them do not."""
+    rows, labels = np.full(40, 30), np.zeros(40, np.int64)
+    labels[:10] = 9
+    assert left_out_systems(labels, rows).tolist() == [False] * 10 + [True] * 30
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_labels_leave_no_system_out(seed: int) -> None:
+    rows = np.random.default_rng(seed).integers(20, 400, 15)
+    drawn = np.random.default_rng([seed, 1]).multivariate_hypergeometric(rows, 60)
+    assert not left_out_systems(drawn, rows).any()
+
+
+def test_the_pooled_mean_of_correlated_systems_is_wider_and_of_one_system_its_own() -> None:
+    rng = np.random.default_rng(2)
+    labels = np.where(np.arange(200) < 60, rng.integers(1, 6, (2, 200)), np.nan)
+    each = [mean_estimate(PartlyLabelled(part, bounds=(1, 5)), "labels") for part in labels]
+    half = np.array([0.5, 0.5])
+    alone, alike = pool_means(each, half), pool_means(each, half, np.ones((2, 2)))
+    assert alike.width > 1.3 * alone.width
+    one = pool_means(each[:1], np.ones(1))
+    assert (one.low, one.high) == pytest.approx((each[0].low, each[0].high))
+
+
+def test_a_judge_that_made_no_error_in_a_small_probe_does_not_transfer_by_that() -> None:
+    """No error among 20 labels allows 14%: the margin of 5% stays undecided."""
+    verdict = np.tile([1.0, 0.0], 200)
+    reference = PartlyLabelled(verdict, verdict)
+    probe = PartlyLabelled(np.where(np.arange(400) < 20, verdict, np.nan), verdict)
+    assert transfer_test(reference, probe, 0.05).outcome == "undecided"
+    many = PartlyLabelled(np.where(np.arange(400) < 350, verdict, np.nan), verdict)
+    assert transfer_test(reference, many, 0.05).outcome == "transfers"
+
+
+def test_rows_of_one_cluster_do_not_decide_a_transfer() -> None:
+    rng = np.random.default_rng(4)
+    quality = np.repeat(rng.normal(3, 1, 40), 10)
+    score, labels = rng.normal(3, 1, 400), np.where(np.arange(400) < 200, quality, np.nan)
+    clusters = np.repeat(np.arange(40), 10)
+    alone, together = (
+        transfer_test(PartlyLabelled(labels, score, clusters=c), PartlyLabelled(labels, score, clusters=c), 0.3)
+        for c in (None, clusters)
+    )
+    assert together.high - together.low > 2 * (alone.high - alone.low)

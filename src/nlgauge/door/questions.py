@@ -321,6 +321,7 @@ def estimate(
     people_pass_from: float | None = None,
     probability: str | None = None,
     strata: str | None = None,
+    margin: float | None = None,
 ) -> Table:
     """How good would people find these outputs? From their labels of a few and a judge's scores of all.
 
@@ -339,6 +340,9 @@ def estimate(
         The lowest rating that passes, to estimate a pass rate from ratings with more values.
     probability, strata : str, optional
         Columns with the probability, or the stratum, by which labelled rows were drawn; at random without them.
+    margin : float, optional
+        Largest difference of the judge's mean error between two systems that does not matter, in units of the labels:
+        the margin of the equivalence test that audits systems with few labels. 5% of the human scale by default.
 
     Examples
     --------
@@ -348,4 +352,5 @@ def estimate(
     ('rank', 8)
     """
     options = {"method": method, "part": part, "people_pass_from": people_pass_from, "probability": probability}
-    return analyse("estimate", select(data, aspect, judge).declared(), **options, strata=strata)
+    chosen = select(data, aspect, judge).declared()
+    return analyse("estimate", chosen, **options, strata=strata, margin=margin)

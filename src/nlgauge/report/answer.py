@@ -11,6 +11,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,7 +19,8 @@ import polars as pl
 
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.provenance import assumption
-from nlgauge.errors import Refusal
+from nlgauge.errors import NlgaugeError, Refusal
+from nlgauge.number import sentence
 from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import rank_ask
@@ -348,9 +350,24 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) ->
     elif lost:
         yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], run.refused)}"
     yield from _against(aspects)
+    yield from _unequal_labels(run)
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
+
+
+def _unequal_labels(run: Run) -> Iterator[str]:
+    """Yield which systems the labels leave out, or how many each has where some have less than half the share."""
+    from nlgauge.analyses._system_labels import panel_labels
+
+    found: dict[str, list[str]] = {}
+    for aspect in run.aspects:
+        with suppress(NlgaugeError):  # an aspect without a panel is answered elsewhere
+            counts = panel_labels(run.source.panel(aspect))
+            if counts.left_out or counts.unequal:
+                found.setdefault(sentence(counts.notes("results")[0]), []).append(aspect)
+    for text, names in found.items():
+        yield text if len(names) == len(run.aspects) else f"{some(names, 4)}: {text}"
 
 
 def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from nlgauge.analyses._system_labels import SystemLabels, count_system_labels
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, STRATUM
 from nlgauge.data.panel import clusters_of
@@ -69,6 +70,17 @@ class Rows:
         several = clusters.reshape(-1) if len(names) < len(self.unit) else None
         bounds = None if self.share or len(self.levels) < 2 else (min(self.levels), max(self.levels))
         return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share, bounds)
+
+    def label_counts(self) -> SystemLabels:
+        """Count the labels of each system, and find the systems that they leave out."""
+        expected = None
+        if self.strata is not None:
+            code = np.unique(self.strata, return_inverse=True)[1].reshape(-1)
+            expected = (np.bincount(code, self.labelled) / np.bincount(code))[code]
+        if self.probability is not None:
+            overall = self.labelled.mean() if expected is None else expected
+            expected = np.where(np.isfinite(self.probability), self.probability, overall)
+        return count_system_labels(self.system, self.labelled, self.unit, expected)
 
     def lacking(self) -> str:
         """What is missing for an interval; empty where nothing is."""
@@ -200,8 +212,21 @@ def representative(rows: Rows) -> list[tuple[str, float]]:
     if held.all() or held.sum() < FEWEST:
         return []
     measured = {**rows.scores, **({} if rows.length is None else {"length of the output": rows.length})}
-    found = [(name, _unlike(rows.unit, v, held)) for name, v in measured.items() if np.isfinite(v).all()]
+    # Systems with more labels than others must not look like rows that were chosen: each is tested by itself.
+    one_sample = [np.ones(len(held), bool)]
+    groups = one_sample if rows.label_counts().even else [rows.system == name for name in np.unique(rows.system)]
+    found = [
+        (name, _smallest_p([_unlike(rows.unit[g], v[g], held[g]) for g in groups if 0 < held[g].sum() < g.sum()]))
+        for name, v in measured.items()
+        if np.isfinite(v).all()
+    ]
     return [(name, min(1.0, p * len(found))) for name, p in found if np.isfinite(p)]
+
+
+def _smallest_p(each: Sequence[float]) -> float:
+    """Return the smallest p of several tests, times their number (Bonferroni); NaN where none has one."""
+    given = [p for p in each if np.isfinite(p)]
+    return min(1.0, min(given) * len(given)) if given else float("nan")
 
 
 def _unlike(unit: NDArray[np.int64], values: Array, held: NDArray[np.bool_]) -> float:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
+from nlgauge.analyses._system_labels import MARGIN, SystemLabels, transfer_texts
 from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
 from nlgauge.data.choice import Choice
-from nlgauge.errors import NeedsMissing, RowNote
+from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
 from nlgauge.number import number
-from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
-from nlgauge.stats.estimation.systems import compare_systems
+from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer, compare_systems, joint_means, pool_means
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
@@ -22,6 +25,8 @@ EstimateMethod = Literal["ppi++", "ppi", "labels"]
 EstimatePart = Literal["means", "differences", "ranks"]
 LINE = ("measure", "metric")
 ALL = "all"  # in the column `system` of the rows over all systems
+MAX_SENTENCES = 4  # systems whose estimate is also a sentence, where there is none over all
+Part = tuple[Rows, Array | None]  # rows of a system, and the judge's score of each
 WORDS = {
     "labels_only": "labels only",
     "ppi": "PPI",
@@ -47,6 +52,7 @@ def estimate(
     people_pass_from: float | None = None,
     probability: str | None = None,
     strata: str | None = None,
+    margin: float | None = None,
     level: float = 0.95,
 ) -> Table:
     """Mean rating or pass rate of every system: labels only, with the judge (`metrics`; several become one
@@ -54,13 +60,16 @@ def estimate(
 
     `part`: 'differences' of systems or their 'ranks', with intervals that hold for all at once by `method`.
     Columns `low_alone`, `high_alone`: ends that err with half the error rate each, to be held against a limit.
-    `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random.
+    `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random. `margin`: the
+    largest difference of the judge's mean error between two systems that does not matter, in units of the labels; 5% of
+    the range of the human scale by default.
     """
     data = choice.data
     rows = rows_of(
         data, data.aspect(aspect), choice.metrics, cut=people_pass_from, probability=probability, strata=strata,
         keep_people=choice.keep_people,
     )  # fmt: skip
+    counts = rows.label_counts()
     judge, score, notes = predictor(rows)
     if score is None and method != "labels":
         raise NeedsMissing(
@@ -68,40 +77,79 @@ def estimate(
             data=data.name,
             code="no_scores",
         )
+    if margin is not None and margin <= 0:
+        raise NlgaugeError(f"margin must be above 0; got {margin:g}.")
+    inside = ~np.isin(rows.system, counts.left_out)
+    if not inside.any():
+        raise NeedsMissing(
+            f"{counts.gap_text()}; label at least {PROBE_LABELS} of a system.",
+            data=data.name,
+            aspect=rows.aspect,
+            code="too_few_labels",
+        )
+    covered, own = rows.of(inside), None if score is None else score[inside]
     table = (
-        _means(rows, judge, score, level)
+        _means(covered, counts, judge, own, level, margin)
         if part == "means"
-        else _systems(rows, judge, score, method, part, level, choice.seed)
+        else _systems(covered, judge, own, method, part, level, choice.seed)
     )
-    found = representative(rows)
+    if counts.left_out and part != "means":
+        table.notes.append(f"left out: {counts.gap_text()}.")
+    found = representative(covered)
     if found:
         words, fine = check_words(found)
         (table.notes if fine else table.headlines).append(words)
     table.facts["representative"] = {name: round(p, 6) for name, p in found}
-    table.notes += [*notes, *rows.notes, *_design_notes(rows, len(set(rows.system)))]
+    table.facts["labels"] = dict(zip(counts.names, counts.labels, strict=True))
+    table.notes += [*notes, *rows.notes, *_design_notes(rows, counts)]
     table.signature = f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}"
     return table
 
 
-def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
+def _means(
+    rows: Rows, counts: SystemLabels, judge: str, score: Array | None, level: float, margin: float | None
+) -> Table:
+    """Means of the systems that have labels, and over all of them where none is left out."""
+    several = len(counts.names) > 1
+    parts = {
+        name: (mine, None if score is None else score[inside])
+        for name in counts.covered
+        if (mine := rows.of(inside := rows.system == name)).labelled.any()
+    }
     found: list[Row] = []
-    systems = list(dict.fromkeys(rows.system.tolist()))
-    groups = [(ALL, np.ones(len(rows.labels), bool))] if len(systems) > 1 else []
-    for system, inside in [*groups, *((s, rows.system == s) for s in systems)]:
-        mine = rows.of(inside)
-        if mine.labelled.any():
-            name = system if len(systems) > 1 else ALL
-            found += _mean_rows(mine, name, judge, None if score is None else score[inside], level)
+    if several and not counts.left_out:
+        own_labels = len(parts) == len(counts.names) and not any(mine.lacking() for mine, _ in parts.values())
+        designed = rows.probability is not None or rows.strata is not None
+        if own_labels and not designed and not counts.even:
+            found += _pooled_rows(rows, list(parts.values()), judge, score, level)
+        else:
+            found += _mean_rows(rows, ALL, judge, score, level)
+    for name, (mine, own) in parts.items():
+        found += _mean_rows(mine, name if several else ALL, judge, own, level)
     best = next((r for r in found if r["measure"] == "ppi_plus"), found[0])
+    answers = _sentences(rows, found, best) if not counts.left_out else []
+    margin = margin or MARGIN * (1.0 if rows.share else max(rows.levels) - min(rows.levels))
+    if counts.left_out:
+        size = dict(zip(counts.names, counts.rows, strict=True))
+        needed = {name: _labels_needed(found, size[name], margin) for name in counts.left_out}
+        whose = "it" if len(needed) == 1 else "each"
+        answers.append(
+            f"No estimate over all outputs: {counts.gap_text()}: label about {max(needed.values()):,} outputs of "
+            f"{whose} (for a {level:.0%} CI of about ±{margin:.2g})."
+        )
+        named = [r for r in found if r["measure"] == best["measure"] and r["system"] in parts]
+        answers += [_sentences(rows, found, r)[0] for r in named[:MAX_SENTENCES]]
+        found += _refused_rows(rows, counts, judge, needed)
+    audit, transfers = ([], {}) if not counts.unequal or score is None else _audit(parts, counts, margin)
     return Table(
         title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
         rows=found,
         layout=Layout("system", LINE, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
-        if len(systems) > 1
+        if several
         else Layout(LINE, "system", "value", line=lambda key: _line(dict(zip(LINE, key, strict=True)))),
         cells={"value": lambda row: _value(row, rows.share)},
-        answers=_sentences(rows, found, best),
-        facts={"share": rows.share},
+        answers=[*answers, *audit],
+        facts={"share": rows.share, "transfer": transfers},
         method=f"{level:.0%} intervals for outputs like these, "
         + (
             "with half a pass and half a fail added that the judge gets wrong (labels alone, drawn at random: a count)."
@@ -110,6 +158,85 @@ def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
         ),
         notes=_missing(found),
     )
+
+
+def _audit(parts: Mapping[str, Part], counts: SystemLabels, margin: float) -> tuple[list[str], dict[str, Any]]:
+    """Test whether the judge's mean error on the system with most labels is that on each other one."""
+    samples = {name: mine.sample(own) for name, (mine, own) in parts.items() if not mine.lacking()}
+    if len(samples) < 2:
+        return [], {}
+    reference, found = audit_transfer(samples, margin)
+    texts = transfer_texts(reference, found, margin, dict(zip(counts.names, counts.rows, strict=True)))
+    texts.append("Each system is estimated from its own labels, whether or not the judge's error transfers.")
+    return texts, {
+        name: {"reference": reference, "margin": margin, **{k: v.item() for k, v in t._asdict().items()}}
+        for name, t in found.items()
+    }
+
+
+def _labels_needed(found: list[Row], system_rows: int, margin: float) -> int:
+    """Return about how many labels of a system would give an interval of ± the margin, by the system with most."""
+    known = [r for r in found if np.isfinite(r["low"]) and r["measure"] in ("labels_only", "ppi_plus")]
+    if not known:
+        return min(PROBE_LABELS, system_rows)
+    most = max(known, key=lambda r: (r["n"], r["measure"] == "ppi_plus"))
+    half = (most["high"] - most["low"]) / 2
+    return min(max(PROBE_LABELS, math.ceil(most["n"] * (half / margin) ** 2)), system_rows)
+
+
+def _refused_rows(rows: Rows, counts: SystemLabels, judge: str, needed: Mapping[str, int]) -> list[Row]:
+    """Return rows without a value for the systems that the labels leave out."""
+    blank = dict.fromkeys(("value", "low", "high", "p", "weight", "worth", "low_alone", "high_alone"), np.nan)
+    measures = [("people", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
+    made = []
+    for name, n, total in zip(counts.names, counts.labels, counts.rows, strict=True):
+        if name in counts.left_out:
+            why = (
+                f"has {n or 'no'} label{'s' * (n != 1)}, and the others are of other systems: label about "
+                f"{needed[name]:,} of its outputs"
+            )
+            made += [
+                {"metric": who, "aspect": rows.aspect, "measure": measure, **blank, "n": n, "rows": total,
+                 "system": name, "reason": why}
+                for who, measure in measures
+            ]  # fmt: skip
+    return made
+
+
+def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | None, level: float) -> list[Row]:
+    """Pool systems that have different shares of labels: each counts by its outputs and uses its own labels."""
+    weights = np.array([len(mine.labels) for mine, _ in parts]) / len(rows.labels)
+    units = [mine.unit for mine, _ in parts]
+    methods: dict[str, Method] = {"labels_only": "labels"}
+    if score is not None and not rows.labelled.all():
+        methods["ppi_plus"] = "ppi++"
+        if len(rows.scores) == 1 and _scale(rows, score):
+            methods["ppi"] = "ppi"
+    made: list[Row] = []
+    plain_se = np.nan
+    for measure, method in methods.items():
+        samples = [mine.sample(None if method == "labels" else own) for mine, own in parts]
+        each, covariance = joint_means(samples, units, method, level)
+        sd = np.sqrt(np.diag(covariance))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = np.nan_to_num(covariance / np.outer(sd, sd))
+        np.fill_diagonal(correlation, 1.0)
+        pooled = pool_means(each, weights, correlation)
+        plain_se = pooled.se if method == "labels" else plain_se
+        row = _row(rows, ALL, "people" if method == "labels" else judge, measure, pooled, "")
+        row["worth"] = row["n"] * float((plain_se / pooled.se) ** 2) if pooled.se > 0 else np.nan
+        if method != "ppi":
+            apart = [mean_estimate(sample, method, level, equal_tails=True) for sample in samples]
+            ends = pool_means(apart, weights, correlation)
+            row |= {"low_alone": float(ends.low), "high_alone": float(ends.high)}
+        made.append(row)
+    if "ppi_plus" in methods:
+        made += [
+            _row(rows, ALL, name, "judge_only", mean_estimate(rows.sample(own), "judge", level), "")
+            for name, own in rows.scores.items()
+            if _scale(rows, own)
+        ]
+    return made
 
 
 def _missing(found: list[Row]) -> list[str]:
@@ -286,8 +413,9 @@ def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
     """The answer over all outputs in words."""
     mine = {r["measure"]: r for r in found if r["system"] == best["system"]}
     share, plain = rows.share, mine["labels_only"]
-    said = "People would pass" if share else "People would give these outputs"
-    what = " of outputs like these" if share else " on average"
+    whose = "these outputs" if best["system"] == ALL else f"outputs of '{best['system']}'"
+    said = "People would pass" if share else f"People would give {whose}"
+    what = " on average" if not share else " of outputs like these" if best["system"] == ALL else f" of {whose}"
     if not np.isfinite(best["low"]):
         labels = f"{best['n']:,} label{'s' if best['n'] > 1 else ''}{' and the judge' if best is not plain else ''}"
         return [f"{labels} give {_value(best, share)}{what}, which is no estimate yet: {best['reason']}."]
@@ -313,12 +441,12 @@ def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
     return lines
 
 
-def _design_notes(rows: Rows, systems: int) -> list[str]:
-    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled."]
+def _design_notes(rows: Rows, counts: SystemLabels) -> list[str]:
+    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
     if rows.probability is not None:
         notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
     if rows.strata is not None and len(np.unique(rows.strata)) > 1:
         notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
-    if rows.clustered or systems > 1:
+    if rows.clustered or len(counts.names) > 1:
         notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")
-    return notes
+    return [note for note in notes if note]

@@ -63,7 +63,7 @@ def sparse_agreement(
         raise NeedsMissing(
             "no metric scores found; name their columns with --metric.", data=data.name, code="no_scores"
         )
-    checked = representative(rows)
+    checked = representative(rows.of(~np.isin(rows.system, rows.label_counts().left_out)))
     words = [check_words(checked)[0]] if checked else []
     return Table(
         title=f"{data.name}: agreement with people over all outputs from {int(rows.labelled.sum()):,} labels, "
@@ -77,6 +77,7 @@ def sparse_agreement(
         + ("" if len(found) == len(named) * len(COEFFICIENTS) else GROUPED),
         notes=[
             *words, f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
+            *filter(None, [rows.label_counts().count_text()]),
             *(f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])),
         ],
         signature=f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}",
@@ -105,7 +106,10 @@ def _lacking(rows: Rows, grouping: str) -> str:
         return f"more than {MOST:,} labels: `nlgauge meta` has their correlation"
     if why := rows.lacking() or (f"needs at least {FEWEST} labels, found {n}" if n < FEWEST else ""):
         return why
-    systems = list(dict.fromkeys(rows.system.tolist()))
+    counts = rows.label_counts()
+    if counts.left_out and grouping == "global":
+        return f"global: {counts.gap_text()}"
+    systems = list(counts.names)
     if grouping == "input":
         if rows.strata is not None or (rows.probability is not None and np.ptp(rows.probability[rows.labelled]) > 0):
             return (

@@ -8,6 +8,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._system_labels import MARGIN, SystemLabels, panel_labels, transfer_texts
 from nlgauge.analyses.verdicts._labelled import (
     Labelled,
     PeoplePass,
@@ -30,7 +31,10 @@ from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import may_be_best
+from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer
 from nlgauge.table import Row, Table
+from nlgauge.types import Mask
 
 WORDS = {
     "fail_recall": "of those people failed, the judge failed",
@@ -77,6 +81,7 @@ def verdicts(
     judge_pass_from: float | None = None,
     level: float = 0.95,
     interval: Kind = "lean",
+    margin: float = MARGIN,
 ) -> Table:
     """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass
     and beside what two people have in common.
@@ -84,9 +89,11 @@ def verdicts(
     `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two. The columns
     n_failures and n_passes count the human verdicts behind a judge's figures, n_systems the systems they come from.
     may_be_best (at balanced accuracy) marks the judges that no other one is significantly better than, a confidence
-    set for the best one.
+    set for the best one. margin: the largest difference of the judge's mean error (pass minus human pass) between two
+    systems that does not matter, where systems have unequal shares of labels.
     """
     people = people_pass(panel, people_pass_from)
+    by_system = panel_labels(panel)
     rows: list[Row] = []
     judged: dict[str, tuple[Labelled, np.ndarray]] = {}
     notes = list(people.notes)
@@ -104,7 +111,7 @@ def verdicts(
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
         of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
         rows += [{**row, **mine.label_counts()} for row in of_judge]
-        notes.append(f"{name}: {said}")
+        notes += [f"{name}: {said}", *_transfer_notes(panel, by_system, mine, passed, margin)]
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         remedy = " `nlgauge meta --analysis threshold` takes a judge's numbers."
@@ -128,10 +135,29 @@ def verdicts(
         method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; "
         "kappa, Matthews' correlation, balanced accuracy, Youden's J and the lead: melded from the shares they are "
         "made of, no random draws. The p of the lead is McNemar's (mid-P).",
-        notes=[*notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
+        notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
         facts={"left_out": {r.metric: r.reason for r in refused}} if refused else {},
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )  # fmt: skip
+
+
+def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: Mask, margin: float) -> list[str]:
+    """Test whether the judge's mean error is the same on systems with unequal shares of labels."""
+    if not counts.unequal:
+        return []
+    samples = {}
+    for name in counts.covered:
+        inside = rows.at[0] == panel.systems.index(name)
+        if inside.sum() < PROBE_LABELS:
+            continue
+        cluster = None if panel.clusters is None else np.asarray(panel.clusters)[rows.at[1][inside]]
+        codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1].reshape(-1)
+        human, judge = (np.asarray(v[inside], np.float64) for v in (rows.passed, passed))
+        samples[name] = PartlyLabelled(human, judge, clusters=codes, share=True)
+    if len(samples) < 2:
+        return []
+    size = dict(zip(counts.names, counts.rows, strict=True))
+    return [f"{rows.judge}: {text}" for text in transfer_texts(*audit_transfer(samples, margin), margin, size)]
 
 
 def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Figure]) -> list[Row]:

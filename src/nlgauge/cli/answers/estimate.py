@@ -42,13 +42,15 @@ def command(
         "estimate a pass rate.")] = None,
     agreement: Annotated[bool, o.choice("--agreement", "Also: how well does each metric agree with people over all "
         "outputs?")] = False,
+    margin: Annotated[float | None, o.choice("--margin", "Largest difference of the judge's mean error between "
+        "systems that does not matter, in units of the labels; 5% of the scale by default.")] = None,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.")] = 0.95,
 ) -> list[Table]:  # fmt: skip
     pick = pick.clustered(cluster).declared()
     if names := o.listed(judge):
         pick = replace(pick, metrics=names)
     design = {"probability": probability, "strata": strata, "people_pass_from": people_pass_from, "level": level}
-    tables = pick.each("estimate", method=method, **design)
+    tables = pick.each("estimate", method=method, margin=margin, **design)
     if len(pick.data.systems) > 1:
         for part in ("differences", "ranks"):
             with suppress(NeedsMissing):  # one system with labels: nothing to compare

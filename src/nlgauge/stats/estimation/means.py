@@ -316,7 +316,7 @@ def _one_more(sample: PartlyLabelled, found: MeanEstimate, value: Any) -> tuple[
     average, by weight) is among those of its verdict, and with the weights seen. As an error of the judge, or of the
     stratum, it weighs as those rows do on average. In clusters of k rows it counts as √k."""
     y = np.where(sample.labelled, sample.labels, 0.0)
-    w, every = _label_weights(sample, y)
+    w, every = label_weights(sample, y)
     many = 1.0 if sample.clusters is None else np.sqrt(sample.labelled.sum(axis=-1) / _labelled_clusters(sample))
     expected = np.clip(found.expected, 0.0, 1.0)
     order = np.lexsort((every, expected), axis=-1)
@@ -374,14 +374,14 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
     """Verdicts drawn at random that would have the variance of labels only in this design."""
     # The variance hangs on rare ratings at the far end, which few labels may lack: part of the heaviest is added.
     y = np.where(sample.labelled, sample.labels, 0.0)
-    largest = _label_weights(sample, y)[0].max(axis=-1)
+    largest = label_weights(sample, y)[0].max(axis=-1)
     rare = FAR * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
     most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
 
 
-def _label_weights(sample: PartlyLabelled, y: Floats) -> tuple[Floats, Floats]:
+def label_weights(sample: PartlyLabelled, y: Floats) -> tuple[Floats, Floats]:
     """How much each label counts in the mean of labels only (they add up to 1), and every row if it were labelled,
     which is that of the heaviest label where its probability is not known."""
     rows = y.shape[-1]

@@ -1,0 +1,162 @@
+"""How many labels each system has, which systems the labels leave out, and whether the judge's error transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.data.panel import Panel
+from nlgauge.number import some
+from nlgauge.stats.estimation.systems import IMPROBABLE, PROBE_LABELS, TRANSFER_LEVEL, Transfer, left_out_systems
+from nlgauge.types import Array
+
+MAX_LISTED = 8  # systems whose counts are listed one by one
+MARGIN = 0.05  # of the range of the human scale: the default margin of a transfer
+
+
+@dataclass(frozen=True)
+class SystemLabels:
+    """Labels of each system, in the order of the data. left_out: systems that the labels are not a sample of."""
+
+    names: tuple[str, ...]
+    labels: tuple[int, ...]
+    rows: tuple[int, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def covered(self) -> list[str]:
+        """The systems that the labels speak for."""
+        return [name for name in self.names if name not in self.left_out]
+
+    @property
+    def even(self) -> bool:
+        """Whether every system has its share of the labels, up to one label."""
+        labels, rows = np.array(self.labels), np.array(self.rows)
+        return bool((np.abs(labels - labels.sum() * rows / rows.sum()) <= 1).all())
+
+    @property
+    def unequal(self) -> bool:
+        """Whether the labeled share of a system is less than half that of another."""
+        shares = np.array(self.labels) / np.maximum(self.rows, 1)
+        return bool(2 * shares.min() < shares.max()) and not self.even
+
+    def count_text(self) -> str:
+        """State the number of labels of each system; nothing where there is one system.
+
+        >>> SystemLabels(("a", "b"), (120, 0), (400, 400), ("b",)).count_text()
+        'labels per system: a 120, b 0.'
+        """
+        if len(self.names) < 2:
+            return ""
+        if len(set(self.labels)) == 1:
+            return f"labels per system: {self.labels[0]:,} of each of {len(self.names)} systems."
+        if len(self.names) > MAX_LISTED:
+            none = self.labels.count(0)
+            lacking = f"; {none} have none" if none else ""
+            return f"labels per system: {min(self.labels):,} to {max(self.labels):,}{lacking}."
+        counts = ", ".join(f"{name} {n:,}" for name, n in zip(self.names, self.labels, strict=True))
+        return f"labels per system: {counts}."
+
+    def gap_text(self) -> str:
+        """State which systems the labels leave out; nothing where there is none.
+
+        >>> SystemLabels(("old", "new"), (120, 0), (400, 400), ("new",)).gap_text()
+        "all 120 labels are of system 'old'; 'new' has none"
+        """
+        if not self.left_out:
+            return ""
+        count = dict(zip(self.names, self.labels, strict=True))
+        total, inside = sum(self.labels), sum(count[name] for name in self.covered)
+        share = f"all {total:,}" if inside == total else f"{inside:,} of {total:,}"
+        word = "system" if len(self.covered) == 1 else "systems"
+        none, few = ([n for n in self.left_out if (count[n] == 0) == empty] for empty in (True, False))
+        lacking = [f"{_quoted(none)} {'has' if len(none) == 1 else 'have'} none"] if none else []
+        lacking += [f"'{name}' has {count[name]}" for name in few[:3]]
+        lacking += [f"{len(few) - 3} more have fewer than {PROBE_LABELS}"] if len(few) > 3 else []
+        if not self.covered:
+            return f"{'; '.join(lacking)}, of {total:,} labels"
+        return f"{share} labels are of {word} {_quoted(self.covered)}; {', '.join(lacking)}"
+
+    def notes(self, what: str) -> list[str]:
+        """State the gap and what it means for the results, or the number of labels of each system."""
+        if not self.left_out:
+            return [text] if (text := self.count_text()) else []
+        whose = _quoted(self.left_out)
+        return [
+            f"{self.gap_text()}: the {what} do not speak for {whose}; `nlgauge estimate` says about how many labels "
+            f"{'it needs' if len(self.left_out) == 1 else 'they need'}."
+        ]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return some([f"'{name}'" for name in names])
+
+
+def count_system_labels(
+    system: NDArray[np.str_],
+    labelled: NDArray[np.bool_],
+    unit: NDArray[np.int64] | None = None,
+    expected: Array | None = None,
+) -> SystemLabels:
+    """Count the labels of each system and find the systems that they leave out.
+
+    Parameters
+    ----------
+    system, labelled : arrays
+        Of every row.
+    unit : array of int, optional
+        Cluster of every row: labels of one cluster of a system count once in the test, since they are drawn together.
+    expected : array, optional
+        Probability with which each row was to be labeled, where the design is known. A system is then left out only if
+        it has no label although it should have some.
+    """
+    names = list(dict.fromkeys(system.tolist()))
+    place = {name: k for k, name in enumerate(names)}
+    code = np.array([place[name] for name in system.tolist()], np.int64)
+    labels, rows = (np.bincount(code[part], minlength=len(names)) for part in (labelled, np.ones(len(code), bool)))
+    if len(names) < 2:
+        marked = np.zeros(len(names), bool)
+    elif expected is not None:
+        marked = (labels == 0) & (np.exp(-np.bincount(code, expected, len(names))) * len(names) < IMPROBABLE)
+    else:
+        drawn = labels, rows
+        if unit is not None:
+            cells = code * (int(unit.max()) + 1) + unit
+            drawn = tuple(
+                np.bincount(np.unique(cells[part]) // (int(unit.max()) + 1), minlength=len(names))
+                for part in (labelled, np.ones(len(code), bool))
+            )
+        marked = left_out_systems(*drawn) & (labels < PROBE_LABELS)
+    left_out = tuple(name for name, out in zip(names, marked, strict=True) if out)
+    return SystemLabels(tuple(names), tuple(labels.tolist()), tuple(rows.tolist()), left_out)
+
+
+def panel_labels(panel: Panel) -> SystemLabels:
+    """Count the labels of each system of a panel, among the inputs that have a rating."""
+    labelled = np.isfinite(panel.human)
+    there = labelled | np.isfinite(np.array(list(panel.metrics.values()))).any(axis=0) if panel.metrics else labelled
+    order = [(panel.systems[k], k) for k in panel.listed]
+    system = np.concatenate([np.full(there[k].sum(), name) for name, k in order])
+    return count_system_labels(system, np.concatenate([labelled[k][there[k]] for _, k in order]))
+
+
+def transfer_texts(reference: str, found: Mapping[str, Transfer], margin: float, rows: Mapping[str, int]) -> list[str]:
+    """State the outcome of the equivalence test of the judge's mean error for each system."""
+    lines = []
+    for name, t in found.items():
+        text = (
+            f"Judge's error from '{reference}' to '{name}': {t.outcome}; difference {t.difference:+.2f} [{t.low:+.2f}, "
+            f"{t.high:+.2f}] ({TRANSFER_LEVEL:.0%} CI, margin ±{margin:.2g})"
+        )
+        if t.outcome == "undecided":
+            enough = np.isfinite(t.labels) and t.labels <= rows[name]
+            text += (
+                f"; about {int(t.labels):,} labels of '{name}' would decide"
+                if enough
+                else f"; more labels of '{name}' alone would not decide"
+            )
+        lines.append(f"{text}.")
+    return lines
