@@ -75,7 +75,7 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
     systems, inputs = np.nonzero(np.isfinite(people.passed) & np.isfinite(passed).all(axis=0))
     if not len(inputs):
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: no labelled row has a verdict of every judge.")
-    names = np.asarray(panel.clusters or panel.inputs)[inputs]
+    names = np.asarray(panel.units)[inputs]
     alone = len(set(names.tolist())) == len(names)
     return _AllVerdicts(
         people.passed[systems, inputs] > 0.5, passed[:, systems, inputs] > 0.5, None if alone else names
