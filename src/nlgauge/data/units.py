@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import polars as pl
 
+from nlgauge.data.tables.means import means_by
 from nlgauge.errors import DataError
 from nlgauge.number import count
 
@@ -103,3 +105,42 @@ def trials_text(samples: pl.DataFrame) -> str:
         return ""
     inputs, fewest, most = counts
     return f"{count(inputs, 'input')} × {fewest if fewest == most else f'{fewest} to {most}'} trials"
+
+
+def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
+    """Return the data with one output per system and input, for statistics that take inputs as independent.
+
+    Parameters
+    ----------
+    data : Dataset
+    how : {'mean', 'first'}
+        Keep the means of scores and ratings over the trials (and the text of the first), or the first trial alone.
+
+    Returns
+    -------
+    Dataset
+        The same data where no input has several trials.
+    """
+    if trial_counts(data.samples) is None:
+        return data
+    key = ["system", "input"]
+    names = data.samples.select(*key, base_inputs(data.samples).alias("__base__"))
+    samples = data.samples.with_columns(names["__base__"])
+    first = samples.unique(["system", "__base__"], keep="first", maintain_order=True)
+
+    def renamed(frame: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+        joined = frame.join(kept.select(*key, "__base__"), on=key, how="inner", maintain_order="left")
+        return joined.with_columns(pl.col("__base__").alias("input")).select(frame.columns)
+
+    used = first if how == "first" else names
+    ratings, scores = renamed(data.ratings, used), renamed(data.scores, used)
+    inputs = dict(names.select("input", "__base__").iter_rows())
+    return replace(
+        data,
+        samples=renamed(data.samples, first).drop(TRIAL_OF),
+        ratings=means_by(ratings, [*key, "aspect", "rater"], ["value"]),
+        scores=means_by(scores, key, data.metrics),
+        comparisons=data.comparisons.with_columns(pl.col("input").replace(inputs)),
+        failures=renamed(data.failures, first),
+        spans=renamed(data.spans, first),
+    )
