@@ -78,6 +78,12 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
     return Units()
 
 
+def unit_by_input(data: Dataset) -> dict[str, str]:
+    """Map each input to its independent unit."""
+    inputs = data.inputs
+    return dict(zip(inputs, units_of(data, inputs).names or inputs, strict=True))
+
+
 def _document_columns(samples: pl.DataFrame) -> list[str]:
     """Columns called after documents or conversations."""
     flat = [c for c, kind in samples.schema.items() if not kind.is_nested()]

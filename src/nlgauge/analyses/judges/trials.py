@@ -11,7 +11,7 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.units import base_inputs, trial_counts, trials_text, units_of
+from nlgauge.data.units import base_inputs, trial_counts, trials_text, unit_by_input
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.two_by_two import Figure
@@ -72,7 +72,7 @@ def trials(
     ks = sorted({*(x for x in USUAL_K if x <= counts[2]), counts[2]} if k is None else {int(x) for x in k})
     samples = data.samples
     base = base_inputs(samples)
-    unit = _codes(pl.Series(_unit_names(data)))
+    unit = _codes(samples["input"].replace_strict(unit_by_input(data)))
     of_input = _codes(samples["system"] + "\n" + base)
     same_text = None
     if "output" in samples.columns:
@@ -117,13 +117,6 @@ def trials(
         notes=[*notes, *dict.fromkeys(f"no interval: {row['reason']}." for row in rows if row["reason"])],
         signature=f"k:{','.join(map(str, ks))}|level:{level:g}",
     )
-
-
-def _unit_names(data: Dataset) -> list[str]:
-    """The independent unit of each sample."""
-    inputs = data.inputs
-    names = dict(zip(inputs, units_of(data, inputs).names or inputs, strict=True))
-    return [names[i] for i in data.samples["input"]]
 
 
 def _codes(names: pl.Series) -> Ints:
