@@ -138,7 +138,7 @@ def trial_icc(scores: ArrayLike, inputs: Ints, clusters: Ints, *, level: float =
     Returns
     -------
     Figure
-        `n` counts inputs. The interval leaves out whole clusters in turn (Fisher's z, Student's t).
+        `n` counts inputs. The interval leaves out whole clusters in turn (Fisher's z of an ICC, Student's t).
 
     Notes
     -----
@@ -170,9 +170,17 @@ def trial_icc(scores: ArrayLike, inputs: Ints, clusters: Ints, *, level: float =
         return Figure(value, n=n, reason=f"needs at least {CLUSTERS} inputs or clusters, found {groups}")
     if value >= 1 - 1e-9:
         return Figure(1.0, _lowest_perfect(y, groups, level), 1.0, n=n)
-    wide = jackknifed(rows, of_input, lambda s: np.arctanh(np.clip(_one_way_icc(s), -0.999999, 0.999999)))
+    k = len(y) / n
+    wide = jackknifed(rows, of_input, lambda s: _fisher_z(_one_way_icc(s), k))
     center, half = float(wide.value[0]), float(wide.half(level)[0])
-    return Figure(value, float(np.tanh(center - half)), float(np.tanh(center + half)), n=n)
+    low, high = (float(np.expm1(2 * z) / (np.expm1(2 * z) + k)) for z in (center - half, center + half))
+    return Figure(value, low, high, n=n)
+
+
+def _fisher_z(icc: Array, k: float) -> Array:
+    """Fisher's transformation of an ICC of k trials, which has nearly the same variance whatever the ICC is."""
+    held = np.clip(icc, -1 / (k - 1) + 1e-6, 1 - 1e-9)
+    return np.asarray(0.5 * np.log((1 + (k - 1) * held) / (1 - held)))
 
 
 def _lowest_perfect(scores: Array, groups: int, level: float) -> float:
