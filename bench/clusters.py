@@ -6,6 +6,10 @@ statement is tested twice: as if outputs were independent, which is what the pap
 and inputs.
 
     python -m bench.clusters            # 8 × 50 and 12 × 100, 400 data sets each, a few minutes on one core
+
+Trials of one input are not independent either: coverage of the intervals with 2, 5 and 10 trials.
+
+    python -m bench.clusters trials 1000
 """
 
 from __future__ import annotations
@@ -16,8 +20,12 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses.errors.relative_ranking import orders, signed_rank_p
+from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of, kappa
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import SimulationParams, simulate_panel
+from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.trials import mean_share, pass_at_k, pass_hat_k, trial_icc
+from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.stats.tests.ks import ks_permutation
 from nlgauge.stats.tests.row_column_permutation import ks_shuffled, order_tests, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
@@ -87,6 +95,81 @@ def _p_values(x: Any, z: Any, draws: int, seed: int) -> dict[tuple[str, str], fl
     }
 
 
+# --- trials of one input ----------------------------------------------------------------------------------------------
+
+TRIALS, CORRELATIONS, INPUTS = (2, 5, 10), (0.3, 0.7, 1.0), 40
+CELLS = (0.22, 0.08, 0.10, 0.60)  # people fail and the judge fails, passes; people pass and the judge fails, passes
+PEARSON = 0.5
+FIGURES = ("kappa", "accuracy", "pass rate", "pass rate, estimate", "Pearson", "Spearman", "pass@2", "pass^2", "ICC")
+
+
+def simulate_trials(
+    trials: int, alike: float, *, inputs: int = INPUTS, sets: int = 1000, clustered: bool = True, seed: int = 0
+) -> dict[str, list[bool | None]]:
+    """Say for each figure and data set whether the 95% CI covers the truth; None where there is no interval.
+
+    Two trials of an input have the intra-input correlation `alike`: a trial has the verdicts that the input shares
+    with probability √alike, else verdicts of its own; scores are sums of a shared and an own normal part.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, trials, round(100 * alike), inputs]))
+    unit = np.repeat(np.arange(inputs), trials) if clustered else np.arange(inputs * trials)
+    true = _true_figures(trials, alike)
+    covered: dict[str, list[bool | None]] = {name: [] for name in true}
+    for _ in range(sets):
+        shared, own = (rng.choice(4, size, p=CELLS) for size in ((inputs, 1), (inputs, trials)))
+        cell = np.where(rng.random((inputs, trials)) < np.sqrt(alike), shared, own).ravel()
+        a, e = (rng.normal(size=(2, *size)) for size in ((inputs, 1), (inputs, trials)))
+        z, noise = (np.sqrt(alike) * a + np.sqrt(1 - alike) * e).reshape(2, -1)
+        x = PEARSON * z + np.sqrt(1 - PEARSON**2) * noise
+        for name, (low, high) in _trial_intervals(cell, x, z, unit, inputs, trials).items():
+            covered[name].append(None if np.isnan(low) else bool(low <= true[name] <= high))
+    return covered
+
+
+def _true_figures(trials: int, alike: float) -> dict[str, float]:
+    """What the intervals are about. The share of inputs with two passes among two trials is p² + alike · p (1 - p)."""
+    passes = CELLS[2] + CELLS[3]
+    both = passes**2 + alike * passes * (1 - passes)
+    return {
+        "kappa": float(kappa(np.array(CELLS))), "accuracy": CELLS[0] + CELLS[3], "pass rate": passes,
+        "pass rate, estimate": passes, "Pearson": PEARSON, "Spearman": 6 / np.pi * np.arcsin(PEARSON / 2),
+        "pass@2": 2 * passes - both, "pass^2": both, "ICC": alike,
+    }  # fmt: skip
+
+
+def _trial_intervals(cell: Any, x: Any, z: Any, unit: Any, inputs: int, trials: int) -> dict[str, tuple[float, float]]:
+    """The intervals that `verdicts`, `estimate`, `intervals` and `trials` give."""
+    people, judge = cell > 1, cell % 2 == 1
+    alone = len(np.unique(unit)) == len(unit)
+    figures = figures_of(cell_counts(people, judge, None if alone else unit.tolist()), clustered=not alone)
+    labels = np.where(
+        np.arange(len(cell)) % 2 == np.arange(len(cell)) // trials % 2, people, np.nan
+    )  # every second one
+    mean = mean_estimate(PartlyLabelled(labels, judge.astype(float), None, None, None if alone else unit, True, None))
+    found = intervals(x[None, None], z[None], ["global/pearson", "global/spearman"], clusters=None if alone else unit)
+    passes = people.reshape(inputs, trials).sum(axis=1)
+    each, many = np.full(inputs, trials), np.arange(inputs)
+    at, hat = (mean_share(of(each, passes, 2), many, inputs * trials) for of in (pass_at_k, pass_hat_k))
+    icc = trial_icc(z, np.repeat(many, trials), np.repeat(many, trials))
+    ends = {name: (f.low, f.high) for name, f in (
+        ("kappa", figures["kappa"]), ("accuracy", figures["agreement"]), ("pass rate", figures["people_pass"]),
+        ("pass rate, estimate", mean), ("pass@2", at), ("pass^2", hat), ("ICC", icc),
+    )}  # fmt: skip
+    ends |= {name: (found.low[0, j], found.high[0, j]) for j, name in enumerate(("Pearson", "Spearman"))}
+    return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
+
+
+def print_trials(sets: int = 1000, seed: int = 0, inputs: int = INPUTS) -> None:
+    """Print coverage for every figure, with the exact 95% limits of the share over all cells."""
+    print(f"| trials | intra-input correlation | {' | '.join(FIGURES)} |\n|{' ---: |' * (2 + len(FIGURES))}")
+    for trials in TRIALS:
+        for alike in CORRELATIONS:
+            found = simulate_trials(trials, alike, inputs=inputs, sets=sets, seed=seed)
+            told = {name: [c for c in found[name] if c is not None] for name in FIGURES}
+            shares = [f"{np.mean(told[n]):.3f}" + (f" ({len(told[n])})" * (len(told[n]) < sets)) for n in FIGURES]
+            print(f"| {trials} | {alike:g} | {' | '.join(shares)} |", flush=True)
+
+
 def main(trials: int = 400) -> None:
     print("| systems × inputs | metric | statement | as independent | clustered |\n| --- | --- | --- | --- | --- |")
     cases: list[tuple[str, dict[str, float]]] = [
@@ -107,4 +190,6 @@ def main(trials: int = 400) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(word) for word in sys.argv[1:]))
+    trial_words = sys.argv[1:2] == ["trials"]
+    numbers = [int(word) for word in sys.argv[1 + trial_words :]]
+    (print_trials if trial_words else main)(*numbers)

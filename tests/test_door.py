@@ -18,6 +18,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge import registry
+from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 ASKED_OF_DATA = (
@@ -84,6 +85,18 @@ def with_spans() -> ng.Dataset:
     return replace(data, models=frozenset({"gpt-4"}), spans=pl.DataFrame(marks, schema=ng.Dataset.SPANS, orient="row"))
 
 
+def with_trials(trials: int = 3) -> ng.Dataset:
+    """The example, in which every input has several trials with the same values."""
+    data = ng.example()
+
+    def again(frame: pl.DataFrame) -> pl.DataFrame:
+        names = [pl.col("input"), *(pl.col("input") + f" #{k}" for k in range(2, trials + 1))]
+        return pl.concat([frame.with_columns(name.alias("input")) for name in names])
+
+    samples = again(data.samples.with_columns(pl.col("input").alias(TRIAL_OF)))
+    return replace(data, samples=samples, ratings=again(data.ratings), scores=again(data.scores))
+
+
 # What an analysis needs beside the example: other data, or options.
 MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "drift": (lambda: [ng.example(), ng.example()], {}),
@@ -102,6 +115,7 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
     "calibration": (ng.example, {"people_pass_from": 4}),
     "threshold": (ng.example, {"people_pass_from": 4}),
+    "trials": (with_trials, {"pass_from": 0.5}),
     "verdicts": (ng.example, {"people_pass_from": 4, "judge_pass_from": 0.5}),
     "progress": (ng.example, {"years": {"unigram_f1": 2002, "char3_f1": 2015, "source_overlap": 2020}}),
     "robustness": (ng.example, {"metrics": ["rouge-1"], "sample": 10}),

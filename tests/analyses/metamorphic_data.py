@@ -15,6 +15,7 @@ import polars as pl
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
+from nlgauge.data.units import TRIAL_OF
 from nlgauge.table import Table
 
 SYSTEMS, INPUTS, RATERS = 6, 12, 3
@@ -118,6 +119,11 @@ class Given:
 
     def table(self, name: str) -> Table:
         found, data = registry.get("analysis", name), self.data()
+        if name == "trials":  # two documents are trials of one input
+            old = data.samples["input"].replace(self.names or {})
+            number = old.str.extract(r"(\d+)").cast(pl.Int64) // 2
+            base = pl.Series(TRIAL_OF, [f"item {k}" for k in number])
+            data = replace(data, samples=data.samples.with_columns(base))
         if found.takes == "panel":
             metrics = None
             if name == "plan":  # compares two metrics

@@ -212,7 +212,7 @@ def test_different_outputs_of_one_system_for_one_input_are_numbered(tmp_path: Pa
     text = "system,input,output,quality,bleu\nA,1,x,4,.1\nA,1,y,2,.3\nB,1,z,3,.2\nB,2,z,3,.2\n"
     data = ng.load(write(tmp_path, "repeats.csv", text))
     assert sorted(data.samples.filter(pl.col("system") == "A")["input"]) == ["1", "1 #2"]
-    assert any("occurrences are numbered" in note for note in data.notes)
+    assert "2 inputs × 1 to 2 trials: the trials of one input count as one cluster" in data.notes
 
 
 def test_equal_rows_count_once_and_are_counted(tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_a_log_of_an_unknown_tool_is_refused_not_half_read(tmp_path: Path) -> No
     ) as error:
         ng.load(log)
     assert "`nlgauge formats`" in str(error.value)
-    assert ng.load(log, input="id", output="output").metrics == ["epoch"]  # on the user's own word
+    assert ng.load(log, input="id", output="output").metrics == []  # an epoch is no metric
     flat = [{"id": i, "bleu": i / 3, "quality": i} for i in range(3)]
     table = write(tmp_path, "table.json", json.dumps({"about": {"by": "me"}, "rows": flat}))
     assert ng.load(table).metrics == ["bleu"]
@@ -425,7 +425,7 @@ def test_several_outputs_of_one_system_for_a_prompt_need_no_system_column(tmp_pa
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     data = ng.load(path)
     assert (len(data.systems), len(data)) == (1, 8)
-    assert any("occurrences are numbered" in note for note in data.notes)
+    assert "4 inputs × 2 trials: the trials of one input count as one cluster" in data.notes
 
 
 def test_a_list_of_records_with_outputs_gives_one_row_an_output(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from nlgauge.data.choice import OPTIONS, Choice, chosen
+from nlgauge.data.units import base_inputs, merge_trials
 from nlgauge.errors import NameUnknown
 from nlgauge.number import either
 from nlgauge.registry import register
@@ -18,11 +19,17 @@ from nlgauge.table import Table
 from nlgauge.types import Steps
 
 if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
     from nlgauge.data.panel import Panel
 
 P = ParamSpec("P")
 Progress = Steps
 Takes = Literal["panel", "dataset", "groups", "datasets"]
+Trials = Literal["clusters", "mean", "first"]
+MERGED = {
+    "mean": "Each input counts once, with the means of its trials.",
+    "first": "Each input counts once, with its first trial.",
+}
 
 
 @dataclass(frozen=True)
@@ -53,13 +60,16 @@ class Analysis:
 
 
 def analysis(
-    name: str, *, question: str, paper: str = "", takes: Takes = "panel"
+    name: str, *, question: str, paper: str = "", takes: Takes = "panel", trials: Trials = "clusters"
 ) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
     """Register a function as an analysis; its Table says which one made it.
 
     A panel comes to it in canonical order, so that no draw depends on the order of the file or on names; only a profile
     that repeats another tool's random numbers gets the caller's order, because that tool had it. Where the function
     takes a Choice, whoever calls it may give data, and what the Choice is made of by name.
+
+    `trials` says what the function is given where inputs have several trials: all of them, because it takes the units
+    of `data.units.units_of` as clusters; or one output per input, because it takes inputs as independent.
     """
 
     def keep(function: Callable[P, Table]) -> Callable[P, Table]:
@@ -71,12 +81,16 @@ def analysis(
             given: Any = args[0]
             if takes != "panel":
                 given = chosen(given, {n: kwargs.pop(n) for n in by_name if n in kwargs})
-            elif not profile_of(kwargs.get("profile", "nlgauge")).legacy:  # type: ignore[arg-type]
+            merged = given if trials == "clusters" else _merge_trials(given, trials)
+            merge_note = [] if merged is given else [MERGED[trials]]
+            given = merged
+            if takes == "panel" and not profile_of(kwargs.get("profile", "nlgauge")).legacy:  # type: ignore[arg-type]
                 given = given.canonical()
             given, left = _only_families(given, takes, kwargs.get("families"))
             args = (given, *args[1:])  # type: ignore[assignment]
             table = function(*args, **kwargs)
             table.kind = name
+            table.notes = [*table.notes, *merge_note]
             if left:
                 table.notes = [*table.notes, f"in no family that you named, left out: {', '.join(left)}."]
             return table
@@ -85,6 +99,27 @@ def analysis(
         return named
 
     return keep
+
+
+def _merge_trials(given: Panel | Choice, how: Literal["mean", "first"]) -> Panel | Choice:
+    """The same with one output per input; as it is where no input has several trials, or where `by` parts trials."""
+    if isinstance(given, Choice):
+        sets = [data if _parts_trials(data, given.columns) else merge_trials(data, how) for data in given.datasets]
+        same = all(one is other for one, other in zip(sets, given.datasets, strict=True))
+        return given if same else replace(given, data=sets[0], others=sets[1:])
+    merged = given.data and merge_trials(given.data, how)
+    if merged is given.data or merged is None:
+        return given
+    options: dict[str, Any] = {"keep_people": not given.people, "aggregate": given.aggregate}
+    return replace(type(given).of(merged, given.aspect, **options), name=given.name)
+
+
+def _parts_trials(data: Dataset, columns: Collection[str]) -> bool:
+    """Whether the columns put trials of one input into different parts."""
+    keys = data.samples.select("system", base_inputs(data.samples).alias("input"))
+    named = [c.partition("=")[0] if c not in data.samples.columns else c for c in columns]
+    parted = keys.with_columns(data.samples[c].alias(f"__{c}__") for c in named if c in data.samples.columns)
+    return parted.n_unique() > keys.n_unique()
 
 
 def _chosen_by_name(takes: Takes, own: Collection[str]) -> list[str]:

@@ -9,6 +9,7 @@ from nlgauge.data.failed_scores import headlines
 from nlgauge.data.families import system_families
 from nlgauge.data.provenance import assumption
 from nlgauge.data.tables.vocabulary import listed
+from nlgauge.data.units import trials_text
 from nlgauge.number import count
 
 MOST = 8  # names in a line
@@ -18,7 +19,8 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     """Lines that say what is there, what is missing and what was assumed; before them, metrics that failed often."""
     systems, inputs = len(data.systems), len(data.inputs)
     lines = [
-        f"{data.name}: {count(systems, 'system')} × {count(inputs, 'input')}, {count(len(data), 'output')}"
+        f"{data.name}: {count(systems, 'system')} × {trials_text(data.samples) or count(inputs, 'input')}, "
+        f"{count(len(data), 'output')}"
         + (
             f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)"
             if len(data) < systems * inputs

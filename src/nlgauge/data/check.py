@@ -88,6 +88,8 @@ def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
         yield "reference", "--references COLUMN"
     if column in roles.sets:
         yield "data set", f"--by {shlex.quote(column)}"
+    if column in roles.trials:
+        yield "trial", f"--metric {more} or --human {more}"
     for aspect, pairs in roles.human.items():
         for who, of in pairs:
             if of == column:

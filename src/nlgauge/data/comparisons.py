@@ -14,10 +14,10 @@ from nlgauge.data.records import Record
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.pairs import PairColumns, find_pair
 from nlgauge.data.tables.vocabulary import SETS, column_of, plain
+from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
-OCCURRENCE = "occurrence_of"  # column of samples: the input whose name got a number, as a system answered it again
 
 
 def judged_aspects(data: Dataset) -> list[str]:
@@ -99,7 +99,7 @@ class Choices:
                 self.numbered += 1
             sample = self.samples.setdefault((system, name), {})
             sample |= {k: v for k, v in columns.items() if v is not None}
-            sample |= {OCCURRENCE: given} if n > 1 else {}
+            sample |= {TRIAL_OF: given} if n > 1 else {}
         return name
 
     def _fits(self, system: str, name: str, columns: Mapping[str, Any]) -> bool:

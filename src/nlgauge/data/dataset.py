@@ -12,6 +12,7 @@ import polars as pl
 
 from nlgauge.data.dataset_questions import AsksQuestions
 from nlgauge.data.files import refuse_patterns
+from nlgauge.data.units import trials_text
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
@@ -155,7 +156,8 @@ class Dataset(AsksQuestions):
 
     def __repr__(self) -> str:
         return (
-            f"Dataset({self.name!r}: {len(self.systems)} systems × {len(self.inputs)} inputs, {len(self)} outputs, "
+            f"Dataset({self.name!r}: {len(self.systems)} systems × "
+            f"{trials_text(self.samples) or f'{len(self.inputs)} inputs'}, {len(self)} outputs, "
             f"aspects {self.aspects}, {len(self.raters)} raters, {len(self.metrics)} metrics)"
         )
 

@@ -17,14 +17,15 @@ from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
-from nlgauge.data.tables.vocabulary import ASIDE, SETS, listed, plain
+from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
+from nlgauge.data.units import TRIAL_OF, base_inputs
 from nlgauge.errors import DataError
 from nlgauge.stats.design.label_sampling import combined_probability
 
 SHOWN = 5  # examples in a line
 MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
 # Columns that tell outputs of one id apart.
-PARTS = (*SETS, "epoch", "repeat", "repetition", "run", "trial", "iteration", "turn", "attempt")
+PARTS = (*SETS, *sorted(TRIALS), "turn")
 # How a labelled row was drawn, as `nlgauge next` writes it.
 PROBABILITY, STRATUM, ROUND = DRAWN = ("label_probability", "label_stratum", "label_round")
 UNNAMED = ["system"]  # the systems of a table without a system column
@@ -86,9 +87,8 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     roles = replace(roles, metrics={}) if chosen else _all_of_people(table, roles, metrics)
     roles = replace(roles, aside=tuple(c for c in roles.aside if c not in DRAWN))  # they are used, by `_with_design`
     made = table.frame.with_columns(pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT))
-    keyed = replace(
-        roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None, sets=(), aside=()
-    )
+    keyed = replace(roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None)
+    keyed = replace(keyed, sets=(), trials=(), aside=())
     built = build(replace(table, frame=made), keyed, table.where.source)
     if built.ratings.is_empty():
         raise DataError(_no_labels(table, roles))
@@ -262,7 +262,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
     short = [
         c for c, kind in data.samples.schema.items()
         if c not in (*KEY, "output", "source", "context", "control",
-                     "occurrence") and not kind.is_nested() and not kind.is_float()
+                     TRIAL_OF) and not kind.is_nested() and not kind.is_float()
         and _is_short(data.samples[c]) and data.samples.select(*unique, c).is_unique().all()
     ]  # fmt: skip
     if labels.input is not None:
@@ -338,9 +338,7 @@ def _ids(data: Dataset, column: str) -> list[pl.Series]:
     names = name_text(data.samples[column])
     if column != "input":
         return [names]
-    inputs = data.samples["input"]
-    bare = inputs.str.replace(r" #\d+$", "")
-    bare = bare.zip_with(bare.is_in(inputs.to_list()), inputs)
+    bare = base_inputs(data.samples)
     for part in (c for c in _flat(data.samples) if plain(c) in SETS):
         prefix = data.samples[part].cast(pl.String).fill_null("") + ": "
         frame = pl.DataFrame({"name": bare, "prefix": prefix})

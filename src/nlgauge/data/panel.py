@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import system_families
+from nlgauge.data.units import units_of
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 Aggregate = Literal["mean", "median", "mace"]
 T = TypeVar("T")
 MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
-CLUSTERS = frozenset(
-    f"{word}{end}"
-    for word in ("doc", "document", "conversation", "dialogue", "dialog", "thread", "session")
-    for end in ("", "id", "name")
-)
 MOST_LABELS = 20  # distinct ratings that still are categories to MACE
 
 
@@ -56,7 +52,7 @@ class Panel:
     kept: tuple[str, ...] = ()  # people among the systems, by request
     aggregate: Aggregate = "mean"
     given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs as they came, if reordered
-    cluster_column: str = ""  # a document or conversation to which several inputs belong, if a column says so
+    cluster_column: str = ""  # what several inputs belong to (`units_of`); "input" where they are trials
     cluster_names: tuple[str, ...] = ()  # of each input
     family_column: str = ""  # column or pattern that says which systems are variants of one model, if there is one
     family_names: tuple[str, ...] = ()  # of each system
@@ -113,18 +109,32 @@ class Panel:
                 continue  # another aspect, not asked for: it is not in this panel
             if (~np.isnan(named).all(axis=(1, 2))).sum() > 1:
                 raters[each] = named
+        units = units_of(data, inputs)
         return cls(
             name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
-            **clusters_of(data, inputs), **system_families(data, systems), data=data,
+            cluster_column=units.column, cluster_names=units.names, **system_families(data, systems), data=data,
         ).with_aspect(aspect)  # fmt: skip
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
-        """The document or conversation of each input, which are not independent; None where each input stands alone."""
+        """The unit of each input (`units_of`) where several inputs share one; None where each is independent."""
         return self.cluster_names or None
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The independent unit of each input: its document or conversation, the input of a trial, or itself."""
+        return self.cluster_names or self.inputs
+
+    def unit_codes(self, inputs: Ints) -> NDArray[np.int64]:
+        """Number the unit of each row, given the place of its input."""
+        return np.unique(np.asarray(self.units), return_inverse=True)[1].reshape(-1)[inputs].astype(np.int64)
+
+    def row_units(self, inputs: Ints) -> NDArray[np.str_] | None:
+        """Name the unit of each row, given the place of its input; None where every row is a unit of its own."""
+        return np.asarray(self.units)[inputs] if self.clusters or self.n_systems > 1 else None
 
     @property
     def families(self) -> tuple[str, ...] | None:
@@ -268,29 +278,6 @@ class Panel:
         ]  # fmt: skip
         title = f"{self.name}, {self.aspect}: {self.n_systems} systems × {self.n_inputs} inputs"
         return Table(title, rows)._repr_html_()
-
-
-def clusters_of(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
-    """The column of documents or conversations that several of the inputs share: the one named, or one called so."""
-    called = [c for c in data.samples.columns if re.sub(r"[^a-z]", "", c.lower()) in CLUSTERS]
-    for column in [data.cluster] if data.cluster else called:
-        if data.samples[column].dtype.is_nested():
-            continue
-        of = data.samples.select("input", pl.col(column).cast(pl.String).alias("cluster")).unique()
-        of = of.filter(pl.col("input").is_in(list(inputs)))
-        if of["cluster"].null_count() or of.height != of["input"].n_unique():
-            if data.cluster:
-                raise DataError(
-                    f"column '{column}' is empty for some rows, or differs between the outputs of an "
-                    "input, so it cannot say which rows belong together.",
-                    data=data.name,
-                    code="unsuited_column",
-                )
-            continue  # unknown of some, or not the same for all outputs of an input
-        if 1 < of["cluster"].n_unique() < len(inputs):
-            names = dict(zip(of["input"], of["cluster"], strict=True))
-            return {"cluster_column": column, "cluster_names": tuple(names[i] for i in inputs)}
-    return {}
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.data.dataset import KEY
 from nlgauge.data.export import SUFFIXES, export
-from nlgauge.data.panel import clusters_of
+from nlgauge.data.units import unit_by_input
 from nlgauge.door.questions import dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.looks import begin_log, is_test_part, log_of
@@ -54,7 +54,8 @@ def split(
     if by:
         found = found.clustered(by)
     inputs = found.inputs
-    names = clusters_of(found, inputs).get("cluster_names") or inputs
+    unit = unit_by_input(found)
+    names = [unit[i] for i in inputs]
     held = {i for i, name in zip(inputs, names, strict=True) if _place(str(name)) < test}
     if not held or len(held) == len(inputs):
         raise NeedsMissing(f"{found.name}: {len(set(names)):,} inputs or clusters are too few to part.")

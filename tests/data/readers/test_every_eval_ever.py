@@ -43,4 +43,4 @@ def test_two_runs_of_one_model_are_kept_apart(folder: Path) -> None:
     shutil.copy(one, folder / "again_samples.jsonl")
     data = ng.load(folder)
     assert len(data) == 8
-    assert any("4 further outputs of the same system" in note for note in data.notes)
+    assert any(note.startswith("4 inputs × 2 trials: the trials of one input") for note in data.notes)

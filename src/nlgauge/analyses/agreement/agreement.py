@@ -15,7 +15,7 @@ from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
 from nlgauge.table import Row, Table
 
 
-@analysis("agreement", paper="novikova2017", question="Can people agree?")
+@analysis("agreement", trials="first", paper="novikova2017", question="Can people agree?")
 def agreement(
     panel: Panel,
     *,

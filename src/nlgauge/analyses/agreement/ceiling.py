@@ -17,7 +17,9 @@ from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.table import Row, Table
 
 
-@analysis("ceiling", paper="gao2025", question="How high could a metric come, given that people disagree?")
+@analysis(
+    "ceiling", trials="first", paper="gao2025", question="How high could a metric come, given that people disagree?"
+)
 def ceiling(
     panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, draws: int = DRAWS, seed: int = 0
 ) -> Table:

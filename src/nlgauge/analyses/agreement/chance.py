@@ -20,7 +20,7 @@ from nlgauge.table import Row, Table
 ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "system/spa")
 
 
-@analysis("chance", paper="gao2025", question="What would a random score reach on these ratings?")
+@analysis("chance", trials="mean", paper="gao2025", question="What would a random score reach on these ratings?")
 def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0) -> Table:
     """Mean and central 95 % of what random continuous scores reach, and how many of the metrics lie above that.
 

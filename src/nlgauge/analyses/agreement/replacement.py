@@ -14,7 +14,7 @@ from nlgauge.stats.agreement.alttest import AltTest, alt_test
 from nlgauge.table import Row, Table
 
 
-@analysis("replacement", paper="", question="May a metric stand in for a rater?")
+@analysis("replacement", trials="first", paper="", question="May a metric stand in for a rater?")
 def replacement(
     panel: Panel, *, epsilon: float = 0.2, scale: Literal["raw", "ranks", "zscore"] = "ranks", min_units: int = 30
 ) -> Table:

@@ -13,6 +13,7 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.units import unit_by_input, units_of
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.gamma import MOST, gamma
@@ -78,7 +79,8 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
         raise NeedsMissing(_nobody_twice(texts, same_text), data=data.name, code="too_few_raters")
     pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
     found = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
-    units = "inputs" if not data.cluster else f"values of {data.cluster}"
+    column = units_of(data, data.inputs).column
+    units = "inputs" if column in ("", "input") else f"values of {column}"
     rows = [row for m in machines for row in _pooled(m, [found[m, p] for p in people if (m, p) in found], level, units)]
     among = [found[pair] for pair in combinations(people, 2) if pair in found]
     rows += _pooled(PEOPLE, among, level, units) if len(among) > 1 else []
@@ -138,6 +140,7 @@ def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[
         if start is not None and side == "output" and severity not in NO_ERRORS:
             mine.append(SpanMark(start, end, words.index(severity or "unknown")))
     found: dict[tuple[str, str], _Text] = {}
+    unit = unit_by_input(data)
     twice = 0
     for row in kept.iter_rows(named=True):
         key = row["system"], row["input"]
@@ -147,8 +150,7 @@ def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[
         length = (
             len(output) if output is not None else max((m.end for some in theirs.values() for m in some), default=0)
         )
-        cluster = str(row[data.cluster]) if data.cluster else row["input"]
-        text = _Text(output or "", length, cluster, theirs)
+        text = _Text(output or "", length, unit[row["input"]], theirs)
         if same_text and output is not None:
             first = found.setdefault((row["input"], output), text)
             twice += 0 if first is text else sum(rater in first.marks for rater in theirs)

@@ -35,7 +35,7 @@ WIDEST = 12  # parts that still stand beside each other
 
 
 @analysis(
-    "split", paper="novikova2017", takes="groups",
+    "split", trials="mean", paper="novikova2017", takes="groups",
     question="How well do metrics agree with people on each part of the data, and is a part better?",
 )  # fmt: skip
 def split(

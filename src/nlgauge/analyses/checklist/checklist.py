@@ -62,8 +62,13 @@ class Assessment:
     reason: str = ""
 
 
-@analysis("checklist", paper="nimah2023", takes="groups", question="Which of the five assessments of the "
-    "checklist does a metric pass?")  # fmt: skip
+@analysis(
+    "checklist",
+    trials="mean",
+    paper="nimah2023",
+    takes="groups",
+    question="Which of the five assessments of the checklist does a metric pass?",
+)
 def checklist(
     choice: Choice,
     *,

@@ -23,7 +23,12 @@ from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
 from nlgauge.table import Layout, Row, Table, grouped
 
 
-@analysis("discrimination", paper="nimah2023", question="Can a metric tell good outputs from bad ones on an aspect?")
+@analysis(
+    "discrimination",
+    trials="mean",
+    paper="nimah2023",
+    question="Can a metric tell good outputs from bad ones on an aspect?",
+)
 def discrimination(
     panel: Panel,
     *,

@@ -18,7 +18,11 @@ from nlgauge.types import Mask
 
 
 @analysis(
-    "joint-aspects", paper="nimah2023", takes="dataset", question="Can a metric see quality on several aspects at once?"
+    "joint-aspects",
+    trials="mean",
+    paper="nimah2023",
+    takes="dataset",
+    question="Can a metric see quality on several aspects at once?",
 )
 def joint_aspects(
     choice: Choice,

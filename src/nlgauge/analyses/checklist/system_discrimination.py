@@ -18,7 +18,13 @@ from nlgauge.table import Layout, Row, Table, grouped
 Per = Literal["metric", "family", "pair"]
 
 
-@analysis("system-discrimination", paper="nimah2023", takes="dataset", question="Can a metric tell two systems apart?")
+@analysis(
+    "system-discrimination",
+    trials="mean",
+    paper="nimah2023",
+    takes="dataset",
+    question="Can a metric tell two systems apart?",
+)
 def system_discrimination(
     choice: Choice,
     *,

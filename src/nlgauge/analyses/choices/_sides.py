@@ -10,8 +10,9 @@ import polars as pl
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.data import raters
 from nlgauge.data.choice import Choice
-from nlgauge.data.comparisons import FIRST, OCCURRENCE, SECOND, judged_aspects
+from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.units import units_of
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import some
 from nlgauge.registry import did_you_mean
@@ -46,21 +47,23 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     if votes.is_empty():
         reason = " ".join(["no choice between outputs of two systems.", *notes])
         raise NeedsMissing(reason, data=data.name, code="no_choices")
-    unit = data.cluster or (OCCURRENCE if OCCURRENCE in data.samples.columns else "input")
     votes, features, said = _styled(data, votes) if style else (votes, [], [])
     model = pl.col("rater").is_in(sorted(data.models)).fill_null(False)
     parts = {HUMAN: votes.filter(~model)}
     parts |= {str(r): part for (r,), part in sorted(votes.filter(model).group_by("rater"), key=lambda g: str(g[0][0]))}
     parts = {name: part for name, part in parts.items() if part.height}
     systems = _best_first(next(iter(parts.values())), votes)
-    numbers = _units(data, votes, unit)
+    inputs = votes["input"].unique(maintain_order=True).to_list()
+    units = units_of(data, inputs)
+    code = {name: k for k, name in enumerate(sorted(set(units.names or inputs)))}
+    numbers = {i: code[name] for i, name in zip(inputs, units.names or inputs, strict=True)}
     sides = {name: _ballots(part, systems, numbers, features) for name, part in parts.items()}
     if HUMAN in sides:  # a model or a metric stands for itself, not for others like it
         sides[HUMAN] = replace(sides[HUMAN], annotator=_number_annotators(parts[HUMAN]))
     pairs = votes.unique(["input", "first", "second"], maintain_order=True)
     for name in choice.metrics or ():
         sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
-    return SidesVotes(systems, sides, str(votes["aspect"][0]), "input" if unit == OCCURRENCE else unit, features,
+    return SidesVotes(systems, sides, str(votes["aspect"][0]), units.column or "input", features,
                   [*notes, *said])  # fmt: skip
 
 
@@ -92,17 +95,6 @@ def _best_first(votes: pl.DataFrame, every: pl.DataFrame) -> list[str]:
     found = pl.concat(sides).group_by("system").agg(pl.col("won").mean(), pl.len())
     order = found.sort(["won", "len", "system"], descending=[True, True, False])["system"].to_list()
     return [*order, *sorted({*every["first"], *every["second"]} - set(order))]
-
-
-def _units(data: Dataset, votes: pl.DataFrame, unit: str) -> dict[str, int]:
-    """Input → number of what it belongs to."""
-    inputs = votes["input"].unique(maintain_order=True).to_list()
-    of = {i: i for i in inputs}
-    if unit != "input":
-        named = data.samples.drop_nulls(unit).unique("input", maintain_order=True)
-        of |= dict(named.select("input", pl.col(unit).cast(pl.String)).iter_rows())
-    numbers = {name: k for k, name in enumerate(sorted(set(of.values())))}
-    return {i: numbers[of[i]] for i in inputs}
 
 
 def _ballots(votes: pl.DataFrame, systems: list[str], units: dict[str, int], features: list[str]) -> Ballots:

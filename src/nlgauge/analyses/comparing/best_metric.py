@@ -21,7 +21,9 @@ from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 
-@analysis("best-metric", paper="novikova2017", question="Which metric of each type agrees best with people?")
+@analysis(
+    "best-metric", trials="mean", paper="novikova2017", question="Which metric of each type agrees best with people?"
+)
 def best_metric(
     panel: Panel,
     *,

@@ -75,7 +75,7 @@ class EarlierRun:
         found = paired_verdicts(old, new, metric)
         if not found.pairs:
             return _row(Figure(math.nan, reason=f"no labelled row has a verdict in {self.name} and here"))
-        cluster = dict(zip(panel.inputs, panel.clusters or panel.inputs, strict=True))
+        cluster = dict(zip(panel.inputs, panel.units, strict=True))
         names = [cluster[p.input] for p in found.pairs]
         clustered = len(set(names)) < len(names)
         _, people, before, after = zip(*found.pairs, strict=True)

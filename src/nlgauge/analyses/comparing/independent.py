@@ -24,9 +24,12 @@ from nlgauge.types import Array
 
 
 @analysis(
-    "independent", paper="novikova2017", takes="groups", question="Is a metric better on one part of the data "
-        "than on another?"
-)  # fmt: skip
+    "independent",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
+    question="Is a metric better on one part of the data than on another?",
+)
 def independent(
     choice: Choice,
     *,

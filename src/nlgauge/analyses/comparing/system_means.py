@@ -27,9 +27,12 @@ WIDEST = 12
 
 
 @analysis(
-    "system-means", paper="novikova2017", takes="groups", question="Which system is better, by people and by "
-        "each metric?"
-)  # fmt: skip
+    "system-means",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
+    question="Which system is better, by people and by each metric?",
+)
 def system_means(
     choice: Choice, *, test: MeanTest = "t", draws: int = 1000, level: float = 0.05, progress: Progress | None = None
 ) -> Table:

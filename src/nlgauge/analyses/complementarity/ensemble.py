@@ -25,7 +25,7 @@ IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
 
 
 @analysis(
-    "ensemble", paper="novikova2017", takes="groups",
+    "ensemble", trials="mean", paper="novikova2017", takes="groups",
     question="Do metrics together agree better with people, and does that carry to another domain?",
 )  # fmt: skip
 def ensemble(

@@ -24,7 +24,13 @@ COLUMNS = ("aspect", "size", "added", "alone", "apart", "inner", "value", "low",
 STOP = "Stop rule: the smallest set within one standard error of the best one in the inner folds."
 
 
-@analysis("portfolio", paper="colombo2023", takes="dataset", question="Which few metrics together predict people best?")
+@analysis(
+    "portfolio",
+    trials="mean",
+    paper="colombo2023",
+    takes="dataset",
+    question="Which few metrics together predict people best?",
+)
 def metric_portfolio(
     choice: Choice,
     *,

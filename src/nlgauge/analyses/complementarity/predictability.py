@@ -47,6 +47,7 @@ SPLITS = {
 
 @analysis(
     "predictability",
+    trials="mean",
     paper="colombo2023",
     takes="dataset",
     question="How well do all metrics together predict people, and how well do people's other ratings?",

@@ -26,7 +26,11 @@ from nlgauge.types import Array
 
 
 @analysis(
-    "progress", paper="colombo2023", takes="dataset", question="Have metrics come closer to people over the years?"
+    "progress",
+    trials="mean",
+    paper="colombo2023",
+    takes="dataset",
+    question="Have metrics come closer to people over the years?",
 )
 def progress_over_years(
     choice: Choice,

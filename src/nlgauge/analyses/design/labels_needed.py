@@ -164,7 +164,7 @@ def _file(panel: Panel) -> _File:
     """Read clusters, share and bounds from all outputs of the file, with the rules of `estimate`."""
     column, share, levels = panel.cluster_column, None, tuple[float, ...]()
     if panel.data is None:
-        codes = np.unique(panel.clusters or panel.inputs, return_inverse=True)[1]
+        codes = panel.unit_codes(np.arange(panel.n_inputs))
         unit = dict(zip(panel.inputs, codes.tolist(), strict=True))
         sizes = np.bincount(codes) * panel.n_systems
     else:

@@ -25,7 +25,9 @@ Cut = Literal["both", "metrics", "people"]
 TAU = Measure("global", "kendall")
 
 
-@analysis("measures", paper="gao2025", question="Which of the twelve measures should I trust on these data?")
+@analysis(
+    "measures", trials="mean", paper="gao2025", question="Which of the twelve measures should I trust on these data?"
+)
 def measures_study(
     panel: Panel,
     *,

@@ -33,7 +33,7 @@ HEADS = {
 }  # fmt: skip
 
 
-@analysis("stability", paper="gao2025", question="Which measure can be trusted on these data?")
+@analysis("stability", trials="mean", paper="gao2025", question="Which measure can be trusted on these data?")
 def stability(
     panel: Panel,
     *,

@@ -36,9 +36,12 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
 
 
 @analysis(
-    "characteristics", paper="novikova2017", takes="dataset", question="What of the data makes metrics agree "
-        "with people?"
-)  # fmt: skip
+    "characteristics",
+    trials="mean",
+    paper="novikova2017",
+    takes="dataset",
+    question="What of the data makes metrics agree with people?",
+)
 def characteristics(
     choice: Choice,
     *,

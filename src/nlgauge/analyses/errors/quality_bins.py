@@ -32,7 +32,12 @@ BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
 FEW = 10  # outputs in a bin below which its correlation says little
 
 
-@analysis("quality-bins", paper="novikova2017", question="Are metrics better on bad outputs than on the others?")
+@analysis(
+    "quality-bins",
+    trials="mean",
+    paper="novikova2017",
+    question="Are metrics better on bad outputs than on the others?",
+)
 def quality_bins(
     panel: Panel,
     *,

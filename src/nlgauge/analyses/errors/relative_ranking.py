@@ -26,9 +26,12 @@ SHUFFLES = 499
 
 
 @analysis(
-    "relative-ranking", paper="novikova2017", takes="groups", question="Does a metric know which of two outputs "
-        "is better?"
-)  # fmt: skip
+    "relative-ranking",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
+    question="Does a metric know which of two outputs is better?",
+)
 def relative_ranking(
     choice: Choice,
     *,

@@ -12,6 +12,7 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.units import unit_by_input, units_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, Metric
 from nlgauge.metrics.alignment.alignments import Alignment
@@ -70,7 +71,8 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
         if k == 0:
             rows += _rows(COPIED, [_scored(row, found, people, _copied(row, found)) for row, found in places], level)
         rows += _rows(str(metric), [_scored(row, found, people, found.scores) for row, found in places], level)
-    units = f"values of {data.cluster}" if data.cluster else "inputs"
+    column = units_of(data, data.inputs).column
+    units = "inputs" if column in ("", "input") else f"values of {column}"
     return Table(
         title=f"{data.name}: do word scores find the words that people marked?",
         rows=rows,
@@ -97,9 +99,9 @@ def _people(marks: pl.DataFrame) -> dict[Output, dict[str, Spans]]:
 
 
 def _samples(data: Dataset) -> Iterator[Row]:
-    cluster = data.cluster or "input"
+    unit = unit_by_input(data)
     for row in data.samples.iter_rows(named=True):
-        yield {**row, "cluster": str(row[cluster])}
+        yield {**row, "cluster": unit[row["input"]]}
 
 
 def _words(metric: Metric, batch: Batch) -> list[Alignment | None]:

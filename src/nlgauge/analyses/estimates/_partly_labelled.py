@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nlgauge.analyses._system_labels import SystemLabels, count_system_labels
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, STRATUM
-from nlgauge.data.panel import clusters_of
+from nlgauge.data.units import units_of
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.estimation.means import PartlyLabelled
@@ -177,12 +177,12 @@ def _probabilities(data: Dataset, frame: pl.DataFrame, column: str) -> Array:
 
 
 def _units(data: Dataset, frame: pl.DataFrame) -> tuple[NDArray[np.int64], str]:
-    """The cluster of each row, else its input."""
+    """Number the independent unit of each row, and name what a unit is."""
     inputs = frame["input"].unique(maintain_order=True).to_list()
-    found = clusters_of(data, inputs)
-    names = dict(zip(inputs, found.get("cluster_names") or inputs, strict=True))
+    found = units_of(data, inputs)
+    names = dict(zip(inputs, found.names or inputs, strict=True))
     code = frame["input"].replace_strict(names, return_dtype=pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-    return code, str(found.get("cluster_column", ""))
+    return code, found.column
 
 
 def predictor(rows: Rows) -> tuple[str, Array | None, list[str]]:

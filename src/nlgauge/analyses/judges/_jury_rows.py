@@ -138,9 +138,9 @@ def jury_rows(
     systems, inputs = np.nonzero(there)
     at = (systems.astype(np.int64), inputs.astype(np.int64))
     # Rows of one document, or outputs for one input, are not independent.
-    names_of = [(panel.clusters or panel.inputs)[k] for k in range(panel.n_inputs) if there[:, k].any()]
+    names_of = [panel.units[k] for k in range(panel.n_inputs) if there[:, k].any()]
     code = {name: number for number, name in enumerate(dict.fromkeys(names_of))}  # in the panel's order, not the names'
-    clusters = np.array([code[(panel.clusters or panel.inputs)[k]] for k in at[1]], np.int64)
+    clusters = np.array([code[panel.units[k]] for k in at[1]], np.int64)
     chosen = _measure(measure, verdict is not None, panel)
     rows = JuryRows(
         names, labels, kept, clusters, at, panel.human.shape, verdict is not None, chosen,

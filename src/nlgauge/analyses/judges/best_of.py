@@ -90,7 +90,7 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
             aspect=panel.aspect,
             code="no_scores_of_rated",
         )
-    names = np.asarray(panel.clusters or panel.inputs)[inputs]
+    names = np.asarray(panel.units)[inputs]
     alone = len(set(names.tolist())) == len(names)
     return _AllVerdicts(
         people.passed[systems, inputs] > 0.5, passed[:, systems, inputs] > 0.5, None if alone else names

@@ -16,7 +16,6 @@ from nlgauge.analyses.judges.judge_rows import (
     LAYOUT,
     LEAST_EACH,
     JudgeColumn,
-    codes_of,
     family_of_systems,
     judge_columns,
     parse_family,
@@ -213,7 +212,8 @@ def _halo_rows(
             if len(cubes) == 2:
                 scores = [at[x].oriented()[at[x].names.index(named[x])].reshape(1, -1) for x in (a, b)]
                 (ya, yb), (za, zb) = ([_beside_features(v, held) for v in both] for both in (scores, cubes))
-                pairs.append(TwoAspects((ya[0], yb[0]), (za, zb), codes_of(at[a]).ravel()))
+                units = np.tile(at[a].unit_codes(np.arange(at[a].n_inputs)), at[a].n_systems)
+                pairs.append(TwoAspects((ya[0], yb[0]), (za, zb), units))
         used = [
             np.isfinite(p.judge[0] + p.judge[1]) & (np.isfinite(p.raters[0] + p.raters[1]).sum(0) > 1) for p in pairs
         ]

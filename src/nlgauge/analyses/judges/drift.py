@@ -232,7 +232,7 @@ def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> 
 def labelled_rows(panel: Panel, metric: str) -> tuple[Ratings, NDArray[np.str_]]:
     """The outputs that people rated and the judge scored, and the name of the input (or document) of each."""
     rows, there = ratings_beside(panel, metric)
-    return rows, np.asarray(panel.clusters or panel.inputs)[np.nonzero(there)[1]]
+    return rows, np.asarray(panel.units)[np.nonzero(there)[1]]
 
 
 def _judged(rows: list[Row], alpha: float, looking: bool) -> None:

@@ -52,19 +52,13 @@ def judge_columns(metrics: Sequence[str], aspects: Sequence[str]) -> list[JudgeC
     return found
 
 
-def codes_of(panel: Panel) -> NDArray[np.int64]:
-    """The number of the input of every output (systems × inputs), or of the document to which inputs belong."""
-    _, code = np.unique(np.asarray(panel.clusters or panel.inputs), return_inverse=True)
-    return np.broadcast_to(code.reshape(-1), panel.human.shape).astype(np.int64)
-
-
 def ratings_beside(panel: Panel, metric: str) -> tuple[Ratings, NDArray[np.bool_]]:
     """The outputs that people rated and the judge scored, and where they stand in the panel."""
     y = panel.oriented()[panel.names.index(metric)]
     there = np.isfinite(y) & np.isfinite(panel.human)
     cube = panel.raters.get(panel.aspect)
     pairs = np.full(y.shape, np.nan) if cube is None else rater_products(cube)
-    return Ratings(y[there], panel.human[there], pairs[there], codes_of(panel)[there]), there
+    return Ratings(y[there], panel.human[there], pairs[there], panel.unit_codes(np.nonzero(there)[1])), there
 
 
 def text_features(data: Dataset, panel: Panel) -> dict[str, Array]:

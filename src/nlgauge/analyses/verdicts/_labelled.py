@@ -146,14 +146,7 @@ def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
     systems, inputs = np.nonzero(both)
     turned = judge in panel.lower
     score = np.asarray(-values[both] if turned else values[both])
-    return Labelled(judge, people.passed[both] > 0.5, score, _clusters(panel, inputs), (systems, inputs), turned)
-
-
-def _clusters(panel: Panel, inputs: Ints) -> NDArray[np.str_] | None:
-    """The cluster of each row, named in the data or the input; None where every row stands alone."""
-    if panel.clusters:
-        return np.asarray(panel.clusters)[inputs]
-    return np.asarray(panel.inputs)[inputs] if panel.n_systems > 1 else None
+    return Labelled(judge, people.passed[both] > 0.5, score, panel.row_units(inputs), (systems, inputs), turned)
 
 
 def judge_deviations(
@@ -164,7 +157,7 @@ def judge_deviations(
     for row, (mine, values) in zip(grid, given.values(), strict=True):
         row[mine.at] = values
     systems, inputs = np.nonzero(np.isfinite(people.passed))
-    clusters = _clusters(panel, inputs)
+    clusters = panel.row_units(inputs)
     return {"balanced_accuracy": balanced_accuracy_deviations, "roc_area": roc_area_deviations}[figure](
         people.passed[systems, inputs] > 0.5, grid[:, systems, inputs], None if clusters is None else clusters.tolist()
     )

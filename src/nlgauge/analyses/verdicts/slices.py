@@ -25,6 +25,7 @@ from nlgauge.analyses.verdicts._labelled import (
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
+from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import NeedsMissing, NlgaugeError, Refusal
 from nlgauge.number import number
 from nlgauge.stats.agreement.proportion import KINDS
@@ -178,7 +179,7 @@ def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[st
     """The columns that make slices, one row per labelled row, as words."""
     systems, inputs = mine.at
     keys = pl.DataFrame({"system": [panel.systems[k] for k in systems], "input": [panel.inputs[k] for k in inputs]})
-    known = [c for c in data.samples.columns if c not in ("input", panel.cluster_column)]
+    known = [c for c in data.samples.columns if c not in ("input", TRIAL_OF, panel.cluster_column)]
     for name in chosen or ():
         if name not in known:
             raise data.no_column(name)

@@ -125,7 +125,7 @@ def verdicts(
     inside = may_be_best(judge_deviations(panel, people, judged, "balanced_accuracy"), level).tolist()
     best = dict(zip(judged, inside, strict=True))
     rows = [{**r, "may_be_best": best[r["metric"]]} if r["measure"] == "balanced_accuracy" else r for r in rows]
-    rows += _ceiling_rows(panel.aspect, people, level, interval)
+    rows += _ceiling_rows(panel, people, level, interval)
     notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     return Table(
         title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
@@ -176,8 +176,8 @@ def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Fig
     ]
 
 
-def _ceiling_rows(aspect: str, people: PeoplePass, level: float, kind: Kind) -> list[Row]:
-    """Two people on the same rows: all pairs of raters, rows of one output counted together."""
+def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) -> list[Row]:
+    """Two people on the same rows: all pairs of raters, rows of one output (or of one cluster) counted together."""
     if people.by_rater is None:
         return []
     votes = people.by_rater.reshape(len(people.by_rater), -1)
@@ -190,6 +190,8 @@ def _ceiling_rows(aspect: str, people: PeoplePass, level: float, kind: Kind) -> 
     if not firsts or not sum(map(len, firsts)):
         return []
     z, x, at = (np.concatenate(part) for part in (firsts, seconds, outputs))
+    if panel.clusters:
+        at = panel.unit_codes(at % panel.n_inputs)
     several = len(np.unique(at)) < len(at)
     if several:  # no pair has a first: each counts in both orders
         z, x, at = np.concatenate([z, x]), np.concatenate([x, z]), np.concatenate([at, at])
@@ -201,9 +203,12 @@ def _ceiling_rows(aspect: str, people: PeoplePass, level: float, kind: Kind) -> 
     same = Figure(agreed.value, agreed.low, agreed.high, pairs, hits, reason=agreed.reason)
     kappa = found["kappa"]
     return [
-        figure_row(CEILING, aspect, "people_agreement", same),
+        figure_row(CEILING, panel.aspect, "people_agreement", same),
         figure_row(
-            CEILING, aspect, "people_kappa", Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason)
+            CEILING,
+            panel.aspect,
+            "people_kappa",
+            Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason),
         ),
     ]
 

@@ -18,6 +18,7 @@ from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
+from nlgauge.data.units import TRIAL_OF, trials_text
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
@@ -41,7 +42,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         raise DataError(why)
     notes += shared(frame, table, roles)
     # An attribute such as 'topic' also keeps its own name, by which people group: --by topic.
-    kept = (*roles.sets, *roles.aside, *([roles.control] if roles.control else ()))
+    kept = (*roles.sets, *roles.trials, *roles.aside, *([roles.control] if roles.control else ()))
     frame = frame.with_columns(table.frame[c] for c in kept if c not in frame.columns)
     check_metrics(table.where.source, roles.metrics)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
@@ -96,29 +97,17 @@ def _number_repeats(
     frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, metrics: list[pl.Series],
     ratings: list[tuple[str, str | None, pl.Series]], notes: list[str],
 ) -> pl.DataFrame:  # fmt: skip
-    """Different outputs of one system for one input are occurrences 1, 2, …; equal rows count once.
+    """Different outputs of one system for one input are its trials; equal rows count once.
 
-    Rows of several raters (or of long tables) repeat a sample on purpose: there only a different output is a new one.
+    Rows of several raters (or of long tables) repeat a sample on purpose: there only another trial or a different
+    output is a new one.
     """
     if frame.select(KEY).is_unique().all():
         return frame
-    if "output" in frame.columns or repeats == "number":
-        what = pl.col("output") if "output" in frame.columns and (repeats != "number" or roles.rater) else pl.col(ROW)
-        frame = frame.with_columns(what.rank("dense").over(KEY).alias("__what__"),
-                                   what.n_unique().over(KEY).alias("__many__"))  # fmt: skip
-        first = pl.col(ROW).min().over([*KEY, "__what__"])
-        frame = frame.with_columns(first.rank("dense").over(KEY).alias("occurrence"))
-        samples = frame.filter(pl.col("__many__") > 1).select([*KEY, "__what__"]).unique()
-        if samples.height:
-            further = samples.height - samples.select(KEY).n_unique()
-            notes.append(f"{further} further outputs of the same system for the same input: occurrences are numbered")
-            again = (
-                pl.when(pl.col("occurrence") > 1)
-                .then(pl.format("{} #{}", "input", "occurrence"))
-                .otherwise(pl.col("input"))
-            )
-            frame = frame.with_columns(again.alias("input"))
-        frame = frame.drop("__what__", "__many__")
+    if repeats != "mean" and (roles.trials or "output" in frame.columns or repeats == "number"):
+        frame = _numbered(frame, roles, repeats)
+        if TRIAL_OF in frame.columns:
+            notes.append(f"{trials_text(frame.unique(KEY))}: the trials of one input count as one cluster")
     if roles.rater or roles.aspect or roles.metric or repeats == "mean":
         return frame
     values = frame.select(ROW, *KEY).with_columns(
@@ -146,6 +135,36 @@ def _number_repeats(
         )
         notes.append(f"{extra} rows repeat another row{but} {ONCE}")
     return frame
+
+
+def _numbered(frame: pl.DataFrame, roles: Roles, repeats: Repeats) -> pl.DataFrame:
+    """Name further outputs of a system for an input 'input #2', …, and keep the input's own name in `TRIAL_OF`.
+
+    Where the values of the columns of trials recur from input to input, 'q1 #3' is the same trial of every system;
+    other outputs are counted in the order of the file.
+    """
+    texts = ["output"] if "output" in frame.columns else []
+    if roles.trials:
+        columns = [*roles.trials]
+        if texts and frame.select((pl.col("output").n_unique().over([*KEY, *columns]) > 1).any()).item():
+            columns += texts
+    else:
+        columns = texts if texts and (repeats != "number" or roles.rater) else [ROW]
+    values = frame.group_by(columns, maintain_order=True).agg(pl.col(ROW).min().alias("__first__"))
+    if columns == [*roles.trials] and all(frame[c].dtype.is_numeric() for c in columns):
+        values = values.sort(columns)
+    values = values.select(*columns, pl.int_range(pl.len()).alias("__value__"))
+    frame = frame.join(values, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    if roles.trials:
+        most = frame.group_by(KEY).agg(pl.col("__value__").n_unique())["__value__"].max()
+        recur = values.height <= 2 * int(most or 0)  # type: ignore[arg-type]
+        number = pl.col("__value__").rank("dense").over("input" if recur else KEY)
+    else:
+        number = pl.col(ROW).min().over([*KEY, "__value__"]).rank("dense").over(KEY)
+    frame = frame.with_columns(number.alias("__number__"), pl.col("input").alias(TRIAL_OF))
+    again = pl.when(pl.col("__number__") > 1).then(pl.format("{} #{}", "input", "__number__")).otherwise("input")
+    named = frame.with_columns(again.alias("input")).drop("__value__", "__number__")
+    return named if named["input"].n_unique() > frame["input"].n_unique() else named.drop(TRIAL_OF)
 
 
 class _Clash(NamedTuple):

@@ -35,7 +35,9 @@ from nlgauge.data.tables.vocabulary import (
     SOFT,
     TELEMETRY,
     TEXTS,
+    is_trial_value,
     listed,
+    names_trial,
     plain,
     quoted,
     tokens,
@@ -46,6 +48,7 @@ from nlgauge.registry import did_you_mean
 SAID = "said by you"
 NAMED = "by its name"
 CODING_SCHEME = 4  # columns with the same two values and names that are not those of metrics
+TRIAL = "tells apart the trials of one input, by its name"
 LABEL = 60  # letters that a name has at most
 WORDS = 5  # of a text at least
 
@@ -67,6 +70,7 @@ class Roles:
     metric: str | None = None
     score: str | None = None
     sets: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()  # tell apart the outputs of one system for one input
     human: Mapping[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
@@ -106,6 +110,7 @@ def find_roles(
     found.system_in_words()
     found.long_table(ratings_named=human is not None)
     references, sets = found.references_and_sets()
+    trials = found.trials()
     taken, used, why, numbers, many = found.taken, found.used, found.why, found.numbers, found.many
     free = [c for c in columns if c in numbers and c not in used]
     by_name = "rating" not in taken and (human is None or more_human)
@@ -148,7 +153,7 @@ def find_roles(
         reason = people.aside.get(column) or _unfit(table, column, column in many)
         why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
     return Roles(
-        **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside,
+        **taken, references=references, sets=sets, trials=trials, human=people.human, metrics=metrics, aside=aside,
         persons=people.persons,
         why=why, guesses=(*people.guesses, *judge_guesses(judges), *_not_human(not_human), *dialogue),
         elsewhere=elsewhere, sources=sources,
@@ -323,6 +328,47 @@ class _RoleSearch:
         self.why.update({c: NAMED for c in (*references, *sets) if c not in self.why})
         return references, sets
 
+    def trials(self) -> tuple[str, ...]:
+        """Columns that number the outputs of one system for one input, as `epoch` and `run` do.
+
+        Such a column names a system only where it holds names like 'bm25' and no other column is the system, and an
+        input only where no other column says which outputs have one input.
+        """
+        called = [c for c in self.columns if names_trial(c) and c not in self.many and self.why.get(c) != SAID]
+        if self.taken.get("system") in called and _numbers_trials(self.table.frame[self.taken["system"]]):
+            self._give_up("system")
+        if self.taken.get("input") in called:
+            inputs = [*self.names.of(NAMES["input"]), *self.names.of(NUMBERED)]
+            other = next((c for c in inputs if c not in called and c not in self.used | self.many), None)
+            if other is not None and _recurs(self.table.frame, [other], self.taken["input"]):
+                self._give_up("input")
+                self.take("input", other)
+        base = [self.taken[role] for role in ("input", "source", "context") if role in self.taken][:1]
+        if not base:
+            return ()
+        keys = [*base, *([self.taken["system"]] if "system" in self.taken else [])]
+        found = tuple(c for c in called if c not in self.used and _recurs(self.table.frame, keys, c))
+        self.used.update(found)
+        self.why.update(dict.fromkeys(found, TRIAL))
+        return found
+
+    def _give_up(self, role: str) -> None:
+        """Take a role back from its column."""
+        column = self.taken.pop(role)
+        self.used.discard(column)
+        self.why.pop(column, None)
+
+
+def _numbers_trials(series: pl.Series) -> bool:
+    return all(is_trial_value(value) for value in series.cast(pl.String).drop_nulls().unique())
+
+
+def _recurs(frame: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
+    """Whether a column tells rows of one key apart."""
+    if any(frame[c].dtype.is_nested() for c in (*keys, column)):
+        return False
+    return bool(frame.select([*keys, column]).n_unique() > frame.select(keys).n_unique())
+
 
 def _about(column: str, role: str) -> bool:
     return any(word.lower() in ABOUT[role] for word in tokens(column))
@@ -356,6 +402,8 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
         return "telemetry: a count, a time, a cost or a setting of the run"
     if METRIC_PREFIX.match(column):  # metric.row says what it is
         return ""
+    if names_trial(column):
+        return "numbers trials, by its name"
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
 
 

@@ -87,7 +87,7 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
 
 def _tells_apart(table: RawTable, roles: Roles, column: str) -> bool:
     """Whether a system and a rater have one row for each value of the column."""
-    keys = [c for c in (roles.system, column, roles.rater, *roles.sets) if c is not None]
+    keys = [c for c in (roles.system, column, roles.rater, *roles.sets, *roles.trials) if c is not None]
     return table.frame.select(keys).is_unique().all()
 
 
@@ -146,7 +146,7 @@ def _short(text: str) -> str:
 
 def likely_system(table: RawTable, roles: Roles) -> str | None:
     """The column of few names that, with the input, tells the rows apart and leaves the fewest cells empty."""
-    others = [c for c in (roles.input, roles.rater, roles.aspect, roles.metric) if c is not None]
+    others = [c for c in (roles.input, roles.rater, roles.aspect, roles.metric, *roles.trials) if c is not None]
     columns = [*roles.aside, *roles.sets]
     if roles.input is None:  # a name of its own in every row names the row
         columns = [c for c in columns if not _counts_rows(table, c)]
@@ -204,9 +204,10 @@ def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
             f"it winner (with the values {quoted(two)} and tie), or write one row per output, with a column system. "
             f"Columns found: {listed(table.frame.columns)}."
         )
-    keys = ["input", *({"rater": roles.rater} if roles.rater else {})]
+    keys = ["input", *({"rater": roles.rater} if roles.rater else {}), *roles.trials]
     rows = frame.select("input").with_columns(
-        *([table.frame[roles.rater].cast(pl.String).alias("rater")] if roles.rater else [])
+        *([table.frame[roles.rater].cast(pl.String).alias("rater")] if roles.rater else []),
+        *(table.frame[c] for c in roles.trials),
     )
     if rows.select(keys).is_unique().all():
         return None

@@ -73,6 +73,10 @@ REFERENCES = re.compile(
 )
 # Several data sets in one file: their inputs must not be mixed.
 SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
+# Columns that tell apart the trials of one input, also as `trial_id` or `Run No.`.
+TRIALS = frozenset("epoch trial attempt sample run seed repeat repetition replicate iteration rollout".split())
+_TRIAL = re.compile(rf"^({'|'.join(sorted(TRIALS))})s?(id|idx|index|no|num|number|name)?$")
+_TRIAL_VALUE = re.compile(rf"^(({'|'.join(sorted(TRIALS))}|r|s|t)?[ _.#-]*)?\d+(\.0)?$", re.I)
 ASPECTS = frozenset(
     """
     coherence coherent consistency consistent fluency fluent relevance relevant informativeness informative
@@ -170,6 +174,24 @@ ANSWERED = frozenset("winner preference preferred choice vote label verdict answ
 
 def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def names_trial(column: str) -> bool:
+    """Whether a column is called after trials.
+
+    >>> names_trial("epoch"), names_trial("Trial No."), names_trial("response.seed"), names_trial("trial_score")
+    (True, True, True, False)
+    """
+    return any(_TRIAL.match(plain(name)) for name in (column, column.rpartition(".")[2]) if plain(name))
+
+
+def is_trial_value(value: str) -> bool:
+    """Whether a value can only number a trial: a whole number, or such a word with a number.
+
+    >>> is_trial_value("3"), is_trial_value("run_2"), is_trial_value("gpt-4")
+    (True, True, False)
+    """
+    return bool(_TRIAL_VALUE.match(value.strip()))
 
 
 def column_of(role: str, columns: Iterable[str]) -> str | None:

@@ -375,8 +375,13 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
     # The variance hangs on rare ratings at the far end, which few labels may lack: part of the heaviest is added.
     y = np.where(sample.labelled, sample.labels, 0.0)
     largest = label_weights(sample, y)[0].max(axis=-1)
+    most = n
+    if sample.clusters is not None:  # a rare rating comes with those of its cluster that are like it (design effect)
+        most = np.minimum(n, _labelled_clusters(sample))
+        off = label_weights(sample, y)[0] * (y - np.asarray(plain.value)[..., None])
+        together, single = (cluster_sums(off, sample.clusters) ** 2).sum(axis=-1), (off**2).sum(axis=-1)
+        largest = largest * np.clip(together / np.maximum(single, 1e-300), 1.0, np.maximum(n / most, 1.0))
     rare = FAR * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
-    most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
 

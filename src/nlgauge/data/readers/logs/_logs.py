@@ -24,6 +24,7 @@ from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
+from nlgauge.data.units import TRIAL_OF, trials_text
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
@@ -86,7 +87,8 @@ class Log:
             counts = "; ".join(f"{n} {what}" for what, n in self.aside.items())
             raise DataError(f"{self.path}: the log holds no outputs that can be read{counts and f' ({counts})'}.")
         judgements = self._by_users_word(human, metrics)
-        keys = self._keys(repeats)
+        bases = self._base_inputs()
+        keys = self._keys(bases, repeats)
         numbers, notes = self._numbers(judgements)
         if judgements and not numbers:
             raise DataError(f"{self.path}: {notes[0]}")
@@ -96,6 +98,8 @@ class Log:
                 "is wrong, a judge looks worse than it is"
             )
         rows = [row | key for row, key in zip(self.rows, keys, strict=True)]
+        if any(key["input"] != base for key, base in zip(keys, bases, strict=True)):
+            rows = [row | {TRIAL_OF: base} for row, base in zip(rows, bases, strict=True)]
         samples = from_object(rows).frame.unique(KEY, keep="first", maintain_order=True)
         names = _metric_names(numbers)
         check_metrics(str(self.path), names.values())
@@ -151,25 +155,31 @@ class Log:
             for j in self.judgements
         ]  # fmt: skip
 
-    def _keys(self, repeats: Repeats) -> list[dict[str, str]]:
+    def _base_inputs(self) -> list[str]:
+        """The input of every row, whichever trial it is; with its task where there are several."""
+        if len({row.get("task") for row in self.rows}) < 2:
+            return [row["input"] for row in self.rows]
+        self.notes.append("several tasks: their inputs are kept apart (--by task splits them)")
+        return [f"{row.get('task')}: {row['input']}" for row in self.rows]
+
+    def _keys(self, bases: Sequence[str], repeats: Repeats) -> list[dict[str, str]]:
         """The key of every row: further outputs of a system for an input are 'input #2', …, or share a key."""
         seen: Counter[tuple[str, str]] = Counter()
         keys = []
-        if several := len({row.get("task") for row in self.rows}) > 1:
-            self.notes.append("several tasks: their inputs are kept apart (--by task splits them)")
-        for row in self.rows:
-            key = row["system"], f"{row.get('task')}: {row['input']}" if several else row["input"]
-            seen[key] += 1
-            again = f" #{seen[key]}" if seen[key] > 1 and repeats != "mean" else ""
-            keys.append({"system": key[0], "input": key[1] + again})
+        for row, base in zip(self.rows, bases, strict=True):
+            seen[row["system"], base] += 1
+            number = seen[row["system"], base]
+            keys.append({"system": row["system"], "input": f"{base} #{number}" if number > 1 else base})
         if further := len(self.rows) - len(seen):
-            done = (
-                "the means of their scores and ratings are used, the first one's text is shown (--repeats number "
-                "keeps each)"
+            trials = trials_text(pl.DataFrame(keys).with_columns(pl.Series(TRIAL_OF, bases)))
+            self.notes.append(
+                f"{further} further outputs of the same system for the same input: the means of their scores and "
+                "ratings are used, the first one's text is shown (--repeats number keeps each)"
                 if repeats == "mean"
-                else "each is kept, as 'input #2' … (--repeats mean averages their scores)"
+                else f"{trials}: the trials of one input count as one cluster (--repeats mean averages their scores)"
             )
-            self.notes.append(f"{further} further outputs of the same system for the same input: {done}")
+        if repeats == "mean":
+            return [{"system": row["system"], "input": base} for row, base in zip(self.rows, bases, strict=True)]
         return keys
 
     def _numbers(self, judgements: Sequence[Judgement]) -> tuple[list[tuple[Judgement, float | None]], list[str]]:

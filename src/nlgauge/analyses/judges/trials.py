@@ -1,0 +1,219 @@
+"""Several trials of one input: does a system pass once or every time, and does a judge repeat itself?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import analysis
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.units import base_inputs, trial_counts, trials_text, unit_by_input
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import row_interval
+from nlgauge.stats.agreement.two_by_two import Figure
+from nlgauge.stats.estimation.trials import mean_share, pass_at_k, pass_hat_k, trial_agreement, trial_icc
+from nlgauge.table import Row, Table, grouped
+from nlgauge.types import Array, Ints
+
+HUMAN = "human"  # in the column `metric`
+USUAL_K = (1, 2, 5, 10, 20, 50, 100)
+WORDS = {
+    "trial_agreement": "same verdict in two trials", "trial_icc": "ICC(1) of the trials",
+    "retest_agreement": "same verdict on the same text", "retest_icc": "ICC(1) on the same text",
+}  # fmt: skip
+
+
+class _Values(NamedTuple):
+    """The values of one judge, or of people on one aspect, in the order of the samples; `passed` is NaN for unknown."""
+
+    metric: str
+    aspect: str | None
+    scores: Array
+    passed: Array
+
+
+@analysis("trials", takes="dataset", question="Does a system pass every time, and does a judge repeat itself?")
+def trials(
+    choice: Choice, *, k: Sequence[int] | None = None, pass_from: float | None = None, level: float = 0.95
+) -> Table:
+    """Estimate pass@k and pass^k of each system, and how far the trials of one input agree.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data in which inputs have several trials.
+    k : sequence of int, optional
+        Numbers of trials for pass@k and pass^k; 1, 2, 5, 10 … and the number of trials by default.
+    pass_from : float, optional
+        The lowest value that passes, where there are more than two values.
+    level : float, default 0.95
+        Of the confidence intervals, in which the trials of one input are one cluster.
+
+    Returns
+    -------
+    Table
+        One row for each system and k (`pass@k`, `pass^k`), by the human verdict and by each metric with two values.
+        Pooled over systems, `trial_agreement` is the probability of the same verdict in two trials of one input and
+        `trial_icc` the reliability of a single trial. Where trials have the same text, `retest_agreement` and
+        `retest_icc` are the test-retest reliability of the judge itself.
+    """
+    data = choice.data
+    kept = ~data.samples["system"].is_in(sorted(data.people) if not choice.keep_people else [])
+    data = data.where(data.samples.filter(kept)) if not kept.all() else data
+    counts = trial_counts(data.samples)
+    if counts is None:
+        raise NeedsMissing(
+            f"{data.name}: no input has several trials; a column such as epoch, trial, run or seed numbers them."
+        )
+    ks = sorted({*(x for x in USUAL_K if x <= counts[2]), counts[2]} if k is None else {int(x) for x in k})
+    samples = data.samples
+    base = base_inputs(samples)
+    unit = _codes(samples["input"].replace_strict(unit_by_input(data)))
+    of_input = _codes(samples["system"] + "\n" + base)
+    same_text = None
+    if "output" in samples.columns:
+        same_text = _codes(samples["system"] + "\n" + base + "\n" + samples["output"].cast(pl.String).fill_null(""))
+    rows: list[Row] = []
+    unread = []
+    for values in _all_values(choice, data, pass_from):
+        if np.isfinite(values.passed).any():
+            for system in data.systems:
+                inside = (samples["system"] == system).to_numpy()
+                rows += _pass_rows(values, system, of_input, unit, inside, ks, level)
+        else:
+            unread.append(values.metric)
+        rows += _reliability_rows(values, "trial", of_input, unit, level)
+        if same_text is not None and values.metric != HUMAN:
+            repeated = _reliability_rows(values, "retest", same_text, unit, level)
+            rows += repeated if any(row["n"] for row in repeated) else []
+    if not rows:
+        raise NeedsMissing(f"{data.name}: neither ratings nor metric scores are known of the trials.")
+    notes = [f"{trials_text(samples)}: the trials of one input count as one cluster."]
+    if unread:
+        notes.append(
+            f"no pass@k of {', '.join(unread)}: more than two values; pass_from=… (--set pass_from=…) says from which "
+            "value on an output passes."
+        )
+    if not any(row["measure"].startswith("retest") for row in rows):
+        notes.append("The texts of the trials differ, so their agreement is that of outputs and judge together.")
+    return Table(
+        title=f"{data.name}: trials of one input",
+        rows=rows,
+        shown=["metric", "system", "measure", "value", "n"],
+        heads={"metric": "by", "n": "inputs"},
+        cells={
+            "metric": lambda r: r["metric"] if r["aspect"] in (None, HUMAN) else f"{r['metric']} ({r['aspect']})",
+            "measure": lambda r: WORDS.get(r["measure"], r["measure"]),
+            "value": row_interval,
+        },
+        method="pass@k: at least one of k trials passes (Chen et al. 2021); pass^k: all k pass (Yao et al. 2024); both "
+        f"without bias, means over inputs. {level:.0%} CI: the trials of one input are one cluster. ICC(1): one-way "
+        "intraclass correlation, the reliability of a single trial.",
+        answers=[_answer(part) for part in grouped(rows, "metric").values() if part],
+        notes=[*notes, *dict.fromkeys(f"no interval: {row['reason']}." for row in rows if row["reason"])],
+        signature=f"k:{','.join(map(str, ks))}|level:{level:g}",
+    )
+
+
+def _codes(names: pl.Series) -> Ints:
+    return np.unique(names.to_numpy().astype(str), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _all_values(choice: Choice, data: Dataset, pass_from: float | None) -> list[_Values]:
+    """The human verdicts on each aspect, then each metric. Of several raters the majority counts; a tie is unknown."""
+    found = []
+    for aspect in choice.wanted if data.aspects else []:
+        rated = data.ratings.filter(pl.col("aspect") == aspect).with_columns(pl.col("value").cast(pl.Float64))
+        passed = _passed(rated["value"].to_numpy(), pass_from, lower=False)
+        each = rated.select(*KEY, "value").with_columns(pl.Series("passed", passed, nan_to_null=True))
+        each = each.group_by(KEY).agg(pl.col("value", "passed").mean())
+        placed = data.samples.select(KEY).join(each, on=KEY, how="left", maintain_order="left")
+        scores, share = (placed[c].fill_null(np.nan).to_numpy() for c in ("value", "passed"))
+        found.append(_Values(HUMAN, aspect, scores, np.where(share == 0.5, np.nan, np.round(share))))
+    placed = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")
+    for metric in choice.metrics or data.metrics:
+        scores = placed[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        found.append(_Values(metric, None, scores, _passed(scores, pass_from, lower=metric in data.lower)))
+    return found
+
+
+def _passed(values: Array, pass_from: float | None, *, lower: bool) -> Array:
+    """1 for pass and 0 for fail: of two values the better one passes; NaN where that is not known."""
+    levels = np.unique(values[np.isfinite(values)])
+    if pass_from is None and len(levels) != 2 and not (len(levels) == 1 and levels[0] in (0.0, 1.0)):
+        return np.full(values.shape, np.nan)
+    if pass_from is None:
+        pass_from = float((levels[0] if lower else levels[1]) if len(levels) == 2 else not lower)
+    passes = values <= pass_from if lower else values >= pass_from
+    return np.where(np.isfinite(values), passes, np.nan)
+
+
+def _row(values: _Values, system: str | None, measure: str, figure: Figure, outputs: int) -> Row:
+    return {
+        "metric": values.metric, "aspect": values.aspect, "system": system, "measure": measure, "value": figure.value,
+        "low": figure.low, "high": figure.high, "n": figure.n, "outputs": outputs, "reason": figure.reason or None,
+    }  # fmt: skip
+
+
+class _Counts(NamedTuple):
+    """Trials and passes of each input, and its unit."""
+
+    trials: Array
+    passes: Array
+    unit: Ints
+
+
+def _counted(passed: Array, of_input: Ints, unit: Ints) -> _Counts:
+    there = np.isfinite(passed)
+    code = np.unique(of_input[there], return_inverse=True)[1].reshape(-1)
+    units = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
+    units[code] = unit[there]
+    return _Counts(np.bincount(code).astype(np.float64), np.bincount(code, passed[there]), units)
+
+
+def _pass_rows(
+    values: _Values, system: str, of_input: Ints, unit: Ints, inside: np.ndarray, ks: Sequence[int], level: float
+) -> list[Row]:
+    counts = _counted(np.where(inside, values.passed, np.nan), of_input, unit)
+    outputs = int(counts.trials.sum())
+    if not outputs:
+        return []
+    rows = []
+    for name, estimate, wanted in (("pass@", pass_at_k, ks), ("pass^", pass_hat_k, [k for k in ks if k > 1])):
+        for k in wanted:  # pass^1 is pass@1
+            figure = mean_share(estimate(counts.trials, counts.passes, k), counts.unit, outputs, level=level)
+            rows.append(_row(values, system, f"{name}{k}", figure, outputs))
+    return rows
+
+
+def _reliability_rows(values: _Values, word: str, of_input: Ints, unit: Ints, level: float) -> list[Row]:
+    """How far trials of one input agree; `of_input` says which outputs are trials of one input."""
+    rows = []
+    if np.isfinite(values.passed).any():
+        counts = _counted(values.passed, of_input, unit)
+        agreed = mean_share(
+            trial_agreement(counts.trials, counts.passes), counts.unit, float(counts.trials.sum()), level=level
+        )
+        rows.append(_row(values, None, f"{word}_agreement", agreed, int(counts.trials.sum())))
+    icc = trial_icc(values.scores, of_input, unit, level=level)
+    return [*rows, _row(values, None, f"{word}_icc", icc, int(np.isfinite(values.scores).sum()))]
+
+
+def _answer(rows: list[Row]) -> str:
+    """The rows of one judge in a sentence: pass@k of each system at the largest k, and the reliability of a trial."""
+    most = max((int(r["measure"][5:]) for r in rows if r["system"]), default=0)
+    told = [r for r in rows if r["measure"] in ("pass@1", f"pass^{most}", "retest_icc", "trial_icc")]
+    parts = [
+        f"{r['system'] + ' ' if r['system'] else ''}{WORDS.get(r['measure'], r['measure'])} {_with_interval(r)}"
+        for r in told if np.isfinite(r["value"])
+    ]  # fmt: skip
+    return f"{rows[0]['metric']}: {'; '.join(parts[:8]) or 'too few trials with a value'}."
+
+
+def _with_interval(row: Row) -> str:
+    ends = f" [{row['low']:.2f}, {row['high']:.2f}]" if np.isfinite(row["low"]) else ""
+    return f"{row['value']:.2f}{ends}"

@@ -1,0 +1,152 @@
+"""The independent unit of an output: its document or conversation, or the input that it is a trial of.
+
+`units_of` is the one place that decides which outputs count together. Intervals, tests, estimates and gates ask it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import polars as pl
+
+from nlgauge.data.tables.means import means_by
+from nlgauge.errors import DataError
+from nlgauge.number import count
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+
+# Columns of samples that say what the `input` of a row was derived from. The key (system, input) names one output, so
+# further trials are called 'q1 #2', …, and TRIAL_OF holds 'q1'. PART_OF is reserved for parts of an output: it holds
+# the `input` of the whole output ('q1 #2').
+TRIAL_OF, PART_OF = "trial_of", "part_of"
+DOCUMENTS = frozenset(
+    f"{word}{end}"
+    for word in ("doc", "document", "conversation", "dialogue", "dialog", "thread", "session")
+    for end in ("", "id", "name")
+)
+
+
+class Units(NamedTuple):
+    """The unit of each input, and the column that names it; both are empty where each input is a unit of its own."""
+
+    column: str = ""
+    names: tuple[str, ...] = ()
+
+
+def base_inputs(samples: pl.DataFrame) -> pl.Series:
+    """Return the input that each row of `samples` was asked for, whichever trial or part of an output it holds."""
+    known = [pl.col(c).cast(pl.String) for c in (TRIAL_OF, PART_OF) if c in samples.columns]
+    return samples.select(pl.coalesce(*known, "input").alias("input")).to_series()
+
+
+def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
+    """Decide which inputs are not independent.
+
+    Parameters
+    ----------
+    data : Dataset
+    inputs : sequence of str
+        Names as in the key (system, input).
+
+    Returns
+    -------
+    Units
+        By the column named with `Dataset.clustered`; else by one called after documents or conversations; else by the
+        input whose trials these are. Trials of one input always belong to one unit.
+    """
+    rows = data.samples.select("input", base_inputs(data.samples).alias("base"))
+    known = set(inputs)
+    for column in [data.cluster] if data.cluster else _document_columns(data.samples):
+        of = rows.with_columns(data.samples[column].cast(pl.String).alias("unit"))
+        of = of.filter(pl.col("input").is_in(known)).unique()
+        if of["unit"].null_count() or of.select("base", "unit").n_unique() != of["base"].n_unique():
+            if data.cluster:
+                raise DataError(
+                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an "
+                    "input, so it cannot say which rows belong together."
+                )
+            continue  # unknown for some, or not the same for all outputs of an input
+        if 1 < of["unit"].n_unique() < len(inputs):
+            return _named(column, of.select("input", "unit"), inputs)
+    of = rows.filter(pl.col("input").is_in(known)).unique("input")
+    if of["base"].n_unique() < of.height:
+        return _named("input", of, inputs)
+    return Units()
+
+
+def unit_by_input(data: Dataset) -> dict[str, str]:
+    """Map each input to its independent unit."""
+    inputs = data.inputs
+    return dict(zip(inputs, units_of(data, inputs).names or inputs, strict=True))
+
+
+def _document_columns(samples: pl.DataFrame) -> list[str]:
+    """Columns called after documents or conversations."""
+    flat = [c for c, kind in samples.schema.items() if not kind.is_nested()]
+    return [c for c in flat if re.sub(r"[^a-z]", "", c.lower()) in DOCUMENTS]
+
+
+def _named(column: str, of: pl.DataFrame, inputs: Sequence[str]) -> Units:
+    unit = dict(of.iter_rows())
+    return Units(column, tuple(unit[i] for i in inputs))
+
+
+def trial_counts(samples: pl.DataFrame) -> tuple[int, int, int] | None:
+    """Return the number of base inputs and the fewest and most trials of one; None where no input has several."""
+    if TRIAL_OF not in samples.columns:
+        return None
+    outputs = samples.select("system", base_inputs(samples)).group_by("system", "input").len()
+    most = int(outputs["len"].max() or 0)  # type: ignore[arg-type]
+    return (outputs["input"].n_unique(), int(outputs["len"].min() or 0), most) if most > 1 else None  # type: ignore[arg-type]
+
+
+def trials_text(samples: pl.DataFrame) -> str:
+    """Describe inputs and trials, as in '40 inputs × 5 trials'; empty where no input has several trials."""
+    counts = trial_counts(samples)
+    if counts is None:
+        return ""
+    inputs, fewest, most = counts
+    return f"{count(inputs, 'input')} × {fewest if fewest == most else f'{fewest} to {most}'} trials"
+
+
+def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
+    """Return the data with one output per system and input, for statistics that take inputs as independent.
+
+    Parameters
+    ----------
+    data : Dataset
+    how : {'mean', 'first'}
+        Keep the means of scores and ratings over the trials (and the text of the first), or the first trial alone.
+
+    Returns
+    -------
+    Dataset
+        The same data where no input has several trials.
+    """
+    if trial_counts(data.samples) is None:
+        return data
+    key = ["system", "input"]
+    names = data.samples.select(*key, base_inputs(data.samples).alias("__base__"))
+    samples = data.samples.with_columns(names["__base__"])
+    first = samples.unique(["system", "__base__"], keep="first", maintain_order=True)
+
+    def renamed(frame: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
+        joined = frame.join(kept.select(*key, "__base__"), on=key, how="inner", maintain_order="left")
+        return joined.with_columns(pl.col("__base__").alias("input")).select(frame.columns)
+
+    used = first if how == "first" else names
+    ratings, scores = renamed(data.ratings, used), renamed(data.scores, used)
+    inputs = dict(names.select("input", "__base__").iter_rows())
+    return replace(
+        data,
+        samples=renamed(data.samples, first).drop(TRIAL_OF),
+        ratings=means_by(ratings, [*key, "aspect", "rater"], ["value"]),
+        scores=means_by(scores, key, data.metrics),
+        comparisons=data.comparisons.with_columns(pl.col("input").replace(inputs)),
+        failures=renamed(data.failures, first),
+        spans=renamed(data.spans, first),
+    )
