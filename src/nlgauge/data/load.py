@@ -15,6 +15,7 @@ from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_tabl
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS
 from nlgauge.data.raters import parted
+from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats, build
 from nlgauge.data.tables.columns import Roles, find_roles
@@ -23,7 +24,6 @@ from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import one_row_an_output
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
-from nlgauge.data.unsupported import unsupported
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.spec import parse_spec
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from shlex import quote
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +13,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, with_input
+from nlgauge.data.tables.long_tables import metrics_by_aspect, with_aspects
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
@@ -37,7 +37,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
     frame = frame.with_columns(systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles))
-    roles = _with_aspects(frame, roles)
+    roles = with_aspects(frame, roles)
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
     notes += shared(frame, table, roles)
@@ -48,7 +48,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
     frame = _number_repeats(frame, table, roles, repeats, metrics, ratings, notes)
-    metrics, about = _by_aspect(frame, metrics, table, roles, notes)
+    metrics, about = metrics_by_aspect(frame, metrics, table, roles, notes)
     scores = _one_value_a_sample(frame, metrics, table, roles, repeats, notes)
     if roles.metric and roles.score:
         scores = _pivot_scores(frame, table, roles, repeats, notes)
@@ -192,54 +192,6 @@ def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
     before, after = (table.frame.row(row, named=True) for row in (one, two))
     found = [c for c in roles.aside if before[c] != after[c]]
     return f"; they differ in '{found[0]}' (--input {quote(found[0])} where that names the input)" if found else ""
-
-
-def _with_aspects(frame: pl.DataFrame, roles: Roles) -> Roles:
-    """Return the roles of a long table with a row per output and aspect, where the user names the one rating column, or
-    where there is none (only judges scored).
-    """
-    columns = [column for pairs in roles.human.values() for _, column in pairs]
-    aspect = next((c for c in roles.aside if plain(c) in NAMES["aspect"]), None)
-    if aspect is None or roles.aspect or roles.metric or len(columns) > 1:
-        return roles
-    if frame.select(KEY).is_unique().all():
-        return roles
-    aside = tuple(c for c in roles.aside if c != aspect)
-    return replace(roles, aspect=aspect, rating=next(iter(columns), roles.rating), human={}, aside=aside)
-
-
-def _by_aspect(
-    frame: pl.DataFrame, metrics: list[pl.Series], table: RawTable, roles: Roles, notes: list[str]
-) -> tuple[list[pl.Series], dict[str, str]]:
-    """Separate the metrics that score each aspect of an output by itself, in a long table with a row per aspect.
-
-    A metric whose values differ between the rows of an output, but not between those of one aspect, becomes one metric
-    per aspect, `metric:aspect`. The second result says which aspect each of these is about.
-    """
-    if not roles.aspect:
-        return metrics, {}
-    aspects = label(table, roles.aspect, numbers(table, roles.rating).is_not_null() if roles.rating else None)
-    keyed = frame.select(KEY).with_columns(aspects.alias("aspect"))
-    found: list[pl.Series] = []
-    about: dict[str, str] = {}
-    columns = []
-    for metric in metrics:
-        values = keyed.with_columns(metric.alias("value")).drop_nulls("value")
-        distinct = [values.group_by(keys).agg(pl.col("value").n_unique())["value"] for keys in (KEY, keyed.columns)]
-        if values.is_empty() or not (distinct[0] > 1).any() or (distinct[1] > 1).any():
-            found.append(metric)
-            continue
-        columns.append(metric.name)
-        for aspect in values["aspect"].drop_nulls().unique(maintain_order=True):
-            name = f"{metric.name}:{aspect}"
-            about[name] = aspect
-            found.append(pl.select(pl.when(aspects == aspect).then(metric)).to_series().alias(name))
-    if columns:
-        notes.append(
-            f"{quoted(columns)}: one metric per aspect (METRIC:ASPECT), used for that aspect only, since the "
-            f"rows of an output have one score for each '{roles.aspect}'"
-        )
-    return found, about
 
 
 def _one_value_a_sample(

@@ -58,6 +58,11 @@ KINDS = (
         TABLE,
     ),
     Unsupported(
+        _has("model1", "model2", "overall_label"),
+        "a file of RAGChecker's human preferences (overall_label from -2 to 2 between model1 and model2)",
+        "write a table with the columns system_a, system_b, input and winner",
+    ),
+    Unsupported(
         lambda peek, fields: bool(fields & {"resourceLogs", "resourceMetrics"}),
         "OTLP JSON with log records or measurements (telemetry), which holds no outputs",
         "give the spans (resourceSpans with OpenInference attributes), or " + TABLE,
