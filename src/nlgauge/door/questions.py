@@ -308,7 +308,7 @@ def verdicts(
     'verdicts'
     """
     options = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
-    return analyse("verdicts", select(data, aspect, metrics).declared(), **options)
+    return analyse("verdicts", select(data, aspect, metrics).declared(), None, None, **options)
 
 
 def estimate(
@@ -353,4 +353,4 @@ def estimate(
     """
     options = {"method": method, "part": part, "people_pass_from": people_pass_from, "probability": probability}
     chosen = select(data, aspect, judge).declared()
-    return analyse("estimate", chosen, **options, strata=strata, margin=margin)
+    return analyse("estimate", chosen, None, None, **options, strata=strata, margin=margin)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.data import raters
+from nlgauge.data import provenance
 from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
@@ -111,7 +111,7 @@ def _number_annotators(votes: pl.DataFrame) -> Ints | None:
 
     A label such as "human" or "expert" says what somebody is, not who.
     """
-    names = sorted({name for name in votes["rater"].drop_nulls() if not raters.PERSON.fullmatch(name)})
+    names = sorted({name for name in votes["rater"].drop_nulls() if not provenance.PERSON.fullmatch(name)})
     if not names:
         return None
     number = {name: k for k, name in enumerate(names)}

@@ -198,15 +198,15 @@ def _leaks(
     for column in columns if ratings else ():
         if is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column)):
             continue
-        read = numbers_in(table, column)
-        if read is None:
+        found = numbers_in(table, column)
+        if found is None:
             continue
-        scores = read.values.cast(pl.Float64).to_numpy()
+        scores = found.values.cast(pl.Float64).to_numpy()
         reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
         if reason:
             leaks[column] = reason
-        elif len(values := np.unique(scores[np.isfinite(scores)])) == 2:
-            few.setdefault(tuple(values.tolist()), []).append(column)
+        elif len(two := np.unique(scores[np.isfinite(scores)])) == 2:
+            few.setdefault(tuple(two.tolist()), []).append(column)
     for names in few.values():
         if len(names) >= CODING_SCHEME:
             leaks |= dict.fromkeys(names, f"{len(names)} columns have the same two values, as in a coding scheme")
