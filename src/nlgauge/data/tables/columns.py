@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import polars as pl
 
-from nlgauge.data.provenance import Source, column_source, is_judge, likely_annotation
+from nlgauge.data.provenance import Source, column_source, is_judge, likely_annotation, only_programs
 from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
@@ -180,7 +180,20 @@ def _sources(
                 column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
             )
         found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
+        group = columns[0].rpartition(".")[0]
+        if found[aspect].kind == "unknown" and group and (other := _program_beside(table, group, columns)):
+            found[aspect] = Source("program", f"beside '{other}', whose decimals only a program gives")
     return found
+
+
+def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
+    """A program's column of the same record (`scores.…`); empty if there is none."""
+    others = [c for c in table.frame.columns if c not in columns and c.rpartition(".")[0] == group]
+    for other in others:
+        read = numbers_in(table, other)
+        if read is not None and only_programs(read.values.cast(pl.Float64).to_numpy()):
+            return other
+    return ""
 
 
 def _leaks(

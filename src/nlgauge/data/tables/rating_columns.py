@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nlgauge.data.provenance import HUMAN, is_model
+from nlgauge.data.provenance import HUMAN, SIBLINGS, is_model
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import numbers_in
 from nlgauge.data.tables.vocabulary import (
@@ -353,7 +353,7 @@ def _split(name: str) -> tuple[str, str] | None:
 
 def _may_be_person(words: Sequence[str]) -> bool:
     common = STRONG | WEAK | FILLERS | ZSCORES | SPREADS
-    return not any(w.lower() in common - WHO or PROGRAMS.match(w) or plain(w) in ASPECTS for w in words)
+    return not any(w.lower() in (common | SIBLINGS) - WHO or PROGRAMS.match(w) or plain(w) in ASPECTS for w in words)
 
 
 def _with_several(split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
