@@ -133,16 +133,20 @@ def count_system_labels(
     elif expected is not None:
         marked = (labels == 0) & (np.exp(-np.bincount(code, expected, len(names))) * len(names) < IMPROBABLE)
     else:
-        drawn = labels, rows
-        if unit is not None:
-            cells = code * (int(unit.max()) + 1) + unit
-            drawn = tuple(
-                np.bincount(np.unique(cells[part]) // (int(unit.max()) + 1), minlength=len(names))
-                for part in (labelled, np.ones(len(code), bool))
-            )
-        marked = left_out_systems(*drawn) & (labels < PROBE_LABELS)
+        marked = left_out_systems(*_drawn_counts(code, labelled, unit)) & (labels < PROBE_LABELS)
     left_out = tuple(name for name, out in zip(names, marked, strict=True) if out)
     return SystemLabels(tuple(names), tuple(labels.tolist()), tuple(rows.tolist()), left_out)
+
+
+def _drawn_counts(
+    code: NDArray[np.int64], labelled: NDArray[np.bool_], unit: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count what was drawn and what there is, of each system: rows, or clusters of rows."""
+    if unit is None:
+        return np.bincount(code[labelled], minlength=int(code.max()) + 1), np.bincount(code)
+    size = int(unit.max()) + 1
+    drawn, every = (np.unique(code[part] * size + unit[part]) // size for part in (labelled, np.ones(len(code), bool)))
+    return np.bincount(drawn, minlength=int(code.max()) + 1), np.bincount(every)
 
 
 def panel_labels(panel: Panel) -> SystemLabels:
