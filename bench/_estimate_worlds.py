@@ -15,7 +15,7 @@ from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled,
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
 from nlgauge.stats.estimation.sparse_correlation import SparseCorrelation, sparse_correlation
-from nlgauge.stats.estimation.systems import Transfer, compare_systems, left_out_systems, pool_means, transfer_test
+from nlgauge.stats.estimation.systems import ErrorTransfer, compare_systems, left_out_systems, pool_means, transfer_test
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -211,7 +211,7 @@ def transfer_coverage(probe: int, leniency: float, kind: str, trials: int) -> li
     held = np.stack([places < LABELED, (places >= LABELED // 2) & (places < LABELED // 2 + probe)])
     refused = bool(left_out_systems(held.sum(axis=1), np.full(2, INPUTS)).any())
     names = ("first", "second", "pooled", "before")
-    covered, audits = {name: list[Floats]() for name in names}, list[Transfer]()
+    covered, audits = {name: list[Floats]() for name in names}, list[ErrorTransfer]()
     for _ in range(trials // AT_ONCE):
         shared, own = rng.standard_normal((AT_ONCE, 1, INPUTS)), rng.standard_normal((AT_ONCE, 2, INPUTS))
         quality = 0.5 + 0.2 * np.sqrt(0.5) * (shared + own)

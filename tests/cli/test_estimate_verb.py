@@ -239,7 +239,7 @@ def test_verdicts_gate_and_run_say_which_systems_have_no_labels(tmp_path: Path) 
 
 
 def test_verdicts_audit_the_transfer_between_systems_with_unequal_labels(tmp_path: Path) -> None:
-    name = transport(tmp_path, 60)
+    name = transport(tmp_path, 50)
     text = nlgauge("verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
-    assert "labels per system: old 120, new 60." in text
+    assert "labels per system: old 120, new 50." in text
     assert "judge_score: Judge's error from 'old' to 'new': does not transfer; difference +0." in text

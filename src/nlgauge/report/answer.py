@@ -358,7 +358,7 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) ->
 
 def _unequal_labels(run: Run) -> Iterator[str]:
     """Yield which systems the labels leave out, or how many each has where some have less than half the share."""
-    from nlgauge.analyses._system_labels import panel_labels
+    from nlgauge.analyses.estimates.system_labels import panel_labels
 
     found: dict[str, list[str]] = {}
     for aspect in run.aspects:

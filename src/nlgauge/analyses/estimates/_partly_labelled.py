@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from nlgauge.analyses._system_labels import SystemLabels, count_system_labels
+from nlgauge.analyses.estimates.system_labels import SystemLabels, count_system_labels
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, STRATUM
 from nlgauge.data.units import units_of

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses._system_labels import MARGIN, SystemLabels, transfer_texts
 from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
+from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, audit_systems, labels_needed, refused_rows
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
 from nlgauge.number import number
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
-from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer, compare_systems, joint_means, pool_means
+from nlgauge.stats.estimation.systems import PROBE_LABELS, compare_systems, joint_means, pool_means
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
@@ -37,9 +36,7 @@ WORDS = {
     "rank": "rank",
 }
 OF = {"ppi++": "ppi_plus", "ppi": "ppi", "labels": "labels_only"}
-NOT_ENOUGH = (
-    10  # labels of each verdict for the judge's error rates: with five the interval covered .91 (bench/estimates.py)
-)
+NOT_ENOUGH = 10  # labels of each verdict for its error rates: with five the interval covered .91 (bench/estimates.py)
 
 
 @analysis("estimate", question="How good would people find these outputs, from labels of a few?", takes="dataset")
@@ -131,7 +128,7 @@ def _means(
     margin = margin or MARGIN * (1.0 if rows.share else max(rows.levels) - min(rows.levels))
     if counts.left_out:
         size = dict(zip(counts.names, counts.rows, strict=True))
-        needed = {name: _labels_needed(found, size[name], margin) for name in counts.left_out}
+        needed = {name: labels_needed(found, size[name], margin) for name in counts.left_out}
         whose = "it" if len(needed) == 1 else "each"
         answers.append(
             f"No estimate over all outputs: {counts.gap_text()}: label about {max(needed.values()):,} outputs of "
@@ -139,8 +136,14 @@ def _means(
         )
         named = [r for r in found if r["measure"] == best["measure"] and r["system"] in parts]
         answers += [_sentences(rows, found, r)[0] for r in named[:MAX_SENTENCES]]
-        found += _refused_rows(rows, counts, judge, needed)
-    audit, transfers = ([], {}) if not counts.unequal or score is None else _audit(parts, counts, margin)
+        found += refused_rows(counts, rows.aspect, judge, needed)
+    audit, transfers = (
+        ([], {})
+        if not counts.unequal or score is None
+        else audit_systems(
+            {name: mine.sample(own) for name, (mine, own) in parts.items() if not mine.lacking()}, counts, margin
+        )
+    )
     return Table(
         title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
         rows=found,
@@ -158,49 +161,6 @@ def _means(
         ),
         notes=_missing(found),
     )
-
-
-def _audit(parts: Mapping[str, Part], counts: SystemLabels, margin: float) -> tuple[list[str], dict[str, Any]]:
-    """Test whether the judge's mean error on the system with most labels is that on each other one."""
-    samples = {name: mine.sample(own) for name, (mine, own) in parts.items() if not mine.lacking()}
-    if len(samples) < 2:
-        return [], {}
-    reference, found = audit_transfer(samples, margin)
-    texts = transfer_texts(reference, found, margin, dict(zip(counts.names, counts.rows, strict=True)))
-    texts.append("Each system is estimated from its own labels, whether or not the judge's error transfers.")
-    return texts, {
-        name: {"reference": reference, "margin": margin, **{k: v.item() for k, v in t._asdict().items()}}
-        for name, t in found.items()
-    }
-
-
-def _labels_needed(found: list[Row], system_rows: int, margin: float) -> int:
-    """Return about how many labels of a system would give an interval of ± the margin, by the system with most."""
-    known = [r for r in found if np.isfinite(r["low"]) and r["measure"] in ("labels_only", "ppi_plus")]
-    if not known:
-        return min(PROBE_LABELS, system_rows)
-    most = max(known, key=lambda r: (r["n"], r["measure"] == "ppi_plus"))
-    half = (most["high"] - most["low"]) / 2
-    return min(max(PROBE_LABELS, math.ceil(most["n"] * (half / margin) ** 2)), system_rows)
-
-
-def _refused_rows(rows: Rows, counts: SystemLabels, judge: str, needed: Mapping[str, int]) -> list[Row]:
-    """Return rows without a value for the systems that the labels leave out."""
-    blank = dict.fromkeys(("value", "low", "high", "p", "weight", "worth", "low_alone", "high_alone"), np.nan)
-    measures = [("people", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
-    made = []
-    for name, n, total in zip(counts.names, counts.labels, counts.rows, strict=True):
-        if name in counts.left_out:
-            why = (
-                f"has {n or 'no'} label{'s' * (n != 1)}, and the others are of other systems: label about "
-                f"{needed[name]:,} of its outputs"
-            )
-            made += [
-                {"metric": who, "aspect": rows.aspect, "measure": measure, **blank, "n": n, "rows": total,
-                 "system": name, "reason": why}
-                for who, measure in measures
-            ]  # fmt: skip
-    return made
 
 
 def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | None, level: float) -> list[Row]:

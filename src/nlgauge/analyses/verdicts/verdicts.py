@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses._system_labels import MARGIN, SystemLabels, panel_labels, transfer_texts
+from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, panel_labels, transfer_texts
 from nlgauge.analyses.verdicts._labelled import (
     Labelled,
     PeoplePass,

@@ -224,7 +224,7 @@ def left_out_systems(
     return np.asarray((labels < fewest) & (unlikely | (empty & many)))
 
 
-class Transfer(NamedTuple):
+class ErrorTransfer(NamedTuple):
     """How far a mean is off that takes the judge's errors from another system, with its interval and the outcome.
 
     difference: mean by the judge, corrected with the labels of the reference, minus mean of the system's own labels;
@@ -241,7 +241,7 @@ class Transfer(NamedTuple):
 
 def audit_transfer(
     samples: Mapping[str, PartlyLabelled], margin: float, level: float = TRANSFER_LEVEL
-) -> tuple[str, dict[str, Transfer]]:
+) -> tuple[str, dict[str, ErrorTransfer]]:
     """Test whether the judge's mean error transfers from the system with most labels to each other one.
 
     Returns the name of that system (the first of several) and the result of each other one.
@@ -254,7 +254,7 @@ def audit_transfer(
 
 def transfer_test(
     reference: PartlyLabelled, own: PartlyLabelled, margin: float, level: float = TRANSFER_LEVEL
-) -> Transfer:
+) -> ErrorTransfer:
     """Test the equivalence of the judge's mean error on two systems.
 
     Parameters
@@ -269,7 +269,7 @@ def transfer_test(
 
     Returns
     -------
-    Transfer
+    ErrorTransfer
         'transfers' where the interval of the difference lies inside ±margin, 'does not transfer' where it lies outside,
         else 'undecided'.
 
@@ -311,7 +311,7 @@ def transfer_test(
     room = ((margin - np.abs(difference)) / (z + ndtri(POWER))) ** 2 - se**2
     with np.errstate(invalid="ignore", divide="ignore"):
         labels = np.where((outcome == "undecided") & (room > 0), np.ceil(variance / room), np.nan)[()]
-    return Transfer(difference, low, high, outcome, labels)
+    return ErrorTransfer(difference, low, high, outcome, labels)
 
 
 def _given_scores(sample: PartlyLabelled) -> PartlyLabelled:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.data.panel import Panel
 from nlgauge.number import some
-from nlgauge.stats.estimation.systems import IMPROBABLE, PROBE_LABELS, TRANSFER_LEVEL, Transfer, left_out_systems
+from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.systems import (
+    IMPROBABLE,
+    PROBE_LABELS,
+    TRANSFER_LEVEL,
+    ErrorTransfer,
+    audit_transfer,
+    left_out_systems,
+)
+from nlgauge.table import Row
 from nlgauge.types import Array
 
 MAX_LISTED = 8  # systems whose counts are listed one by one
@@ -122,16 +133,20 @@ def count_system_labels(
     elif expected is not None:
         marked = (labels == 0) & (np.exp(-np.bincount(code, expected, len(names))) * len(names) < IMPROBABLE)
     else:
-        drawn = labels, rows
-        if unit is not None:
-            cells = code * (int(unit.max()) + 1) + unit
-            drawn = tuple(
-                np.bincount(np.unique(cells[part]) // (int(unit.max()) + 1), minlength=len(names))
-                for part in (labelled, np.ones(len(code), bool))
-            )
-        marked = left_out_systems(*drawn) & (labels < PROBE_LABELS)
+        marked = left_out_systems(*_drawn_counts(code, labelled, unit)) & (labels < PROBE_LABELS)
     left_out = tuple(name for name, out in zip(names, marked, strict=True) if out)
     return SystemLabels(tuple(names), tuple(labels.tolist()), tuple(rows.tolist()), left_out)
+
+
+def _drawn_counts(
+    code: NDArray[np.int64], labelled: NDArray[np.bool_], unit: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count what was drawn and what there is, of each system: rows, or clusters of rows."""
+    if unit is None:
+        return np.bincount(code[labelled], minlength=int(code.max()) + 1), np.bincount(code)
+    size = int(unit.max()) + 1
+    drawn, every = (np.unique(code[part] * size + unit[part]) // size for part in (labelled, np.ones(len(code), bool)))
+    return np.bincount(drawn, minlength=int(code.max()) + 1), np.bincount(every)
 
 
 def panel_labels(panel: Panel) -> SystemLabels:
@@ -143,7 +158,9 @@ def panel_labels(panel: Panel) -> SystemLabels:
     return count_system_labels(system, np.concatenate([labelled[k][there[k]] for _, k in order]))
 
 
-def transfer_texts(reference: str, found: Mapping[str, Transfer], margin: float, rows: Mapping[str, int]) -> list[str]:
+def transfer_texts(
+    reference: str, found: Mapping[str, ErrorTransfer], margin: float, rows: Mapping[str, int]
+) -> list[str]:
     """State the outcome of the equivalence test of the judge's mean error for each system."""
     lines = []
     for name, t in found.items():
@@ -160,3 +177,44 @@ def transfer_texts(reference: str, found: Mapping[str, Transfer], margin: float,
             )
         lines.append(f"{text}.")
     return lines
+
+
+def audit_systems(
+    samples: Mapping[str, PartlyLabelled], counts: SystemLabels, margin: float
+) -> tuple[list[str], dict[str, Any]]:
+    """Test whether the judge's mean error on the system with most labels is that on each other one: texts and facts."""
+    if len(samples) < 2:
+        return [], {}
+    reference, found = audit_transfer(samples, margin)
+    texts = transfer_texts(reference, found, margin, dict(zip(counts.names, counts.rows, strict=True)))
+    texts.append("Each system is estimated from its own labels, whether or not the judge's error transfers.")
+    return texts, {
+        name: {"reference": reference, "margin": margin, **{k: v.item() for k, v in t._asdict().items()}}
+        for name, t in found.items()
+    }
+
+
+def labels_needed(found: Sequence[Row], system_rows: int, margin: float) -> int:
+    """Return about how many labels of a system would give an interval of ± the margin, by the system with most."""
+    known = [r for r in found if np.isfinite(r["low"]) and r["measure"] in ("labels_only", "ppi_plus")]
+    if not known:
+        return min(PROBE_LABELS, system_rows)
+    most = max(known, key=lambda r: (r["n"], r["measure"] == "ppi_plus"))
+    half = float(most["high"] - most["low"]) / 2
+    return min(max(PROBE_LABELS, math.ceil(int(most["n"]) * (half / margin) ** 2)), system_rows)
+
+
+def refused_rows(counts: SystemLabels, aspect: str, judge: str, needed: Mapping[str, int]) -> list[Row]:
+    """Return rows of the estimate without a value, for the systems that the labels leave out."""
+    blank = dict.fromkeys(("value", "low", "high", "p", "weight", "worth", "low_alone", "high_alone"), np.nan)
+    measures = [("people", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
+    made: list[Row] = []
+    for name, n, total in zip(counts.names, counts.labels, counts.rows, strict=True):
+        if name in counts.left_out:
+            why = (
+                f"has {n or 'no'} label{'s' * (n != 1)}, and the others are of other systems: label about "
+                f"{needed[name]:,} of its outputs"
+            )
+            shared = {"aspect": aspect, "n": n, "rows": total, "system": name, "reason": why}
+            made += [{"metric": who, "measure": measure, **blank, **shared} for who, measure in measures]
+    return made
