@@ -66,7 +66,9 @@ def test_icc_of_trials_is_that_of_the_one_way_analysis_of_variance() -> None:
 
     scores = np.random.default_rng(2).normal(size=(30, 1)) + np.random.default_rng(3).normal(size=(30, 4))
     inputs = np.repeat(np.arange(30), 4)
-    assert trial_icc(scores.ravel(), inputs, inputs).value == pytest.approx(icc(scores.T, persons=False)["ICC(1)"].value)
+    assert trial_icc(scores.ravel(), inputs, inputs).value == pytest.approx(
+        icc(scores.T, persons=False)["ICC(1)"].value
+    )
     certain = trial_icc(np.repeat(np.arange(30) % 2, 4), inputs, inputs)
     assert certain.value == 1 and 0.6 < certain.low < 0.9
 
