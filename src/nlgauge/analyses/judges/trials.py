@@ -107,7 +107,7 @@ def trials(
         heads={"metric": "by", "n": "inputs"},
         cells={
             "metric": lambda r: f"{r['metric']}" + ("" if r["aspect"] in (None, HUMAN) else f" ({r['aspect']})"),
-            "measure": lambda r: WORDS.get(r["measure"], r["measure"]),
+            "measure": lambda r: WORDS.get(r["measure"]) or str(r["measure"]),
             "value": row_interval,
         },
         method="pass@k: at least one of k trials passes (Chen et al. 2021); pass^k: all k pass (Yao et al. 2024); both "
