@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_door import MORE, with_trials
 
 import nlgauge as ng
-from nlgauge import registry
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.estimation.trials import pass_at_k, pass_hat_k, trial_icc
+from test_door import MORE, with_trials
 
 
 def rows(inputs: int = 40, trials: int = 5, *, text: str = "{i} {t}", seed: int = 1) -> Iterator[dict[str, Any]]:
@@ -66,7 +65,9 @@ def test_icc_of_trials_is_that_of_the_one_way_analysis_of_variance() -> None:
 
     scores = np.random.default_rng(2).normal(size=(30, 1)) + np.random.default_rng(3).normal(size=(30, 4))
     inputs = np.repeat(np.arange(30), 4)
-    assert trial_icc(scores.ravel(), inputs, inputs).value == pytest.approx(icc(scores.T, persons=False)["ICC(1)"].value)
+    assert trial_icc(scores.ravel(), inputs, inputs).value == pytest.approx(
+        icc(scores.T, persons=False)["ICC(1)"].value
+    )
     certain = trial_icc(np.repeat(np.arange(30) % 2, 4), inputs, inputs)
     assert certain.value == 1 and 0.6 < certain.low < 0.9
 
@@ -115,7 +116,3 @@ def test_identical_trials_make_no_interval_shorter_and_no_p_smaller(name: str) -
                 assert three[column] >= 0.9 * one[column] - 1e-6
     if name in MERGED:
         assert any("counts once" in note for note in thrice.notes)
-
-
-def test_every_analysis_says_what_it_is_given_of_trials() -> None:
-    assert {"trials", *CLUSTERED, *MERGED} <= set(registry.names("analysis"))

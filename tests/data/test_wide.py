@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import nlgauge as ng
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.wide import NOBODY, wide_table, write_wide
+from nlgauge.data.tables.wide import NOBODY, wide_table, write_wide
 from nlgauge.errors import DataError
 
 SAMPLES = Path(__file__).resolve().parent / "samples"

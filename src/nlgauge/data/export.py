@@ -38,8 +38,8 @@ def export(data: Dataset, path: str | Path) -> list[str]:
     >>> len(lines), lines[0].startswith("written: ")
     (1, True)
     """
+    from nlgauge.data.tables.wide import write_wide
     from nlgauge.data.tidy import write_tidy
-    from nlgauge.data.wide import write_wide
 
     path = Path(path)
     check_suffix(path)

@@ -106,8 +106,8 @@ def trials(
         shown=["metric", "system", "measure", "value", "n"],
         heads={"metric": "by", "n": "inputs"},
         cells={
-            "metric": lambda r: r["metric"] if r["aspect"] in (None, HUMAN) else f"{r['metric']} ({r['aspect']})",
-            "measure": lambda r: WORDS.get(r["measure"], r["measure"]),
+            "metric": lambda r: f"{r['metric']}" + ("" if r["aspect"] in (None, HUMAN) else f" ({r['aspect']})"),
+            "measure": lambda r: WORDS.get(r["measure"]) or str(r["measure"]),
             "value": row_interval,
         },
         method="pass@k: at least one of k trials passes (Chen et al. 2021); pass^k: all k pass (Yao et al. 2024); both "
@@ -172,7 +172,7 @@ def _counted(passed: Array, of_input: Ints, unit: Ints) -> _Counts:
     code = np.unique(of_input[there], return_inverse=True)[1].reshape(-1)
     units = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
     units[code] = unit[there]
-    return _Counts(np.bincount(code).astype(np.float64), np.bincount(code, passed[there]), units)
+    return _Counts(np.bincount(code).astype(np.float64), np.bincount(code, passed[there]).astype(np.float64), units)
 
 
 def _pass_rows(

@@ -191,7 +191,7 @@ def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) ->
         return []
     z, x, at = (np.concatenate(part) for part in (firsts, seconds, outputs))
     if panel.clusters:
-        at = panel.unit_codes(at % panel.n_inputs)
+        at = panel.unit_codes(at.astype(np.int64) % panel.n_inputs)
     several = len(np.unique(at)) < len(at)
     if several:  # no pair has a first: each counts in both orders
         z, x, at = np.concatenate([z, x]), np.concatenate([x, z]), np.concatenate([at, at])
