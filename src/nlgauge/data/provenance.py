@@ -35,7 +35,7 @@ PERSON = re.compile(
 )
 MARKERS = re.compile(
     r"(?<![a-z])(humans?|people|persons?|experts?|annotat(ors?|ed|ions?)|raters?|reviewers?|labell?ers?|crowd\w*|manual|"
-    r"sme|customers?|gold|ground_?truth)(?![a-z])|^human(?=[A-Z])",
+    r"sme|customers?|gold|ground_?truth)(?![a-z])|^human(?=[A-Z])|^h[:._ ]",
     re.I,
 )
 # What an evaluation tool writes beside a score of its own.
@@ -45,6 +45,7 @@ SIBLINGS = frozenset(
 SCORE = re.compile(r"[._ /]*(scores?|value|result)$", re.I)
 # Human protocols whose values may be any number: a mean of z-scores, a share of content units.
 PROTOCOLS = re.compile(r"^(mqm|da|dasqm|sqm|esa|pyr|pyramid|litepyramid.*|resp|responsiveness|[csd]?mos|raw)", re.I)
+STATISTICS = frozenset("z zs zscore zscores znorm standardized standardised avg average mean median".split())
 MOST_ANNOTATORS = 12  # whose mean a rating may be: its values are multiples of 1/n
 MOST_LEVELS = 20  # different values of a column that may be an annotation
 MIN_ROWS, MIN_EACH = 20, 5  # rows with both, and rows of each of two values, from which on a column is suspected
@@ -129,9 +130,19 @@ def column_source(
         return Source("program", f"beside '{sibling}'")
     if annotators:
         return Source("human", annotators)
-    if values is not None and not PROTOCOLS.match(re.sub(r"[^a-z0-9]", "", column.lower())) and only_programs(values):
+    if values is not None and not any_number(column) and only_programs(values):
         return Source("program", "decimals that only a program gives")
     return Source("unknown", "the name of an aspect, which says nothing about who rated")
+
+
+def any_number(column: str) -> bool:
+    """Whether human ratings of this name may be any number: a protocol, z-scores, a mean.
+
+    >>> [c for c in ("pyr", "scores.litepyramid_recall", "z_coherence", "fluency_mean", "coherence") if any_number(c)]
+    ['pyr', 'scores.litepyramid_recall', 'z_coherence', 'fluency_mean']
+    """
+    words = re.split(r"[\W_]+", column.lower().rpartition(".")[2])
+    return bool(PROTOCOLS.match("".join(words))) or not STATISTICS.isdisjoint(words)
 
 
 def tool_of(columns: Iterable[str]) -> str:
@@ -150,7 +161,8 @@ def tool_of(columns: Iterable[str]) -> str:
         return "MLflow"
     if "feedback_scores" in starts:
         return "Opik"
-    if {"scores", "metrics"} <= starts or {"root_span_id", "span_attributes"} & (names | starts):
+    telemetry = {"metrics.start", "metrics.end", "metrics.tokens", "metrics.duration"}
+    if ("scores" in starts and names & telemetry) or {"root_span_id", "span_attributes"} & (names | starts):
         return "Braintrust"
     if "reference_outputs" in starts or ("outputs" in starts and "feedback" in starts):
         return "LangSmith"

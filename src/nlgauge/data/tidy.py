@@ -9,7 +9,7 @@ import gzip
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
 def _facts(data: Dataset) -> dict[str, Any]:
     """Everything about a Dataset that is no table: name, persons, people, lower, notes, …"""
     facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
+    facts["sources"] = {aspect: asdict(source) for aspect, source in data.sources.items()}
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in facts.items()

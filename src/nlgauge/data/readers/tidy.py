@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.peek import Peek
+from nlgauge.data.provenance import Kind, Source
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._spans import Side, Span, frame_of, place_of
 from nlgauge.data.records import Record, read_records, shown
@@ -72,12 +73,22 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
             continue
         if isinstance(now, dict):
             said = header.maybe(field.name, dict) or {}
+            if field.name == "sources":
+                facts[field.name] = {str(aspect): _source(header, value) for aspect, value in said.items()}
+                continue
             facts[field.name] = {str(name): str(value) for name, value in said.items()}
             continue
         listed = isinstance(now, frozenset | tuple)
         facts[field.name] = type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
     facts.setdefault("lower", frozenset(filter(lower_by_name, data.metrics)))  # a header written by hand
     return replace(data, **facts)
+
+
+def _source(header: Record, value: Any) -> Source:
+    """Where the judgments of an aspect come from; a kind that is not known is unknown."""
+    if not isinstance(value, dict) or value.get("kind") not in get_args(Kind):
+        return Source("unknown", f"{header.where} says nothing else")
+    return Source(value["kind"], str(value.get("how", "")))
 
 
 def _check_header(path: Path, header: Record, found: int) -> None:

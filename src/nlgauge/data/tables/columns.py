@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 import numpy as np
 import polars as pl
 
-from nlgauge.data.provenance import Source, column_source, is_judge, likely_annotation, only_programs
+from nlgauge.data.provenance import Source, any_number, column_source, is_judge, likely_annotation, only_programs
 from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.pairs import find_pair
-from nlgauge.data.tables.rating_columns import Columns, people_columns
+from nlgauge.data.tables.rating_columns import Columns, people_columns, scores_too
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import few_words, is_number_list, numbers_in
 from nlgauge.data.tables.vocabulary import (
@@ -181,7 +181,8 @@ def _sources(
             )
         found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
         group = columns[0].rpartition(".")[0]
-        if found[aspect].kind == "unknown" and group and (other := _program_beside(table, group, columns)):
+        may_be = found[aspect].kind == "unknown" and not any_number(columns[0])
+        if may_be and group and (other := _program_beside(table, group, columns)):
             found[aspect] = Source("program", f"beside '{other}', whose decimals only a program gives")
     return found
 
@@ -209,7 +210,8 @@ def _leaks(
     leaks: dict[str, str] = {}
     few: dict[tuple[float, ...], list[str]] = {}
     for column in columns if ratings else ():
-        if is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column)):
+        named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
+        if named or scores_too(column, table.frame.columns):
             continue
         found = numbers_in(table, column)
         if found is None:

@@ -283,7 +283,7 @@ def raters_in_columns(
             aspect = "rating" if plain(match["aspect"]) in WHO | {"human"} else match["aspect"]
             stems.setdefault(aspect, []).append((match["rater"], column))
             continue
-        if plain(name) not in ASPECTS and (parts := _split(name)) and not _scores_too(column, columns):
+        if plain(name) not in ASPECTS and (parts := _split(name)) and not scores_too(column, columns):
             split[column] = parts
     several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
     named = _with_several(split)
@@ -332,7 +332,7 @@ def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], pe
     return set(systems)
 
 
-def _scores_too(column: str, columns: Sequence[str]) -> bool:
+def scores_too(column: str, columns: Sequence[str]) -> bool:
     """`DAE_label` beside `DAE_score`: whoever gives both is a program."""
     stem = re.sub(r"labels?$", "", column, flags=re.I)
     return stem != column and any(c != column and c.lower() == f"{stem}score".lower() for c in columns)
