@@ -187,8 +187,9 @@ def test_systems_in_the_names_of_columns_are_said() -> None:
 
 
 def test_a_metric_that_is_called_like_an_aspect_is_said() -> None:
+    assert said(ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is not read as human", "--human +toxicity")
     assert said(
-        ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is read as people's ratings", "--metric +toxicity"
+        ng.load(rows(fluency=whole, toxicity=whole)), "'toxicity' is read as people's ratings", "--metric +toxicity"
     )
 
 

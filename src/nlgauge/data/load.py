@@ -107,6 +107,7 @@ def load(
                 "sheet": sheet,
                 "human": human or None,
                 "metrics": metrics or None,
+                "ignore": ignore or None,
             }
             found = _read(known_as, special, path, options | {k: v for k, v in asked.items() if v is not None})
             found = parted(labelled(found, theirs), person_raters, model_raters)
