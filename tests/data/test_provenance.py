@@ -90,7 +90,7 @@ def test_no_decision_rests_on_an_assumption(ask: str) -> None:
     assumed = ng.load(rows)
     assert assumed.assumed == ["correct"]
     with pytest.raises(
-        NlgaugeError, match="nothing says that correct is a human judgment. Declare it: --human correct"
+        NlgaugeError, match=r"nothing says that correct is a human judgment\. Declare it: --human correct"
     ):
         questions[ask](assumed)
     questions[ask](ng.load(rows, human=["correct"]))  # declared: it answers
