@@ -120,9 +120,10 @@ def interval_part(kept: Kept) -> list[str]:
         "## The intervals", "",
         "Share of data sets in which the 95% intervals contain the value of the population, for all metrics of the row "
         "together (wanted: at least 0.93); *value* is their mean. *No interval*: the tool refuses. Real data sets are "
-        f"populations from which systems and inputs are drawn with replacement. {of_kind(kept, 'interval')[0]['data sets']:,}"
-        " data sets per row. With 4 families of 3 systems results are for these systems only, and no interval is "
-        "given for ranking systems; the others then do not claim to cover other systems.", "",
+        "populations from which 10 systems and 30 inputs are drawn, each at most once (which makes coverage higher than "
+        f"for new systems). {of_kind(kept, 'interval')[0]['data sets']:,}"
+        " data sets per row. With fewer than 6 families (as 4 families of 3 systems) results are for these systems only, "
+        "which the screen says, and there is no interval for ranking systems.", "",
         *table(["population", "systems × inputs", "metrics", "use", "value", "coverage", "no interval", "holds"], lines),
         "Exempt: " + "; ".join(f"*{name}*: {why}" for name, why in EXEMPT.items()) + ".", "",
         "Fewer than 6 systems (results are for these systems; the value to contain is theirs): "

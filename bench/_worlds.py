@@ -148,13 +148,13 @@ def rounded(scores: Floats, levels: int) -> Floats:
 
 
 class RealPopulation(NamedTuple):
-    """A published data set from which systems and inputs are drawn with replacement."""
+    """A published data set from which systems and inputs are drawn, each at most once."""
 
     scores: Floats
     human: Floats
 
     def draw(self, n: int, m: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        i, j = rng.integers(len(self.human), size=n), rng.integers(self.human.shape[1], size=m)
+        i, j = rng.choice(len(self.human), n, replace=False), rng.choice(self.human.shape[1], m, replace=False)
         return self.scores[:, i][:, :, j], self.human[np.ix_(i, j)]
 
 

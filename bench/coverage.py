@@ -32,8 +32,8 @@ TRIALS, SIZE_TRIALS = 2000, 5000
 SIZES = ((8, 50), (12, 100))
 ROUNDED_SIZES = ((8, 50), (12, 100), (12, 400))
 TEST_SIZES = ((6, 50), (8, 50), (12, 50), (16, 50))
-# Sizes of populations that need others: 8 families of 3, 10 documents of 8.
-OTHER_SIZES = {"plain": SIZES, "outlying": SIZES, "families": ((12, 50), (24, 50)), "documents": ((12, 80),)}
+# Sizes of populations that need others, as 8 families of 3, 10 documents of 8.
+OTHER_SIZES = {"plain": SIZES, "outlying": SIZES, "families": ((24, 50),), "documents": ((12, 80),)}
 REAL = (("tac11", "pyr"), ("summeval-table", "coherence"), ("wmt23-en-de", "mqm"), ("hanna", "Coherence"))
 KINDS = ("rounded", "set", "lead", "size", "power", "interval", "few", "best", "badge", "floor", "more")
 
@@ -52,7 +52,7 @@ def cells() -> Cells:
             yield f"interval {population} {n}x{m}", lambda a=(population, n, m): say.coverage(*a, TRIALS)
     yield "interval plain, 5 metrics 12x100", lambda: say.coverage("plain", 12, 100, TRIALS, metrics=5)
     for name, aspect in REAL:
-        yield f"interval {name} 12x30", lambda n=name, a=aspect: say.coverage(n, 12, 30, TRIALS, aspect=a)
+        yield f"interval {name} 10x30", lambda n=name, a=aspect: say.coverage(n, 10, 30, TRIALS, aspect=a)
     for n, m in ((4, 100), (1, 200)):
         yield f"few {n}x{m}", lambda n=n, m=m: [say.few_systems(n, m, TRIALS)]
     yield "best 10 8x50", lambda: [say.best_interval(10, 8, 50, TRIALS)]

@@ -57,12 +57,16 @@ def test_the_mirror_holds_the_files_of_the_catalogue(real_data: Path, name: str)
         assert is_whole(real_data / f.path, f.size, f.sha256), f.path
 
 
+# Folders of the mirror that are read as they are and have no entry: examples for judges, trials and provenance.
+NOT_CATALOGUED = {"alt_test", "cje_arena", "ctc_authors_scores", "judge_bench", "ragchecker_meta", "summedits"}
+
+
 def test_no_data_file_of_the_mirror_is_left_out(real_data: Path) -> None:
     known = {f.path for e in entries() for f in e.files if not f.where}
     there = {
         str(p.relative_to(real_data)) for p in real_data.glob("*/*") if not p.name.startswith(("LICENSE", "README"))
     }
-    assert there == known
+    assert {path for path in there if path.partition("/")[0] not in NOT_CATALOGUED} == known
 
 
 def test_every_loadable_set_has_its_shape_here() -> None:

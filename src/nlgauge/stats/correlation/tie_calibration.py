@@ -52,16 +52,20 @@ def calibrate(x: Array, z: Array) -> Calibration:
 def cross_fit(x: Array, z: Array) -> Array:
     """Accuracy with ties of each group (K×G), with the ε that is best on the other half of the groups.
 
-    ε is chosen on the groups with an even index for those with an odd one, and the other way round, so that calibration
-    is not a reward for metrics whose scores allow a better fit. NaN for fewer than 4 groups.
+    Calibration is then no reward for metrics whose scores allow a better fit. The halves are made from groups ordered
+    by their values, so they do not depend on the order of systems or inputs. NaN for fewer than 4 groups.
     """
     accuracy = np.full(x.shape[:2], np.nan)
     if x.shape[1] < 4:
         return accuracy
-    odd = np.arange(x.shape[1]) % 2 == 1
-    for part in (odd, ~odd):
-        epsilon = calibrate(x[:, ~part], z[:, ~part]).epsilon
-        accuracy[:, part] = _calibrated(x[:, part], z[:, part], epsilon).accuracy
+    for k in range(len(x)):
+        scores, human = x[k : k + 1], z[min(k, len(z) - 1)][None]
+        values = np.concatenate([np.sort(human[0], axis=1), np.sort(scores[0], axis=1)], axis=1)
+        odd = np.empty(x.shape[1], bool)
+        odd[np.lexsort(values.T[::-1])] = np.arange(x.shape[1]) % 2 == 1
+        for part in (odd, ~odd):
+            epsilon = calibrate(scores[:, ~part], human[:, ~part]).epsilon
+            accuracy[k, part] = _calibrated(scores[:, part], human[:, part], epsilon).accuracy[0]
     return accuracy
 
 
