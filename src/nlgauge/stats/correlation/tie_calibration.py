@@ -60,7 +60,8 @@ def cross_fit(x: Array, z: Array) -> Array:
         return accuracy
     for k in range(len(x)):
         scores, human = x[k : k + 1], z[min(k, len(z) - 1)][None]
-        values = np.concatenate([np.sort(human[0], axis=1), np.sort(scores[0], axis=1)], axis=1)
+        within = np.lexsort((scores[0], human[0]), axis=1)
+        values = np.concatenate([np.take_along_axis(v[0], within, axis=1) for v in (human, scores)], axis=1)
         odd = np.empty(x.shape[1], bool)
         odd[np.lexsort(values.T[::-1])] = np.arange(x.shape[1]) % 2 == 1
         for part in (odd, ~odd):
