@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
 from nlgauge.data.choice import Choice, Group
-from nlgauge.data.provenance import require_human
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError, Refusal
 from nlgauge.table import Table, joined
 
@@ -76,6 +75,8 @@ class Selection(Choice):
 
     def declared(self) -> Selection:
         """The same selection, if no rating in it is only assumed to be human; else what to declare."""
+        from nlgauge.data.provenance import require_human
+
         for data in self.datasets:
             require_human(data.name, data.sources, self.aspects or data.aspects)
         return self

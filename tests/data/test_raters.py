@@ -12,7 +12,7 @@ from nlgauge import registry
 from nlgauge.analyses.checklist.wins import wins
 from nlgauge.analyses.judges.position import position
 from nlgauge.data.card import card
-from nlgauge.data.raters import is_model
+from nlgauge.data.provenance import is_model
 from nlgauge.data.tidy import write_tidy
 from nlgauge.errors import DataError, NameUnknown
 

@@ -12,10 +12,10 @@ import polars as pl
 from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load, plain_table, understood
-from nlgauge.data.tables.columns import Roles, is_label
+from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines, unused
-from nlgauge.data.tables.values import numbers_in
+from nlgauge.data.tables.values import is_label, numbers_in
 from nlgauge.errors import NlgaugeError
 from nlgauge.table import Row, Table
 

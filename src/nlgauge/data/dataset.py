@@ -18,7 +18,7 @@ from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
     from nlgauge.data.panel import Aggregate, Panel
-    from nlgauge.data.provenance import Source
+    from nlgauge.data.provenance import Provenance
 
 KEY = ["system", "input"]
 ROW = "__row__"  # of the table, while a Dataset is built
@@ -58,7 +58,7 @@ class Dataset(AsksQuestions):
     notes: tuple[str, ...] = field(default=())
     rated_by: str = "people"
     signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
-    sources: Mapping[str, Source] = field(default_factory=dict)  # aspect -> whose judgments they are
+    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
     metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect that it scores, if known
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
@@ -95,7 +95,7 @@ class Dataset(AsksQuestions):
         lower: Iterable[str] = (),
         notes: Iterable[str] = (),
         models: Iterable[str] = (),
-        sources: Mapping[str, Source] | None = None,
+        sources: Mapping[str, Provenance] | None = None,
         metric_aspects: Mapping[str, str] | None = None,
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""

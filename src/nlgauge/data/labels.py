@@ -12,11 +12,11 @@ import polars as pl
 from nlgauge.data.dataset import KEY, ROW, Dataset
 from nlgauge.data.provenance import is_model
 from nlgauge.data.tables.build import build
-from nlgauge.data.tables.columns import LABEL, Roles
+from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
-from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
+from nlgauge.data.tables.values import LABEL, few_words, numbers_in, worth_asked
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
 from nlgauge.data.units import TRIAL_OF, base_inputs
 from nlgauge.errors import DataError

@@ -13,8 +13,7 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import BY_LABELS
-from nlgauge.data.raters import parted
+from nlgauge.data.provenance import BY_LABELS, parted
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats, build

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
-from nlgauge.errors import NeedsMissing
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.registry import did_you_mean
 
 Kind = Literal["human", "model", "program", "unknown"]
 # Families of language models and programs that judge; anywhere in a name. Names that persons have too need a number.
@@ -53,7 +56,7 @@ DETERMINED = 0.95  # share of the variance of the rating that an annotation expl
 
 
 @dataclass(frozen=True)
-class Source:
+class Provenance:
     """Where the judgments of an aspect come from, and how we know."""
 
     kind: Kind
@@ -66,7 +69,7 @@ class Source:
 
 
 DECLARED, BY_FORMAT, BY_LABELS = (
-    Source("human", how) for how in ("declared by you", "the format of the file", "a file of labels")
+    Provenance("human", how) for how in ("declared by you", "the format of the file", "a file of labels")
 )
 
 
@@ -94,7 +97,7 @@ def is_judge(column: str, signature: str = "") -> bool:
 
 def column_source(
     column: str, columns: Sequence[str], values: ArrayLike | None, *, declared: bool = False, annotators: str = ""
-) -> Source:
+) -> Provenance:
     """Decide where the judgments of a column come from.
 
     Parameters
@@ -121,18 +124,18 @@ def column_source(
     if declared:
         return DECLARED
     if is_model(column):
-        return Source("model", "the name of a model or judge")
+        return Provenance("model", "the name of a model or judge")
     if MARKERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)):
-        return Source("human", "its name")
+        return Provenance("human", "its name")
     if tool := tool_of(columns):
-        return Source("program", f"a result column of {tool}")
+        return Provenance("program", f"a result column of {tool}")
     if sibling := _sibling(column, columns):
-        return Source("program", f"beside '{sibling}'")
+        return Provenance("program", f"beside '{sibling}'")
     if annotators:
-        return Source("human", annotators)
+        return Provenance("human", annotators)
     if values is not None and not any_number(column) and only_programs(values):
-        return Source("program", "decimals that only a program gives")
-    return Source("unknown", "the name of an aspect, which says nothing about who rated")
+        return Provenance("program", "decimals that only a program gives")
+    return Provenance("unknown", "the name of an aspect, which says nothing about who rated")
 
 
 def any_number(column: str) -> bool:
@@ -205,7 +208,7 @@ def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
     does not have its values on the grid of the annotators' means.
 
     >>> rating = [0, 0, 0, 1, 1, 1, 0, 1, 0, 1] * 3
-    >>> likely_annotation([0, 0, 0, 1, 1, 1, 1, 1, 0, 1] * 3, rating)
+    >>> likely_annotation([0, 1, 0, 1, 0, 1, 1, 1, 0, 1] * 3, rating)
     ''
     >>> likely_annotation([2 * r for r in rating], rating)
     'it determines the rating almost completely'
@@ -233,7 +236,7 @@ def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
     return ""
 
 
-def require_human(name: str, sources: Mapping[str, Source], aspects: Iterable[str]) -> None:
+def require_human(name: str, sources: Mapping[str, Provenance], aspects: Iterable[str]) -> None:
     """Refuse a decision that rests on judgments which are only assumed to be human."""
     assumed = [a for a in aspects if a in sources and sources[a].assumed]
     if assumed:
@@ -249,3 +252,44 @@ def assumption(aspects: Sequence[str]) -> str:
     names = " and ".join(f"`{a}`" for a in aspects[:2]) if len(aspects) <= 2 else f"{len(aspects)} columns"
     are = "is a human rating" if len(aspects) == 1 else "are human ratings"
     return f"Assuming that {names} {are} (confirm with --human {','.join(aspects)})."
+
+
+def parted(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = ()) -> Dataset:
+    """The Dataset in which no rating of a model is among people's: they become scores, and a note says so.
+
+    `persons` and `models` are raters of whom the user says what they are, whatever their names say.
+    """
+    others = [frame["rater"].drop_nulls().unique(maintain_order=True) for frame in (data.comparisons, data.spans)]
+    known = dict.fromkeys([*data.raters, *(rater for raters in others for rater in raters)])
+    people, machines = list(persons), list(models)
+    for name in (*people, *machines):
+        if name not in known:
+            raise NameUnknown(
+                f"{data.name}: no rater '{name}'.{did_you_mean(name, list(known))} Raters: "
+                f"{', '.join(known) or 'none is named'}."
+            )
+    found = {r for r in known if r in data.models or r in machines or is_model(r)} - set(people)
+    if not found:
+        return replace(data, models=frozenset())
+    theirs = pl.col("rater").is_in(sorted(found)).fill_null(False)
+    rated = data.ratings.filter(theirs)
+    data = replace(data, models=frozenset(found), ratings=data.ratings.filter(~theirs))
+    return _as_scores(data, rated) if rated.height else data
+
+
+def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
+    """Ratings of models as one column each, `rater` or `rater:aspect`."""
+    several = rated["aspect"].n_unique() > 1
+    columns, notes = [], []
+    for (rater, aspect), part in rated.group_by("rater", "aspect", maintain_order=True):
+        name = f"{rater}:{aspect}" if several else str(rater)
+        name += " (ratings)" if name in data.metrics else ""
+        columns.append(part.group_by(KEY, maintain_order=True).agg(pl.col("value").mean().alias(name)))
+    for rater in dict.fromkeys(rated["rater"]):
+        notes.append(
+            f"rater '{rater}' is a model: its ratings are scores to be held against people's (--person-rater '{rater}' "
+            "where it is a person)"
+        )  # fmt: skip
+    for column in columns:
+        data = data.with_scores(data.scores.join(column, on=KEY, how="full", coalesce=True, maintain_order="left"))
+    return replace(data, notes=(*data.notes, *notes))

@@ -1,8 +1,7 @@
 """The answer as data: what was evaluated, a sentence per aspect and use, a badge per metric and use, rows of a forest.
 
-The page's first screen, the terminal and results.json read this one object, and it reads the tables of the sections:
-nothing is computed here but words, so that they cannot disagree. One statistic orders the metrics, is tested and is
-quoted: pairwise accuracy for ratings, balanced accuracy for verdicts, the area under the ROC curve for graded scores.
+The page's first screen, the terminal and results.json read this one object, so that they cannot disagree. One statistic
+orders the metrics, is tested and quoted: pairwise accuracy, balanced accuracy of verdicts, ROC AUC of graded scores.
 """
 
 from __future__ import annotations
@@ -122,12 +121,10 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         _aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged, facts.get(a, {}))
         for a in about
     ]
-    failures = list(headlines(run.data))
     answered_aspects = {row["aspect"] for key in list(asks)[:2] for table in tables[key].values() for row in table}
     lost = [name for name in run.aspects if name not in answered_aspects]
-    assumed = [assumption(run.data.assumed)] if run.data.assumed else []
-    warnings = [*assumed, *_warnings(run, aspects, lost), *_hints(run)]
-    return ReportAnswer(_evaluated(run), failures, warnings, aspects, _choices(answered))
+    warnings = [*_warnings(run, aspects, lost), *_hints(run)]
+    return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(answered))
 
 
 def _hints(run: Run) -> list[str]:
@@ -301,7 +298,7 @@ def _ends(row: Row) -> tuple[float | None, float | None, float | None]:
 def _evaluated(run: Run) -> str:
     data = run.data
     raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
-    raters += " (assumed)" if data.assumed else ""
+    raters = f"{raters} (assumed)" if data.assumed else raters
     metrics = count(run.metrics, "metric") if run.metrics else "no metric"
     return (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
@@ -323,12 +320,13 @@ def _choices(answered: Sequence[Answered]) -> list[str]:
 
 
 def _raters(run: Run) -> str:
-    if run.data.assumed:
-        return "the ratings (assumed human)"
-    return "the human ratings" if run.data.rated_by == "people" else "the ratings"
+    human = "the ratings (assumed human)" if run.data.assumed else "the human ratings"
+    return human if run.data.rated_by == "people" else "the ratings"
 
 
 def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:
+    if run.data.assumed:
+        yield assumption(run.data.assumed)
     if without_humans(run.data):
         yield (
             "No column is known to be a human judgment, so nothing can be said about how far any metric is right. "

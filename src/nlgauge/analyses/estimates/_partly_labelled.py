@@ -21,6 +21,7 @@ from nlgauge.stats.estimation.means import PartlyLabelled
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.stats.tests.ks import ks
 from nlgauge.stats.tests.two_samples import mean_test, unit_means
+from nlgauge.table import Row
 from nlgauge.types import Array
 
 FEWEST = 10  # labels below which there is no interval
@@ -246,3 +247,34 @@ def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
         "may not stand for all: label rows drawn at random (`nlgauge next`), or name the column with the probability "
         "(--probability) or the stratum (--strata) by which they were drawn."
     ), False
+
+
+def design_notes(rows: Rows, counts: SystemLabels) -> list[str]:
+    """How the labeled rows were drawn, and which count together."""
+    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
+    if rows.probability is not None:
+        notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
+    if rows.strata is not None and len(np.unique(rows.strata)) > 1:
+        notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
+    if rows.clustered or len(counts.names) > 1:
+        notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")
+    return [note for note in notes if note]
+
+
+def value_text(row: Row, share: bool, signed: bool = False) -> str:
+    """'71 % [65 76]' or '3.42 [3.30 3.55]'."""
+    if not np.isfinite(row["value"]):
+        return "–"
+    sign = "+" if signed and row["value"] > 0 else ""
+    ends = ""
+    if share:
+        ends = f" [{points_text(row['low'])} {points_text(row['high'])}]" if np.isfinite(row["low"]) else ""
+        return f"{sign}{points_text(row['value'])} %{ends}"
+    if np.isfinite(row["low"]):
+        ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]"
+    return f"{sign}{number(row['value'], 2)}{ends}"
+
+
+def points_text(value: float) -> str:
+    """A share in percent; one decimal near 0 and 1."""
+    return number(100 * value, 1 if 0 < abs(value) < 0.01 or 0.99 < value < 1 else 0)

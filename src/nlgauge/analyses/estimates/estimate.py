@@ -9,7 +9,15 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
+from nlgauge.analyses.estimates._partly_labelled import (
+    Rows,
+    check_words,
+    design_notes,
+    predictor,
+    representative,
+    rows_of,
+    value_text,
+)
 from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, audit_systems, labels_needed, refused_rows
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
@@ -98,7 +106,7 @@ def estimate(
         (table.notes if fine else table.headlines).append(words)
     table.facts["representative"] = {name: round(p, 6) for name, p in found}
     table.facts["labels"] = dict(zip(counts.names, counts.labels, strict=True))
-    table.notes += [*notes, *rows.notes, *_design_notes(rows, counts)]
+    table.notes += [*notes, *rows.notes, *design_notes(rows, counts)]
     table.signature = f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}"
     return table
 
@@ -150,7 +158,7 @@ def _means(
         layout=Layout("system", LINE, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
         if several
         else Layout(LINE, "system", "value", line=lambda key: _line(dict(zip(LINE, key, strict=True)))),
-        cells={"value": lambda row: _value(row, rows.share)},
+        cells={"value": lambda row: value_text(row, rows.share)},
         answers=[*answers, *audit],
         facts={"share": rows.share, "transfer": transfers},
         method=f"{level:.0%} intervals for outputs like these, "
@@ -336,9 +344,9 @@ def _systems(
         shown=["system", "other", "value", "n"] if part == "differences" else ["system", "value", "mean", "n"],
         heads={"value": "difference" if part == "differences" else "rank", "other": "less"},
         cells={
-            "value": (lambda row: _value(row, rows.share, signed=True)) if part == "differences" else _rank,
-            "mean": lambda row: _value({**row, "value": row["mean"], "low": row["mean_low"], "high": row["mean_high"]},
-                                       rows.share),
+            "value": (lambda row: value_text(row, rows.share, signed=True)) if part == "differences" else _rank,
+            "mean": lambda row: value_text(
+                {**row, "value": row["mean"], "low": row["mean_low"], "high": row["mean_high"]}, rows.share),
         },
         facts={"share": rows.share},
         method=f"Intervals that hold for all {part} at once with {level:.0%}: largest t among all, from the covariance "
@@ -350,25 +358,6 @@ def _rank(row: Row) -> str:
     return f"{row['value']:.0f}" + (f" [{row['low']:.0f} {row['high']:.0f}]" if row["high"] > row["low"] else "")
 
 
-def _value(row: Row, share: bool, signed: bool = False) -> str:
-    """'71 % [65 76]' or '3.42 [3.30 3.55]'."""
-    if not np.isfinite(row["value"]):
-        return "–"
-    sign = "+" if signed and row["value"] > 0 else ""
-    ends = ""
-    if share:
-        ends = f" [{_points(row['low'])} {_points(row['high'])}]" if np.isfinite(row["low"]) else ""
-        return f"{sign}{_points(row['value'])} %{ends}"
-    if np.isfinite(row["low"]):
-        ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]"
-    return f"{sign}{number(row['value'], 2)}{ends}"
-
-
-def _points(value: float) -> str:
-    """A share in percent; one decimal near 0 and 1."""
-    return number(100 * value, 1 if 0 < abs(value) < 0.01 or 0.99 < value < 1 else 0)
-
-
 def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
     """The answer over all outputs in words."""
     mine = {r["measure"]: r for r in found if r["system"] == best["system"]}
@@ -378,16 +367,16 @@ def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
     what = " on average" if not share else " of outputs like these" if best["system"] == ALL else f" of {whose}"
     if not np.isfinite(best["low"]):
         labels = f"{best['n']:,} label{'s' if best['n'] > 1 else ''}{' and the judge' if best is not plain else ''}"
-        return [f"{labels} give {_value(best, share)}{what}, which is no estimate yet: {best['reason']}."]
-    text = f"{said} {_value(best, share)}{what}"
+        return [f"{labels} give {value_text(best, share)}{what}, which is no estimate yet: {best['reason']}."]
+    text = f"{said} {value_text(best, share)}{what}"
     if best is not plain and np.isfinite(plain["low"]):
-        text += f"; from the {plain['n']:,} labels alone {_value(plain, share)}"
+        text += f"; from the {plain['n']:,} labels alone {value_text(plain, share)}"
     judged = [r for r in found if r["measure"] == "judge_only" and r["system"] == best["system"]]
     if judged and np.isfinite(best["low"]):
         far = max(judged, key=lambda r: abs(r["value"] - best["value"]))
         inside = best["low"] <= far["value"] <= best["high"]
         text += (
-            f"; {far['metric']} alone says {_value({**far, 'low': np.nan}, share)}, which is "
+            f"; {far['metric']} alone says {value_text({**far, 'low': np.nan}, share)}, which is "
             f"{'inside, though its own interval knows nothing of its errors' if inside else 'outside'}"
         )
     lines = [text + "."]
@@ -399,14 +388,3 @@ def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
             else "The judge adds nothing to these labels."
         )
     return lines
-
-
-def _design_notes(rows: Rows, counts: SystemLabels) -> list[str]:
-    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
-    if rows.probability is not None:
-        notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
-    if rows.strata is not None and len(np.unique(rows.strata)) > 1:
-        notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
-    if rows.clustered or len(counts.names) > 1:
-        notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")
-    return [note for note in notes if note]

@@ -11,7 +11,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import Kind, Source
+from nlgauge.data.provenance import Kind, Provenance
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._spans import Side, Span, frame_of, place_of
 from nlgauge.data.records import Record, read_records, shown
@@ -84,11 +84,11 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
     return replace(data, **facts)
 
 
-def _source(header: Record, value: Any) -> Source:
+def _source(header: Record, value: Any) -> Provenance:
     """Where the judgments of an aspect come from; a kind that is not known is unknown."""
     if not isinstance(value, dict) or value.get("kind") not in get_args(Kind):
-        return Source("unknown", f"{header.where} says nothing else")
-    return Source(value["kind"], str(value.get("how", "")))
+        return Provenance("unknown", f"{header.where} says nothing else")
+    return Provenance(value["kind"], str(value.get("how", "")))
 
 
 def _check_header(path: Path, header: Record, found: int) -> None:

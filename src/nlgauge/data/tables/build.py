@@ -23,9 +23,7 @@ from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
 # Records of ratings are called so, where they do not name their raters.
-BY_PEOPLE = re.compile(
-    r"ratings?|rated|annotat|judge?ments?|human|people|worker|turker|expert|crowd|survey|votes?", re.I
-)
+BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
 ONCE = "count once"
 PART = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
@@ -54,12 +52,16 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         scores = _pivot_scores(frame, table, roles, repeats, notes)
     long, persons = _ratings(frame, table, roles, ratings, notes)
     samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
-    sources = dict(roles.sources)
-    if "" in sources:  # a long table has one source for all aspects
-        sources = dict.fromkeys(long["aspect"].unique(maintain_order=True), sources[""])
-    return Dataset.of(
-        name, samples, ratings=long, scores=scores, persons=persons, notes=notes, sources=sources, metric_aspects=about
-    )
+    one = roles.sources.get("")  # a long table has one source for all aspects
+    sources = roles.sources if one is None else dict.fromkeys(long["aspect"].unique(maintain_order=True), one)
+    made: dict[str, Any] = {
+        "ratings": long,
+        "scores": scores,
+        "notes": notes,
+        "sources": sources,
+        "metric_aspects": about,
+    }
+    return Dataset.of(name, samples, persons=persons, **made)
 
 
 def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
@@ -88,9 +90,6 @@ def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
         )
         found.append(joined.alias("references"))
     return found
-
-
-# --- repeats ------------------------------------------------------------------------------------------------------
 
 
 def _number_repeats(
@@ -254,9 +253,6 @@ def _pivot_scores(
     return long.pivot("metric", index=KEY, values="value")
 
 
-# --- ratings ------------------------------------------------------------------------------------------------------
-
-
 def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None, pl.Series]]:
     """(aspect, rater or None, numbers) for every single-number rating column."""
     return [
@@ -367,8 +363,7 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
             )
         elif found and not named and _of_parts(frame, rows):
             notes.append(
-                f"column '{column}' holds records about parts of an output (their texts stand in it): left aside, as "
-                "they are no ratings of the whole"
+                f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored"
             )
         elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))

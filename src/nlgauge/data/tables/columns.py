@@ -6,20 +6,25 @@ The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, f
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-import numpy as np
 import polars as pl
 
-from nlgauge.data.provenance import Source, any_number, column_source, is_judge, likely_annotation, only_programs
-from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
+from nlgauge.data.provenance import Provenance, column_source
+from nlgauge.data.tables.judge_columns import (
+    annotators,
+    judge_columns,
+    judge_guesses,
+    likely_annotations,
+    not_human_lines,
+    without_programs,
+)
 from nlgauge.data.tables.pairs import find_pair
-from nlgauge.data.tables.rating_columns import Columns, people_columns, scores_too
+from nlgauge.data.tables.rating_columns import Columns, people_columns
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import few_words, is_number_list, numbers_in
+from nlgauge.data.tables.values import few_words, has_blanks, is_label, is_number_list, is_text, numbers_in
 from nlgauge.data.tables.vocabulary import (
     ABOUT,
     ASIDE,
@@ -29,7 +34,6 @@ from nlgauge.data.tables.vocabulary import (
     PROGRAMS,
     REFERENCES,
     REMARKS,
-    SCORES_PREFIX,
     SETS,
     SHARED,
     SOFT,
@@ -37,9 +41,9 @@ from nlgauge.data.tables.vocabulary import (
     TEXTS,
     is_trial_value,
     listed,
+    metric_names,
     names_trial,
     plain,
-    quoted,
     tokens,
 )
 from nlgauge.errors import DataError
@@ -47,10 +51,7 @@ from nlgauge.registry import did_you_mean
 
 SAID = "said by you"
 NAMED = "by its name"
-CODING_SCHEME = 4  # columns with the same two values and names that are not those of metrics
 TRIAL = "tells apart the trials of one input, by its name"
-LABEL = 60  # letters that a name has at most
-WORDS = 5  # of a text at least
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Roles:
     elsewhere: bool = False  # people's labels stand in another file
     why: Mapping[str, str] = field(default_factory=dict)  # of each column
     guesses: tuple[str, ...] = ()  # lines for the card
-    sources: Mapping[str, Source] = field(default_factory=dict)  # aspect -> whose judgments they are
+    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
 
 
 def find_roles(
@@ -116,19 +117,10 @@ def find_roles(
     by_name = "rating" not in taken and (human is None or more_human)
     judges = judge_columns(table, free, elsewhere) if by_name else {}
     people = people_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
-    sources = _sources(table, people.human, asked, taken.get("rater"))
-    programs = {a: s for a, s in sources.items() if s.kind in ("model", "program")}
-    human_columns = {a: pairs for a, pairs in people.human.items() if a not in programs}
-    not_human = {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
-    people.human = human_columns
-    people.single = {c: what for c, what in people.single.items() if c not in not_human}
-    sources = {a: s for a, s in sources.items() if a not in programs}
+    sources, not_human = without_programs(table, people, asked, taken.get("rater"))
     if "rating" in taken:
-        aspect = column_source(
-            taken["rating"], columns, None, declared=said.get("rating") is not None,
-            annotators=_annotators(taken.get("rater")),
-        )  # fmt: skip
-        sources = {"": aspect}
+        declared, who = said.get("rating") is not None, annotators(taken.get("rater"))
+        sources = {"": column_source(taken["rating"], columns, None, declared=declared, annotators=who)}
     why |= people.why
     of_people = {c for pairs in people.human.values() for _, c in pairs}
     if metrics is None or more_metrics:
@@ -140,8 +132,8 @@ def find_roles(
             and (c in judges or c in not_human or not _unfit(table, c, c in many))
         ]
         why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
-        metrics = {**_metric_names(rest), **(metrics or {})}
-    leaks = _leaks(table, people.human, [c for c in metrics.values() if c not in asked])
+        metrics = {**metric_names(rest), **(metrics or {})}
+    leaks = likely_annotations(table, people.human, [c for c in metrics.values() if c not in asked])
     metrics = {name: c for name, c in metrics.items() if c not in leaks}
     people.aside |= {
         c: f"likely a human annotation or derived from the rating: {reason}" for c, reason in leaks.items()
@@ -155,87 +147,9 @@ def find_roles(
     return Roles(
         **taken, references=references, sets=sets, trials=trials, human=people.human, metrics=metrics, aside=aside,
         persons=people.persons,
-        why=why, guesses=(*people.guesses, *judge_guesses(judges), *_not_human(not_human), *dialogue),
+        why=why, guesses=(*people.guesses, *judge_guesses(judges), *not_human_lines(not_human), *dialogue),
         elsewhere=elsewhere, sources=sources,
     )  # fmt: skip
-
-
-def _annotators(rater: str | None) -> str:
-    return f"the annotator column '{rater}'" if rater else ""
-
-
-def _sources(
-    table: RawTable, human: Mapping[str, tuple[tuple[str | None, str], ...]], asked: Sequence[str], rater: str | None
-) -> dict[str, Source]:
-    """Whose the judgments of each aspect are; of several columns the least certain to be human counts."""
-    found: dict[str, Source] = {}
-    for aspect, pairs in human.items():
-        columns = [c for _, c in pairs]
-        several = f"the columns of {len(columns)} annotators" if len(columns) > 1 else _annotators(rater)
-        each = []
-        for column in columns:
-            read = None if is_number_list(table.frame[column]) else numbers_in(table, column)
-            values = None if read is None else read.values.cast(pl.Float64).to_numpy()
-            each.append(
-                column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
-            )
-        found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
-        group = columns[0].rpartition(".")[0]
-        may_be = found[aspect].kind == "unknown" and not any_number(columns[0])
-        if may_be and group and (other := _program_beside(table, group, columns)):
-            found[aspect] = Source("program", f"beside '{other}', whose decimals only a program gives")
-    return found
-
-
-def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
-    """A program's column of the same record (`scores.…`); empty if there is none."""
-    others = [c for c in table.frame.columns if c not in columns and c.rpartition(".")[0] == group]
-    for other in others:
-        read = numbers_in(table, other)
-        if read is not None and only_programs(read.values.cast(pl.Float64).to_numpy()):
-            return other
-    return ""
-
-
-def _leaks(
-    table: RawTable, human: Mapping[str, tuple[tuple[str | None, str], ...]], columns: Sequence[str]
-) -> dict[str, str]:
-    """Columns that are likely human annotations, or derived from the ratings, and why."""
-    ratings = []
-    for pairs in human.values():
-        read = [numbers_in(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
-        values = [r.values.cast(pl.Float64).to_numpy() for r in read if r is not None]
-        if values:
-            ratings.append(np.mean(values, axis=0))
-    leaks: dict[str, str] = {}
-    few: dict[tuple[float, ...], list[str]] = {}
-    for column in columns if ratings else ():
-        named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
-        if named or scores_too(column, table.frame.columns):
-            continue
-        found = numbers_in(table, column)
-        if found is None:
-            continue
-        scores = found.values.cast(pl.Float64).to_numpy()
-        reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
-        if reason:
-            leaks[column] = reason
-        elif len(two := np.unique(scores[np.isfinite(scores)])) == 2:
-            few.setdefault(tuple(two.tolist()), []).append(column)
-    for names in few.values():
-        if len(names) >= CODING_SCHEME:
-            leaks |= dict.fromkeys(names, f"{len(names)} columns have the same two values, as in a coding scheme")
-    return leaks
-
-
-def _not_human(columns: Mapping[str, str]) -> Iterable[str]:
-    """Lines for the card about columns that are called like an aspect and are not human."""
-    for why in dict.fromkeys(columns.values()):
-        names = [c for c, reason in columns.items() if reason == why]
-        yield (
-            f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if humans gave them: "
-            f"--human {shlex.quote(','.join(f'+{c}' for c in names))}"
-        )
 
 
 def _says(table: RawTable, column: str) -> bool:
@@ -268,7 +182,7 @@ class _RoleSearch:
             words = [*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]
             fitting = [c for c in self.names.of(words) if self._fits(role, c)]
             if role == "source":  # a word in every row says where a text is from, where another column has texts
-                fitting.sort(key=lambda c: not _has_blanks(self.table.frame[c]))
+                fitting.sort(key=lambda c: not has_blanks(self.table.frame[c]))
             self.take(role, next(iter(fitting), None))
 
     def system_in_words(self) -> None:
@@ -292,9 +206,9 @@ class _RoleSearch:
             return False
         if not number and role == "input" and name in NUMBERED:
             return False
-        if name in TEXTS and role in ("input", "source") and (role == "source") != _is_text(self.table.frame[column]):
+        if name in TEXTS and role in ("input", "source") and (role == "source") != is_text(self.table.frame[column]):
             return False
-        if role == "source" and name in SHARED and "input" in self.taken and not _has_blanks(self.table.frame[column]):
+        if role == "source" and name in SHARED and "input" in self.taken and not has_blanks(self.table.frame[column]):
             return False
         if role == "rater" and self._gives_verdicts(column):
             return False
@@ -389,13 +303,6 @@ def _about(column: str, role: str) -> bool:
     return any(word.lower() in ABOUT[role] for word in tokens(column))
 
 
-def _metric_names(columns: Sequence[str]) -> dict[str, str]:
-    names = {METRIC_PREFIX.sub("", SCORES_PREFIX.sub("", c)): c for c in columns}
-    if len(names) < len(columns):  # two prefixes, one name: keep them apart
-        return {c: c for c in columns}
-    return names
-
-
 def is_number(table: RawTable, column: str) -> bool:
     if is_number_list(table.frame[column]):
         return True
@@ -420,28 +327,6 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
     if names_trial(column):
         return "numbers trials, by its name"
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
-
-
-def _has_blanks(series: pl.Series) -> bool:
-    return series.dtype.is_nested() or bool(series.cast(pl.String, strict=False).str.contains(r"\S\s+\S").any())
-
-
-def _is_text(series: pl.Series) -> bool:
-    """Most values have more words than a name has."""
-    if series.dtype != pl.String:
-        return series.dtype.is_nested()
-    blanks = series.str.strip_chars().str.count_matches(r"\s+").median()
-    return isinstance(blanks, float) and blanks + 1 >= WORDS
-
-
-def is_label(series: pl.Series) -> bool:
-    """Names recur and are short; texts do not and are not."""
-    if series.dtype.is_nested():
-        return False
-    text = series.cast(pl.String, strict=False).drop_nulls()
-    distinct = text.n_unique()
-    longest = text.str.len_chars().max()
-    return 0 < distinct < len(text) and isinstance(longest, int) and longest <= LABEL
 
 
 class _Names:

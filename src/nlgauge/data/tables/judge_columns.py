@@ -1,6 +1,7 @@
-"""Columns that could be people's by their names, and are a judge's by what stands beside them.
+"""Columns that could be people's by their names, and are a judge's or program's by what they hold or stand beside.
 
 `verdict` in all rows beside `label` in few: people label some, a judge all. `correctness` beside `human_correctness`.
+Whose judgments a column holds is decided by `data.provenance`; columns that are likely annotations are no metrics.
 """
 
 from __future__ import annotations
@@ -8,11 +9,42 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from nlgauge.data.provenance import is_model
-from nlgauge.data.tables.rating_columns import People, is_aspect, kind_of, levels, of_people, plainly, raters_in_columns
+import numpy as np
+import polars as pl
+
+from nlgauge.data.provenance import (
+    Provenance,
+    any_number,
+    column_source,
+    is_judge,
+    is_model,
+    likely_annotation,
+    only_programs,
+)
+from nlgauge.data.tables.rating_columns import (
+    People,
+    is_aspect,
+    kind_of,
+    levels,
+    of_people,
+    plainly,
+    raters_in_columns,
+    scores_too,
+)
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import numbers_in
-from nlgauge.data.tables.vocabulary import ASIDE, DOUBTFUL, HUMAN_PREFIX, LABELS, PERSONS, plain, words_of
+from nlgauge.data.tables.values import is_number_list, numbers_in
+from nlgauge.data.tables.vocabulary import (
+    ASIDE,
+    DOUBTFUL,
+    HUMAN_PREFIX,
+    LABELS,
+    PERSONS,
+    PROGRAMS,
+    plain,
+    quoted,
+    tokens,
+    words_of,
+)
 
 SPARSE, FULL = 0.8, 0.9  # shares of the rows that have a value
 
@@ -79,3 +111,95 @@ def _others(table: RawTable, columns: Sequence[str], named: Sequence[str]) -> li
     raters = raters_in_columns(table, columns, {}, People())
     taken = {*named, *(c for pairs in raters.values() for _, c in pairs)}
     return [c for c in columns if c not in taken and not ASIDE.match(c) and not kind_of(c)[0]]
+
+
+# --- whose judgments the columns of a table hold ---
+
+CODING_SCHEME = 4  # columns with the same two values and names that are not those of metrics
+Human = Mapping[str, tuple[tuple[str | None, str], ...]]  # aspect -> (annotator or None, column)
+
+
+def annotators(rater: str | None) -> str:
+    return f"the annotator column '{rater}'" if rater else ""
+
+
+def without_programs(
+    table: RawTable, people: People, asked: Sequence[str], rater: str | None
+) -> tuple[dict[str, Provenance], dict[str, str]]:
+    """Take the columns of models and programs out of `people`; return the other sources, and the reasons."""
+    sources = _rating_sources(table, people.human, asked, rater)
+    programs = {a: s for a, s in sources.items() if s.kind in ("model", "program")}
+    not_human = {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
+    people.human = {a: pairs for a, pairs in people.human.items() if a not in programs}
+    people.single = {c: what for c, what in people.single.items() if c not in not_human}
+    return {a: s for a, s in sources.items() if a not in programs}, not_human
+
+
+def _rating_sources(table: RawTable, human: Human, asked: Sequence[str], rater: str | None) -> dict[str, Provenance]:
+    """Whose the judgments of each aspect are; of several columns the least certain to be human counts."""
+    found: dict[str, Provenance] = {}
+    for aspect, pairs in human.items():
+        columns = [c for _, c in pairs]
+        several = f"the columns of {len(columns)} annotators" if len(columns) > 1 else annotators(rater)
+        each = []
+        for column in columns:
+            read = None if is_number_list(table.frame[column]) else numbers_in(table, column)
+            values = None if read is None else read.values.cast(pl.Float64).to_numpy()
+            each.append(
+                column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
+            )
+        found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
+        group = columns[0].rpartition(".")[0]
+        may_be = found[aspect].kind == "unknown" and not any_number(columns[0])
+        if may_be and group and (other := _program_beside(table, group, columns)):
+            found[aspect] = Provenance("program", f"beside '{other}', whose decimals only a program gives")
+    return found
+
+
+def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
+    """A program's column of the same record (`scores.…`); empty if there is none."""
+    others = [c for c in table.frame.columns if c not in columns and c.rpartition(".")[0] == group]
+    for other in others:
+        read = numbers_in(table, other)
+        if read is not None and only_programs(read.values.cast(pl.Float64).to_numpy()):
+            return other
+    return ""
+
+
+def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) -> dict[str, str]:
+    """Columns that are likely human annotations, or derived from the ratings, and why."""
+    ratings = []
+    for pairs in human.values():
+        read = [numbers_in(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
+        values = [r.values.cast(pl.Float64).to_numpy() for r in read if r is not None]
+        if values:
+            ratings.append(np.mean(values, axis=0))
+    leaks: dict[str, str] = {}
+    few: dict[tuple[float, ...], list[str]] = {}
+    for column in columns if ratings else ():
+        named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
+        if named or scores_too(column, table.frame.columns):
+            continue
+        found = numbers_in(table, column)
+        if found is None:
+            continue
+        scores = found.values.cast(pl.Float64).to_numpy()
+        reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
+        if reason:
+            leaks[column] = reason
+        elif len(two := np.unique(scores[np.isfinite(scores)])) == 2:
+            few.setdefault(tuple(two.tolist()), []).append(column)
+    for names in few.values():
+        if len(names) >= CODING_SCHEME:
+            leaks |= dict.fromkeys(names, f"{len(names)} columns have the same two values, as in a coding scheme")
+    return leaks
+
+
+def not_human_lines(columns: Mapping[str, str]) -> Iterable[str]:
+    """Lines for the card about columns that are called like an aspect and are not human."""
+    for why in dict.fromkeys(columns.values()):
+        names = [c for c, reason in columns.items() if reason == why]
+        yield (
+            f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if humans gave them: "
+            f"--human {shlex.quote(','.join(f'+{c}' for c in names))}"
+        )

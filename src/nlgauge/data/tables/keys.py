@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.tables.columns import LABEL, NAMED, Roles, is_label
+from nlgauge.data.tables.columns import NAMED, Roles
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.values import LABEL, is_label
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain, quoted
 from nlgauge.errors import DataError
 

@@ -260,3 +260,31 @@ def _stray(table: RawTable, column: str, row: int) -> str:
     found = found if len(found) < 40 else found[:37] + "..."
     hint = " Use a decimal point." if found.count(",") == 1 and found.replace(",", "").isdigit() else ""
     return f"{table.where.at(row, column)}: found '{found}', expected a number (or leave it empty).{hint}"
+
+
+# --- names and texts ---
+
+LABEL = 60  # letters that a name has at most
+WORDS = 5  # of a text at least
+
+
+def has_blanks(series: pl.Series) -> bool:
+    return series.dtype.is_nested() or bool(series.cast(pl.String, strict=False).str.contains(r"\S\s+\S").any())
+
+
+def is_text(series: pl.Series) -> bool:
+    """Most values have more words than a name has."""
+    if series.dtype != pl.String:
+        return series.dtype.is_nested()
+    blanks = series.str.strip_chars().str.count_matches(r"\s+").median()
+    return isinstance(blanks, float) and blanks + 1 >= WORDS
+
+
+def is_label(series: pl.Series) -> bool:
+    """Names recur and are short; texts do not and are not."""
+    if series.dtype.is_nested():
+        return False
+    text = series.cast(pl.String, strict=False).drop_nulls()
+    distinct = text.n_unique()
+    longest = text.str.len_chars().max()
+    return 0 < distinct < len(text) and isinstance(longest, int) and longest <= LABEL

@@ -242,3 +242,11 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
     "'a', 'b'"
     """
     return listed([f"'{name}'" for name in names], most)
+
+
+def metric_names(columns: Sequence[str]) -> dict[str, str]:
+    """Name to use -> column, without prefixes such as `metric.`."""
+    names = {METRIC_PREFIX.sub("", SCORES_PREFIX.sub("", c)): c for c in columns}
+    if len(names) < len(columns):  # two prefixes, one name: keep them apart
+        return {c: c for c in columns}
+    return names
