@@ -35,6 +35,28 @@ Code = Literal[
 ]
 
 
+class Note(str):
+    """A remark about the data, with a code by which programs recognize it.
+
+    >>> note = Note("3 rows repeat another row and count once", "once")
+    >>> note.code, code_of(note), code_of("a remark without a code")
+    ('once', 'once', '')
+    """
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Note:
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+
+def code_of(note: str) -> str:
+    """Return the code of a remark; empty if it has none."""
+    return note.code if isinstance(note, Note) else ""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why something was not computed, as data; `str` makes the sentence.

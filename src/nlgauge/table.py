@@ -9,10 +9,10 @@ and `cells` say how a column is headed and how its cells are written. No layout:
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,7 @@ class Layout:
     """lines × across, `value` in the cells. Lines and columns are told apart by one column, or by several together.
 
     `best` orients a row's value: the highest of each column is marked. `heads` gives shorter headings, `line` a shown
-    name of a line, `extra` more columns at the right, each made from all rows of a line.
+    name of a line, `extra` more columns at the right, each made from all rows of a line: a number, a text or a Cell.
     """
 
     lines: str | tuple[str, ...]
@@ -45,7 +45,8 @@ class Layout:
     value: str
     best: Callable[[Row], float] | None = None
     heads: dict[Any, str] = field(default_factory=dict)
-    extra: dict[str, Callable[[list[Row]], str]] = field(default_factory=dict)
+    counts: dict[Any, int] = field(default_factory=dict)  # of outputs, after a heading
+    extra: dict[str, Callable[[list[Row]], Any]] = field(default_factory=dict)
     line: Callable[[Any], str] | None = None
 
     def place(self, row: Row) -> tuple[Any, Any]:
@@ -55,8 +56,9 @@ class Layout:
     def line_text(self, line: Any) -> str:
         return self.line(line) if self.line else _joined(line, ", ")
 
-    def head(self, column: Any) -> str:
-        return self.heads.get(column) or _joined(column, " ")
+    def head(self, column: Any, counted: bool = True) -> str:
+        count = f" ({self.counts[column]})" if counted and column in self.counts else ""
+        return (self.heads.get(column) or _joined(column, " ")) + count
 
 
 @dataclass
@@ -70,6 +72,7 @@ class Table:
     decimals: int = 3
     definitions: dict[str, str] = field(default_factory=dict)
     kind: str = ""  # the analysis that made it
+    data: str = ""  # the name of its data set
     shown: list[str] = field(default_factory=list)  # columns for people when there is no layout; all by default
     headlines: list[str] = field(default_factory=list)  # what must be read before the numbers
     heads: dict[str, str] = field(default_factory=dict)  # column -> heading, where it is not its name
@@ -116,17 +119,10 @@ class Table:
         return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
-        try:
-            import pandas as pd
-        except ImportError:
-            raise NlgaugeError("to_pandas() needs pandas: pip install pandas") from None
-        return pd.DataFrame(self.rows, columns=self.columns)
+        return _package("pandas").DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> pyarrow.Table:
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError:
-            raise NlgaugeError("to_arrow() needs pyarrow: pip install pyarrow") from None
+        _package("pyarrow")
         return self.to_polars().to_arrow()
 
     def plot(self, figure: str | None = None) -> Figure:
@@ -168,13 +164,13 @@ class Table:
         """The tables that people see: itself, or its parts one by one."""
         return self.parts if self.parts and not self.groups else [self]
 
-    def grid(self) -> tuple[list[str], list[list[Cell]]]:
+    def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
         """Header and cells as they are shown; a table without rows says so instead of showing nothing."""
         layout = self.layout
         if self.groups:
             return self._one_below_the_other()
         if not self.rows:
-            return [NOTHING], []
+            return ["nothing"], []
         if layout is None:
             columns = self.shown or self.columns
             body = [[self._cell(row, c) for c in columns] for row in self.rows]
@@ -189,29 +185,30 @@ class Table:
                 row = at.get((line, column), {})
                 cells.append(self._cell(row, layout.value, (line, column) in best))
             mine = [row for row in self.rows if layout.place(row)[0] == line]
-            body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
+            body.append([*cells, *(self._cell({"x": show(mine)}, "x") for show in layout.extra.values())])
         named = [layout.lines] if isinstance(layout.lines, str) else layout.lines
         first = ", ".join(self.heading(c) for c in named)
-        return [first, *(layout.head(c) for c in across), *layout.extra], body
+        return [first, *(layout.head(c, counted) for c in across), *layout.extra], body
 
     def _cell(self, row: Row, column: str, best: bool = False) -> Cell:
         """Return a cell; its interval stands in `low` and `high` of the value, in `X_low` and `X_high` of others."""
+        if isinstance(value := row.get(column), Cell):
+            return value
         of = "" if column == "value" else f"{column}_"
         ends = [row.get(f"{of}{end}") for end in ("low", "high")] if column in self.cells else []
         given = [float(end) for end in ends if isinstance(end, int | float) and math.isfinite(end)]
-        return Cell(self.text(row, column), row.get(column), best, (given[0], given[1]) if len(given) == 2 else None)
+        return Cell(self.text(row, column), value, best, (given[0], given[1]) if len(given) == 2 else None)
 
     def _one_below_the_other(self) -> tuple[list[str], list[list[Cell]]]:
         """The cells of all parts, each line led by the values of the groups; columns are matched by their heads."""
-        grids = [part.grid() for part in self.parts]
-        heads = [[re.sub(r" \([\d,]+\)$", "", head) for head in header] for header, _ in grids]  # `bad (39)`: a count
+        grids = [part.grid(counted=False) for part in self.parts]
         lead = [self.heading(c) for c in self.groups]
-        header = [head for head in dict.fromkeys(head for mine in heads for head in mine) if head not in lead]
+        header = [head for head in dict.fromkeys(head for heads, _ in grids for head in heads) if head not in lead]
         body = []
-        for part, mine, (_, lines) in zip(self.parts, heads, grids, strict=True):
+        for part, (heads, lines) in zip(self.parts, grids, strict=True):
             group = [Cell(part.text(part.rows[0], c), part.rows[0][c]) for c in self.groups]
             for cells in lines:
-                at = dict(zip(mine, cells, strict=True))
+                at = dict(zip(heads, cells, strict=True))
                 body.append([*group, *(at.get(head, Cell("–")) for head in header)])
         return [*lead, *header], body
 
@@ -284,9 +281,6 @@ class Table:
         return path
 
 
-NOTHING = "nothing"
-
-
 @dataclass(frozen=True)
 class Cell:
     text: str
@@ -303,6 +297,13 @@ def is_number(cell: Cell) -> bool:
         cell.text in ("", "–")
         or cell.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
     )
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise NlgaugeError(f"this needs {name}: pip install {name}") from None
 
 
 def _key(row: Row, columns: str | tuple[str, ...]) -> Any:
@@ -344,19 +345,18 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
     """
     if len(tables) == 1:
         return tables[0]
-    groups = _groups(tables, by)
+    groups, data = _groups(tables, by), tables[0].data
     same = {table.signature for table in tables}
     title = "; ".join(table.title for table in tables)
     if groups:
-        name = tables[0].title.partition(": ")[0]
-        title = f"{name}: {tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
+        title = f"{data}{': ' * bool(data)}{tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
     method = tables[0].method
     if groups and len({table.method for table in tables}) > 1:
         where = ", ".join(str(tables[0].rows[0][c]) for c in groups)
         method = f"{where} (the others in the same way): {method}"
     return Table(
         title, [row for table in tables for row in table.rows],
-        kind=tables[0].kind,
+        kind=tables[0].kind, data=data,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
         answers=_told(tables, groups, "answers"), notes=_told(tables, groups, "notes"),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),

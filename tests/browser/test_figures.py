@@ -108,7 +108,7 @@ def few_labels_and_choices() -> Iterator[Table]:
         {"id": i, "judge": int(rng.random() < 0.7), "label": int(rng.random() < 0.6) if i < 60 else None}
         for i in range(150)
     ]
-    yield ng.load(rows, name="labels").estimate()
+    yield ng.load(rows, name="labels", human=["label"]).estimate()
     votes = [
         {"input": i, "model_a": a, "model_b": b, "winner": rng.choice(["model_a", "model_b", "tie"])}
         for i in range(40) for a, b in (("x", "y"), ("y", "z"), ("x", "z"))

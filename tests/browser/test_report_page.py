@@ -29,8 +29,9 @@ def until(page: Any, holds: str) -> None:
 def test_every_section_stands_on_the_page_with_an_answer_or_a_reason(visit: Visit, report: Path) -> None:
     page = visit.open(report)
     questions = page.locator("main h2").all_inner_texts()
-    # The example has neither pass and fail nor choices, no judge and no second run, so those sections do not apply.
-    assert questions == [s.question for s in sections() if s.key not in ("verdicts", "rank", "bias", "drift", "jury")]
+    # The example has human ratings, neither pass and fail nor choices, no judge and no second run.
+    of_others = ("metrics-alone", "verdicts", "rank", "bias", "drift", "jury")
+    assert questions == [s.question for s in sections() if s.key not in of_others]
     assert page.locator("nav a").all_inner_texts() == ["The answer", *questions]
     for section in page.locator("main details.section").all():
         words = section.locator("summary .answer:visible, summary .missing").all_inner_texts()

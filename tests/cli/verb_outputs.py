@@ -54,7 +54,7 @@ intervals scores.parquet --draws 20
 plan scores.csv --metrics rouge_l,bertscore --trials 5
 plan judged.csv --for gate --trials 5
 verdicts judged.csv --slices topic
-verdicts scores.csv --people-pass-from 3 --metrics rouge_l
+verdicts scores.csv --people-pass-from 3 --human coherence --metrics rouge_l
 gate judged.csv --min kappa=.2,tnr=.1
 bias judged.csv
 drift scores.csv scores.csv

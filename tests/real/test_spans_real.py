@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 from itertools import combinations
 from pathlib import Path
@@ -65,7 +66,9 @@ def test_each_output_has_one_rater_and_texts_that_systems_share_have_several(rea
     assert pooled["value"] == pytest.approx(2 * shared / marked, abs=1e-12)
     assert pooled["n"] == len(pairs)
     assert pooled["clean"] == sum(not a and not b for a, b in pairs)
-    assert 0.15 < pooled["low"] < pooled["value"] < pooled["high"] < 0.35
+    # The documents are the units, and a handful of them is too few for an interval.
+    assert math.isnan(pooled["low"]) and "needs at least 10 values of document" in pooled["reason"]
+    assert 0.15 < pooled["value"] < 0.35
 
 
 # 1 − PCE by a shortened transcription of mt_metrics_eval/pce.py (1b47eab) on the 460 segments of WMT23 en-de that all 12 systems have MQM for,

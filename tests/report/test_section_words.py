@@ -184,7 +184,7 @@ def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
     found = sections()
-    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 18
+    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 19
     assert all(s.question.endswith("?") and len(s.not_said) > 40 for s in found)
 
 
@@ -197,7 +197,8 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     assert "needs at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].answer.startswith(f"bleu is the only metric: {GATE}")
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
-    of_others = {"verdicts", "rank", "bias", "drift", "jury"}  # nobody said pass or fail or chose, no judge, one run
+    # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.
+    of_others = {"metrics-alone", "verdicts", "rank", "bias", "drift", "jury"}
     assert set(answered) == {s.key for s in sections()} - of_others
 
 

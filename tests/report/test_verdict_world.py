@@ -93,6 +93,8 @@ def test_of_many_judges_three_get_a_line(tmp_path: Path) -> None:
         {"id": i, "label": ["fail", "pass"][i % 3 > 0], **{f"m{k}": (i % 3) + (i * k) % 5 for k in range(6)}}
         for i in range(90)
     ]
-    made = ng.report(ng.load(rows, name="d", human=["label"]), tmp_path / "d.html", quick=True)
+    made = ng.report(
+        ng.load(rows, name="d", human=["label"], metrics=[f"m{k}" for k in range(6)]), tmp_path / "d.html", quick=True
+    )
     said = next(a for a in made.sections if a.section.key == "verdicts").found.parts[0].answer
     assert said.count("Of two answers") == 3 and "3 more judges stand in the table" in said

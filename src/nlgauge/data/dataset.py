@@ -13,7 +13,7 @@ import polars as pl
 from nlgauge.data.dataset_questions import AsksQuestions
 from nlgauge.data.files import refuse_patterns
 from nlgauge.data.units import trials_text
-from nlgauge.errors import DataError, NameUnknown
+from nlgauge.errors import DataError, NameUnknown, code_of
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -191,9 +191,8 @@ class Dataset(AsksQuestions):
                 f"only models judged here ({models}), so nothing says whether they are right: people's ratings of "
                 f"these outputs are needed (--human names their columns), or people's choices.{also}"
             )  # fmt: skip
-        found = [note for note in self.notes if "--values" in note or "--human" in note or "per system" in note]
-        found.sort(key=lambda note: "looks like an index" in note)
-        hint = f" Here: {found[0]}." if found else ""
+        found = next((note for note in self.notes if code_of(note) == "declare"), "")
+        hint = f" Here: {found}." if found else ""
         return f"no human ratings found; name their columns with --human, or their file with --labels.{hint}"
 
     def voted(self, people: bool) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import LABEL, few_words, numbers_in, worth_asked
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
 from nlgauge.data.units import TRIAL_OF, base_inputs
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, code_of
 from nlgauge.stats.design.label_sampling import combined_probability
 
 SHOWN = 5  # examples in a line
@@ -96,7 +96,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
     flat = _flat(table.frame)
     keys = pl.DataFrame([pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)])
-    notes = [line for line in (*lines(table, roles), *built.notes) if not line.startswith("by their names")]
+    notes = [line for line in (*lines(table, roles), *built.notes) if code_of(line) != "roles"]
     return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes)
 
 
@@ -109,7 +109,7 @@ def labels_of_dataset(data: Dataset) -> Labels:
     rows = data.ratings.join(keys.select(ROW, *KEY), on=KEY, how="left", maintain_order="left")
     system = None if data.systems == UNNAMED else "system"
     texts: dict[str, str] = {role: role for role in ("output", "source") if role in flat}
-    notes = [note for note in data.notes if "no two systems share an input" not in note]  # nobody needs it of labels
+    notes = [note for note in data.notes if code_of(note) != "no_shared_input"]
     return Labels(
         data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, notes
     )  # fmt: skip

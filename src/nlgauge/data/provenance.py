@@ -84,6 +84,15 @@ def is_model(name: str) -> bool:
     return bool(MODEL.search(name) or (JUDGE.search(name) and not PERSON.search(name)))
 
 
+def is_human(name: str) -> bool:
+    """Whether a name says that humans gave the judgments.
+
+    >>> [n for n in ("human_label", "fluencyExpert", "gold", "rating", "coherence", "gpt4_human") if is_human(n)]
+    ['human_label', 'fluencyExpert', 'gold', 'gpt4_human']
+    """
+    return not is_model(name) and bool(MARKERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
+
+
 def is_judge(column: str, signature: str = "") -> bool:
     """Whether the scores of a column are those of a judge: by their signature, or by the name of a model or judge.
 
@@ -125,7 +134,7 @@ def column_source(
         return DECLARED
     if is_model(column):
         return Provenance("model", "the name of a model or judge")
-    if MARKERS.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)):
+    if is_human(column):
         return Provenance("human", "its name")
     if tool := tool_of(columns):
         return Provenance("program", f"a result column of {tool}")

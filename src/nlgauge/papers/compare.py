@@ -48,7 +48,7 @@ class Narrow(Table):
     joined: list[str] = field(default_factory=list)
     heads: dict[str, str] = field(default_factory=dict)
 
-    def grid(self) -> tuple[list[str], list[list[Cell]]]:
+    def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
         header, body = super().grid()
         n = len(self.joined)
         if n > 1:

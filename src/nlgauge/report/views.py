@@ -168,9 +168,9 @@ def _columns(table: Table) -> list[Any]:
 
 def _cell(cell: Cell, under: str) -> CellView:
     value = cell.value
-    number = float(value) if isinstance(value, int | float) and not math.isnan(value) else _leading(cell.text)
+    number = float(value) if isinstance(value, int | float) and not math.isnan(value) else None
     text = cut(cell.text, CELL)
-    hidden = None if number is None or _leading(text) is not None else float(f"{number:.6g}")
+    hidden = None if number is None else float(f"{number:.6g}")
     words = number is None and text not in ("", "–")
     return CellView(text, cell.best, number, under, len(text) > 40, words, hidden, cell.interval)
 
@@ -199,21 +199,6 @@ def _bars(rows: list[list[CellView]]) -> None:
                 100 * part / ((most - least) or 1) for part in (low - least, high - low, value - least)
             )
             cell.bar = round(start, 1), round(length, 1), round(min(max(dot, 0), 100), 1)
-
-
-def _leading(text: str) -> float | None:
-    """The number by which to sort `yes .83 [.80 .86]` or `62%`.
-
-    >>> _leading("weak .66 [.58 .76]"), _leading("62%"), _leading("ROUGE_1"), _leading("–")
-    (0.66, 62.0, None, None)
-    """
-    words = text.split()
-    for word in words[:2]:
-        try:
-            return float(word.rstrip("%").replace(",", ""))
-        except ValueError:
-            continue
-    return None
 
 
 def sections_of(answered: Sequence[Answered], views: Views) -> Iterator[SectionView]:

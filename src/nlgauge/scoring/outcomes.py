@@ -176,14 +176,14 @@ def from_sums(metric: Any, sums: Array) -> float:
 
 
 def _layout(line: str, rows: list[Row]) -> Layout:
-    def unscored(mine: list[Row]) -> str:
-        return str(sum(row["unscored"] for row in mine if row["of"] == "mean"))
+    def unscored(mine: list[Row]) -> int:
+        return sum(row["unscored"] for row in mine if row["of"] == "mean")
 
     def best(row: Row) -> float:
         return float(-row["value"] if row["lower"] else row["value"])
 
     heads = {row["column"]: f"{row['column']} ↓" for row in rows if row["lower"]}
-    extra: dict[str, Callable[[list[Row]], str]] = {}
+    extra: dict[str, Callable[[list[Row]], int]] = {}
     if any(row["unscored"] for row in rows):
         extra["unscored"] = unscored
     several = len({row[line] for row in rows}) > 1

@@ -13,7 +13,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.groups import GROUPINGS
 from nlgauge.stats.correlation.measure import Estimates, Measure, evaluate
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table
 
 
 @analysis("correlation", paper="gao2025", question="Which metric agrees with people?")
@@ -107,19 +107,19 @@ def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
     return mean
 
 
-def _counts(rows: list[Row]) -> dict[str, Callable[[list[Row]], str]]:
+def _counts(rows: list[Row]) -> dict[str, Callable[[list[Row]], Any]]:
     """Columns n and dropped, where they tell the metrics apart."""
-    columns: dict[str, Callable[[list[Row]], str]] = {}
+    columns: dict[str, Callable[[list[Row]], Any]] = {}
     if len({r["n"] for r in rows}) > 1:
         columns["n"] = lambda mine: _span([r["n"] for r in mine])
     if any(r["dropped"] for r in rows):
-        columns["dropped"] = lambda mine: str(max(r["dropped"] for r in mine))
+        columns["dropped"] = lambda mine: max(r["dropped"] for r in mine)
     return columns
 
 
-def _span(numbers: list[int]) -> str:
+def _span(numbers: list[int]) -> Cell:
     low, high = min(numbers), max(numbers)
-    return str(high) if low == high else f"{low}–{high}"
+    return Cell(str(high) if low == high else f"{low}–{high}", high)
 
 
 def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
@@ -127,7 +127,7 @@ def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
     dropped = max(r["dropped"] for r in rows)
     return (
         f"{panel.n_systems} systems × {panel.n_inputs} inputs, metrics sorted by {order}. "
-        f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows])}. "
+        f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows]).text}. "
         + (f"dropped = groups without a defined coefficient: up to {dropped}." if dropped else "No group dropped.")
     )
 

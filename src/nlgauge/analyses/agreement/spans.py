@@ -15,10 +15,10 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.units import unit_by_input, units_of
 from nlgauge.errors import DataError, NeedsMissing
-from nlgauge.number import row_interval
+from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.gamma import MOST, gamma
 from nlgauge.stats.agreement.span_overlap import Overlap, SpanMark, credited, letter_counts, overlap, overlap_of
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table
 from nlgauge.types import Array, Ints
 
 ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
@@ -97,7 +97,8 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
                       line=lambda pair: " and ".join(pair) if pair[0] == pair[1] else f"{pair[0]} on {pair[1]}",
                       heads=HEADS,
                       extra={"precision": lambda r: _cell(r, "precision"), "recall": lambda r: _cell(r, "recall"),
-                             "outputs": lambda r: f"{r[0]['n']:,}", "clean": lambda r: f"{r[0]['clean']:,}"}),
+                             "outputs": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
+                             "clean": lambda r: Cell(f"{r[0]['clean']:,}", r[0]["clean"])}),
         cells={"value": row_interval},
         method=_method(level, units, draws),
         definitions={**DEFINITIONS, **severities},
@@ -117,10 +118,8 @@ def _method(level: float, units: str, draws: int) -> str:
     )
 
 
-def _cell(rows: list[Row], name: str) -> str:
-    from nlgauge.number import number
-
-    return number(rows[0][name], 2)
+def _cell(rows: list[Row], name: str) -> Cell:
+    return Cell(number(rows[0][name], 2), rows[0][name])
 
 
 def _severities(data: Dataset) -> list[str]:

@@ -18,7 +18,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.number import number, sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
-from nlgauge.table import Layout, Row, Table, grouped
+from nlgauge.table import Cell, Layout, Row, Table, grouped
 
 Per = Literal["metric", "aspect"]
 WHERE = ("agree", "disagree")
@@ -100,6 +100,7 @@ def _averaged(rows: list[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
-def _difference(rows: list[Row]) -> str:
+def _difference(rows: list[Row]) -> Cell:
     value = {row["where"]: row["value"] for row in rows}
-    return number(value["disagree"] - value["agree"], sign=True)
+    difference = value["disagree"] - value["agree"]
+    return Cell(number(difference, sign=True), difference)

@@ -18,7 +18,7 @@ from nlgauge.analyses.checklist.rater_rows import (
 )
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
-from nlgauge.number import number, sentence
+from nlgauge.number import sentence
 from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
 from nlgauge.table import Layout, Row, Table, grouped
 
@@ -65,7 +65,7 @@ def discrimination(
         rows=found,
         layout=Layout(
             "metric", "contrast", "value", best=lambda row: -1.0 if row["family"] == "Human" else row["value"],
-            extra={"p Lo-Hi": _p_words},
+            extra={"p Lo-Hi": _p},
         ),
         definitions={
             "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no "
@@ -111,9 +111,8 @@ def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
     }  # fmt: skip
 
 
-def _p_words(rows: list[Row]) -> str:
-    p = next((row["p"] for row in rows if row["contrast"] == "Lo-Hi"), math.nan)
-    return number(p)
+def _p(rows: list[Row]) -> float:
+    return next((row["p"] for row in rows if row["contrast"] == "Lo-Hi"), math.nan)
 
 
 def _notes(rows: list[Row]) -> list[str]:

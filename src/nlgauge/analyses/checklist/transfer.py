@@ -16,7 +16,6 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
-from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table, grouped
@@ -197,6 +196,6 @@ def _order_of(rows: list[Row], across: str, wanted: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(wanted) if name in here]
 
 
-def _spread(rows: list[Row]) -> str:
+def _spread(rows: list[Row]) -> float:
     values = [row["value"] for row in rows if not np.isnan(row["value"])]
-    return number(max(values) - min(values)) if len(values) > 1 else "–"
+    return max(values) - min(values) if len(values) > 1 else np.nan

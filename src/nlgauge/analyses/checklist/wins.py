@@ -87,7 +87,7 @@ def _table(
         rows=[{"aspect": named, **row} for row in rows],
         layout=Layout(
             ("side", "first"), "second", "value", line=": ".join,
-            extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))},
+            extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: sum(r["n"] for r in mine)},
         ),
         definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
                              "what is missing to 1 are B's wins and ties"},
@@ -262,10 +262,9 @@ def _rows(side: str, found: WinCounts) -> list[Row]:
     ]  # fmt: skip
 
 
-def _share(rows: list[Row], name: str) -> str:
+def _share(rows: list[Row], name: str) -> float:
     n = sum(r["n"] for r in rows)
-    share = sum(r[name] * r["n"] for r in rows if r["n"]) / n if n else float("nan")
-    return number(share) if n else "–"
+    return sum(r[name] * r["n"] for r in rows if r["n"]) / n if n else float("nan")
 
 
 def _first_note(votes: pl.DataFrame) -> list[str]:

@@ -75,7 +75,7 @@ def progress_over_years(
             "year",
             "aspect",
             "value",
-            extra={"families": lambda own: str(own[0]["families"]), "new": lambda own: ", ".join(new[own[0]["year"]])},
+            extra={"families": lambda own: own[0]["families"], "new": lambda own: ", ".join(new[own[0]["year"]])},
         ),
         facts={"new": new},
         definitions={str(chosen): chosen.definition},

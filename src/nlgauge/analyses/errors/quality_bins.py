@@ -22,7 +22,7 @@ from nlgauge.analyses._parts import (
 from nlgauge.analyses.agreement.split import marked
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number, percent
+from nlgauge.number import percent
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.table import Layout, Row, Table
@@ -88,9 +88,9 @@ def quality_bins(
         rows=rows,
         layout=Layout(
             "metric", "bin", "value",
-            heads={name: f"{name} ({int(mask.sum())})" for name, mask in masks.items()},
-            extra={"p bad≠rest": lambda mine: number(mine[0]["p_difference"]),
-                   "p check": lambda mine: number(mine[0]["p_check"])},
+            counts={name: int(mask.sum()) for name, mask in masks.items()},
+            extra={"p bad≠rest": lambda mine: mine[0]["p_difference"],
+                   "p check": lambda mine: mine[0]["p_check"]},
             line=panel.label,
         ),
         shown=["metric", "bin", "value", "n", "p", "p_difference", "p_check", "p_corrected"],

@@ -241,7 +241,7 @@ def _layout(show: Show, rows: list[Row]) -> Layout:
         for kind in {r["perturbation"] for r in rows}
     }
     return Layout(
-        "perturbation", "metric", show, extra={"outputs": lambda mine: str(mine[0]["outputs"])}, line=said.__getitem__
+        "perturbation", "metric", show, extra={"outputs": lambda mine: mine[0]["outputs"]}, line=said.__getitem__
     )
 
 

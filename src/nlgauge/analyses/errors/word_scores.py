@@ -22,7 +22,7 @@ from nlgauge.scoring.plan import parse
 from nlgauge.stats.agreement.curves import area_figures, cluster_codes, roc_area
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
 from nlgauge.stats.resampling.cluster_jackknife import jackknifed
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table
 
 DEFAULT = ("ctc",)
 COPIED = "copied"  # the baseline: 1 for a word that stands in the source or context, else 0
@@ -77,7 +77,9 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
         title=f"{data.name}: do word scores find the words that people marked?",
         rows=rows,
         layout=Layout("metric", "measure", "value", heads={m: m.replace("_", " ") for m in MEASURES},
-                      extra={"words": lambda r: f"{r[0]['n']:,}", "marked": lambda r: f"{r[0]['marked']:,}"}),
+                      extra={
+                          "words": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
+                          "marked": lambda r: Cell(f"{r[0]['marked']:,}", r[0]["marked"])}),
         cells={"value": row_interval},
         definitions={**MEASURES, COPIED: "baseline: 1 for a word that stands in the source or context, 0 for another"},
         method=f"Content words of {len(looked):,} outputs; wrong: marked by more than half of the people who looked. "

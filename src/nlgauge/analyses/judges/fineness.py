@@ -13,7 +13,6 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature
 from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.analyses.judges.judges import draws_of
 from nlgauge.data.panel import Panel
-from nlgauge.number import number
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.simulate import fit_scores
 from nlgauge.table import Row, Table
@@ -59,7 +58,7 @@ def fineness(
         rows=rows,
         layout=measures_across(
             chosen, ("metric", "version"),
-            extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
+            extra={"unique": lambda mine: round(mine[0]["unique"]), "ties": lambda mine: mine[0]["ties"]},
         ),
         heads={"metric": "judge"},
         method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k "

@@ -19,12 +19,11 @@ from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.data.units import TRIAL_OF, trials_text
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, Note, code_of
 
 Repeats = Literal["auto", "number", "mean"]
 # Records of ratings are called so, where they do not name their raters.
 BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
-ONCE = "count once"
 PART = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
@@ -132,7 +131,7 @@ def _number_repeats(
             if apart
             else " and"
         )
-        notes.append(f"{extra} rows repeat another row{but} {ONCE}")
+        notes.append(Note(f"{extra} rows repeat another row{but} count once", "once"))
     return frame
 
 
@@ -335,8 +334,8 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         same = long.select([*keyed, "value"]).n_unique() == long.height - twice
         if not same:
             notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
-        elif not any(ONCE in note for note in notes):
-            notes.append(f"{twice} ratings repeat the same rater, output and aspect with the same value and {ONCE}")
+        elif "once" not in map(code_of, notes):
+            notes.append(f"{twice} ratings repeat the same rater, output and aspect with the same value and count once")
         long = means_by(long, keyed, ["value"])
     return long
 
@@ -362,9 +361,7 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
                 "them: left aside; name it ratings, or give each record its rater, if they did"
             )
         elif found and not named and _of_parts(frame, rows):
-            notes.append(
-                f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored"
-            )
+            notes.append(f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored")
         elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
         else:

@@ -46,7 +46,7 @@ from nlgauge.data.tables.vocabulary import (
     plain,
     tokens,
 )
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, Note
 from nlgauge.registry import did_you_mean
 
 SAID = "said by you"
@@ -144,10 +144,11 @@ def find_roles(
     for column in aside:
         reason = people.aside.get(column) or _unfit(table, column, column in many)
         why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
+    guesses = [Note(g, "declare") for g in (*people.guesses, *judge_guesses(judges), *not_human_lines(not_human))]
     return Roles(
         **taken, references=references, sets=sets, trials=trials, human=people.human, metrics=metrics, aside=aside,
         persons=people.persons,
-        why=why, guesses=(*people.guesses, *judge_guesses(judges), *not_human_lines(not_human), *dialogue),
+        why=why, guesses=(*guesses, *dialogue),
         elsewhere=elsewhere, sources=sources,
     )  # fmt: skip
 

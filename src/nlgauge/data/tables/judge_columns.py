@@ -16,8 +16,8 @@ from nlgauge.data.provenance import (
     Provenance,
     any_number,
     column_source,
+    is_human,
     is_judge,
-    is_model,
     likely_annotation,
     only_programs,
 )
@@ -33,25 +33,14 @@ from nlgauge.data.tables.rating_columns import (
 )
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers_in
-from nlgauge.data.tables.vocabulary import (
-    ASIDE,
-    DOUBTFUL,
-    HUMAN_PREFIX,
-    LABELS,
-    PERSONS,
-    PROGRAMS,
-    plain,
-    quoted,
-    tokens,
-    words_of,
-)
+from nlgauge.data.tables.vocabulary import ASIDE, DOUBTFUL, LABELS, PROGRAMS, plain, quoted, tokens, words_of
 
 SPARSE, FULL = 0.8, 0.9  # shares of the rows that have a value
 
 
 def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = False) -> dict[str, str]:
     """Column → why it is taken for a judge's. `elsewhere`: people's labels stand in another file."""
-    persons = [c for c in columns if _of_person(c)]
+    persons = [c for c in columns if is_human(of_people(c))]
     open_ones = [c for c in columns if c not in persons and (is_aspect(c) or kind_of(c)[0] == "weak")]
     if elsewhere:
         strong = [c for c in columns if c not in persons and kind_of(c)[0] == "strong"]
@@ -79,16 +68,6 @@ def judge_guesses(judges: Mapping[str, str]) -> Iterable[str]:
     for column, why in judges.items():
         more = shlex.quote(f"+{column}")
         yield f"'{column}' is read as a judge's or metric's ({why}); if people gave it: --human {more}"
-
-
-def _of_person(column: str) -> bool:
-    """`human_label`, `expert`, `faithfulness (reviewer)`: plainly people's."""
-    column = of_people(column)
-    if is_model(column):
-        return False
-    return bool(HUMAN_PREFIX.match(column)) or (
-        kind_of(column)[0] in ("strong", "weak") and bool(PERSONS.intersection(words_of(column)))
-    )
 
 
 def _aspect(column: str) -> str:

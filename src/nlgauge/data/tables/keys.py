@@ -13,7 +13,7 @@ from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import LABEL, is_label
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain, quoted
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, Note
 
 
 def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
@@ -106,7 +106,7 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
         return []
     likely = _likely_input(table, roles)
     hint = f"; is it '{likely}'? --input {shlex.quote(likely)}" if likely else "; name its column with --input"
-    return [f"no two systems share an input ('{roles.input or 'none'}'){hint}"]
+    return [Note(f"no two systems share an input ('{roles.input or 'none'}'){hint}", "no_shared_input")]
 
 
 def label(table: RawTable, column: str, needed: pl.Series | None = None) -> pl.Series:

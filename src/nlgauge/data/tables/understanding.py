@@ -23,6 +23,7 @@ from nlgauge.data.tables.values import (
     worth_asked,
 )
 from nlgauge.data.tables.vocabulary import ASPECTS, NAMES, PROGRAMS, plain, quoted
+from nlgauge.errors import Note, code_of
 
 ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
@@ -38,7 +39,7 @@ def lines(table: RawTable, roles: Roles) -> list[str]:
         *_found(roles),
         *_read(table, roles),
         *roles.guesses,
-        *_no_ratings(table, roles),
+        *(Note(line, "declare") for line in _no_ratings(table, roles)),
         *_unused(table, roles),
     ]
 
@@ -50,7 +51,8 @@ def _found(roles: Roles) -> Iterator[str]:
         if (column := getattr(roles, role)) and plain(column) != role and roles.why.get(column) == NAMED
     ]
     if found:
-        yield f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
+        text = f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
+        yield Note(text, "roles")
 
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
@@ -165,16 +167,16 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
     for column in roles.aside:
         if reason := unused(table, roles, column):
             reasons.setdefault(reason, []).append(column)
-    for reason, columns in reasons.items():
+    for reason, columns in sorted(reasons.items(), key=lambda item: code_of(item[0]) != "declare"):
         if columns == [""]:
             yield f"not used: the column without a name ({reason})"
             continue
         more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
         them = "them" if len(columns) > 1 else "it"
-        use = "" if "--" in reason else f"; to use {them}: --metric {more} (or --human)"
+        use = "" if code_of(reason) else f"; to use {them}: --metric {more} (or --human)"
         if (bad := ANSWER.match(reason)) and all(table.frame[c].dtype == pl.String for c in columns):
             use += f", and --values {bad[1]}=0,{bad[2]}=1 where {bad[1]} is bad"
-        yield f"not used: {quoted(columns)} ({reason}){use}"
+        yield Note(f"not used: {quoted(columns)} ({reason}){use}", code_of(reason))
 
 
 def unused(table: RawTable, roles: Roles, column: str) -> str:
@@ -186,11 +188,11 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
         return roles.why[column]
     if series.dtype == pl.List(pl.String) and called_rating(column):
         words = few_words(series.explode(empty_as_null=True, keep_nulls=True))
-        return f"holds lists of words; say what they are worth: --values {worth_asked(words)}" if words else ""
+        return Note(f"holds lists of words; map them: --values {worth_asked(words)}", "declare") if words else ""
     if series.dtype != pl.String:
         return ""
     if called_rating(column) and len(words := few_words(series)) > 1:
-        return f"holds words; say what they are worth: --values {worth_asked(words)}"
+        return Note(f"holds words; say what they are worth: --values {worth_asked(words)}", "declare")
     filled = blank_to_null(series).drop_nulls()
     read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())
     if len(filled) and 0.2 * len(filled) < read:

@@ -84,7 +84,7 @@ def _sets(table: Table) -> list[tuple[str, list[Row]]]:
     rows = [r for r in table if r.get("level", "sample") == "sample" and r.get("coefficient") in PAIR]
     several = list(dict.fromkeys(r["set"] for r in rows)) if rows and "set" in rows[0] else []
     if not several:
-        return [(table.title.partition(": ")[2] or table.title, rows)]
+        return [(table.title, rows)]
     return [(name, [r for r in rows if r["set"] == name]) for name in several]
 
 

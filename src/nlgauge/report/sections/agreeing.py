@@ -8,7 +8,7 @@ from nlgauge.report.sections import GATE, Finding, Findings, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.measure import TWELVE, Measure
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table
 
 MATRIX = 25  # metrics whose pairs can be read in a picture
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
@@ -93,7 +93,8 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     ends = {k: {"low": r["low"], "high": r["high"]} for k, r in sure.items()}
     rows = [{**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table]
     known = {m: v for m, v in shares.items() if not missing(v)}
-    extra = {"share of ceiling": lambda mine: percent(known[m]) if (m := mine[0]["metric"]) in known else "–"}
+    cells = {m: Cell(percent(v), v) for m, v in known.items()}
+    extra = {"share of ceiling": lambda mine: cells.get(mine[0]["metric"])}
     layout = table.layout or Layout("metric", "measure", "value")
     notes = [*table.notes]
     if known:

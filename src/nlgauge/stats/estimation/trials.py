@@ -74,7 +74,7 @@ def pass_hat_k(trials: ArrayLike, passes: ArrayLike, k: int) -> Array:
 def trial_agreement(trials: ArrayLike, passes: ArrayLike) -> Array:
     """Estimate the probability that two trials of an input have the same verdict; NaN with fewer than two trials.
 
-    >>> trial_agreement([5, 5], [5, 4]).tolist()
+    >>> trial_agreement([5, 5], [5, 4]).round(3).tolist()
     [1.0, 0.6]
     """
     n, c = np.asarray(trials, np.float64), np.asarray(passes, np.float64)

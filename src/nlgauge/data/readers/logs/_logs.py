@@ -25,7 +25,7 @@ from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
 from nlgauge.data.units import TRIAL_OF, trials_text
-from nlgauge.errors import DataError, NameUnknown
+from nlgauge.errors import DataError, NameUnknown, Note
 from nlgauge.registry import did_you_mean
 
 PERSON, MODEL, CODE, UNKNOWN = "person", "model", "code", "unknown"  # who judged; unknown is never a person
@@ -195,10 +195,8 @@ class Log:
             if values is None:
                 words = list(dict.fromkeys(str(j.value)[:30] for j in group if j.value is not None))[:6]
                 fix = ",".join(f"{word}=…" for word in words)
-                lost.append(
-                    f"'{name}' is judged in words ({', '.join(words)}), not read; say what they are worth: "
-                    f"--values '{fix}'"
-                )
+                text = f"'{name}' is judged in words ({', '.join(words)}), not read; map them: --values '{fix}'"
+                lost.append(Note(text, "declare"))
                 continue
             found += zip(group, values, strict=True)
             ways.setdefault(how, []).append(f"'{name}'")
@@ -207,7 +205,7 @@ class Log:
 
     def _whose(self, judgements: Sequence[Judgement], names: Mapping[tuple[str, str | None], str]) -> list[str]:
         """One line for people, models and code each: what they judged, and how to say otherwise."""
-        lines = []
+        lines: list[str] = []
         for by, title in zip((PERSON, MODEL, CODE, UNKNOWN), NAMED, strict=True):
             found: dict[str, list[str]] = {}
             for j in judgements:
@@ -216,7 +214,7 @@ class Log:
                     whos += [j.who] if by == MODEL and j.who and j.who not in whos else []
             listed = ", ".join(f"'{name}'" + (f" ({', '.join(w)})" if w else "") for name, w in found.items())
             other = f"--{'metric' if by == PERSON else 'human'} NAME says otherwise"
-            lines += [f"{title} in this {self.tool} log: {listed}; {other}"] if found else []
+            lines += [Note(f"{title} in this {self.tool} log: {listed}; {other}", "declare")] if found else []
         return lines or [f"this {self.tool} log holds no judgements, only outputs"]
 
 
