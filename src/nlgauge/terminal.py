@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from nlgauge.table import NOTHING, Cell, Table, is_number
+from nlgauge.table import Cell, Table, is_number
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -111,7 +111,7 @@ def _cells(table: Table, width: int) -> Iterator[Text]:
     from rich.text import Text
 
     if not table.rows:
-        yield from (Text(NOTHING, style="bold"), Text("─" * len(NOTHING)))
+        yield from (Text("nothing", style="bold"), Text("─" * len(NOTHING)))
         return
     columns = _columns(table)
     keys, others = [c for c in columns if c.key], [c for c in columns if not c.key]
