@@ -111,7 +111,7 @@ def _cells(table: Table, width: int) -> Iterator[Text]:
     from rich.text import Text
 
     if not table.rows:
-        yield from (Text("nothing", style="bold"), Text("─" * len(NOTHING)))
+        yield from (Text("nothing", style="bold"), Text("─" * len("nothing")))
         return
     columns = _columns(table)
     keys, others = [c for c in columns if c.key], [c for c in columns if not c.key]
