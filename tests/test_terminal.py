@@ -116,12 +116,24 @@ def test_names_longer_than_half_the_line_stand_above_their_values() -> None:
     assert lines[lines.index(name) + 1].split() == [".500"] * 8
 
 
+def test_the_title_of_groups_names_the_data_set_and_no_group() -> None:
+    rows = [
+        {"system": s, "input": i, "topic": "xy"[i % 2], "human_tone": (i * k) % 5, "bleu": i + k}
+        for k, s in enumerate("ABC")
+        for i in range(8)
+    ]
+    table = ng.correlate(ng.load(rows, name="set"), by=["topic"])
+    assert table.title == "set: correlation by topic"
+
+
 def test_groups_print_as_one_table_with_the_groups_first() -> None:
     def part(dataset: str, aspect: str) -> Table:
         rows = [{"dataset": dataset, "metric": m, "aspect": aspect, "measure": "r", "value": v}
                 for m, v in (("a", 0.1), ("b", 0.2))]  # fmt: skip
         layout = Layout("metric", "measure", "value", best=lambda row: row["value"])
-        return Table(f"set: {dataset}: agreement on {aspect}", rows, layout, kind="correlation", method="How.")
+        return Table(
+            f"set: {dataset}: agreement on {aspect}", rows, layout, kind="correlation", data="set", method="How."
+        )
 
     parts = [part(d, a) for d in ("x", "y") for a in ("fluency", "sense")]
     table = joined(parts, ["dataset"])

@@ -176,7 +176,7 @@ class Selection(Choice):
                 ]
                 continue
             where = {"data": choice.data.name, **group} if several else group
-            table.rows = [{**where, **row} for row in table.rows]
+            table.data, table.rows = choice.data.name, [{**where, **row} for row in table.rows]
             tables.append(table)
         if not tables:
             raise NeedsMissing("nothing to compute.", refusals=refused)

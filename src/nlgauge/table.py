@@ -9,7 +9,6 @@ and `cells` say how a column is headed and how its cells are written. No layout:
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import json
 import math
@@ -119,10 +118,17 @@ class Table:
         return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
-        return _package("pandas").DataFrame(self.rows, columns=self.columns)
+        try:
+            import pandas as pd
+        except ImportError:
+            raise NlgaugeError("to_pandas() needs pandas: pip install pandas") from None
+        return pd.DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> pyarrow.Table:
-        _package("pyarrow")
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise NlgaugeError("to_arrow() needs pyarrow: pip install pyarrow") from None
         return self.to_polars().to_arrow()
 
     def plot(self, figure: str | None = None) -> Figure:
@@ -297,13 +303,6 @@ def is_number(cell: Cell) -> bool:
         cell.text in ("", "–")
         or cell.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
     )
-
-
-def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise NlgaugeError(f"this needs {name}: pip install {name}") from None
 
 
 def _key(row: Row, columns: str | tuple[str, ...]) -> Any:

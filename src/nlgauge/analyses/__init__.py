@@ -89,7 +89,7 @@ def analysis(
             given, left = _only_families(given, takes, kwargs.get("families"))
             args = (given, *args[1:])  # type: ignore[assignment]
             table = function(*args, **kwargs)
-            table.kind, table.data = name, table.data or _data_name(given)
+            table.kind = name
             table.notes = [*table.notes, *merge_note]
             if left:
                 table.notes = [*table.notes, f"in no family that you named, left out: {', '.join(left)}."]
@@ -136,11 +136,6 @@ def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -
         if name in options and options[name] not in words:
             known = [str(word) for word in words if word is not None]
             raise NameUnknown(f"no {name} '{options[name]}'; use {either(known)}.")
-
-
-def _data_name(given: Any) -> str:
-    """Return the name of the data set of a panel or a choice."""
-    return str(getattr(given, "name", "") or getattr(getattr(given, "data", None), "name", ""))
 
 
 def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:
