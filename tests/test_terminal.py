@@ -13,6 +13,7 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.data.example import ASPECT, METRICS, example_rows
 from nlgauge.errors import NlgaugeError
+from nlgauge.session import Selection
 from nlgauge.table import Layout, Table, joined
 from nlgauge.terminal import shown
 from test_door import MORE
@@ -122,7 +123,7 @@ def test_the_title_of_groups_names_the_data_set_and_no_group() -> None:
         for k, s in enumerate("ABC")
         for i in range(8)
     ]
-    table = ng.correlate(ng.load(rows, name="set"), by=["topic"])
+    table = Selection(ng.load(rows, name="set"), by=["topic"]).analyse("correlation")
     assert table.title == "set: correlation by topic"
 
 

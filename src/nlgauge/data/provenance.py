@@ -213,8 +213,7 @@ def only_programs(values: ArrayLike) -> bool:
 def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
     """Say why a column is likely a human annotation or derived from the rating; empty if it may be a metric.
 
-    A metric does not determine human ratings almost perfectly, does not have two values that never contradict them, and
-    does not have its values on the grid of the annotators' means.
+    A metric does not determine human ratings almost perfectly, and does not have two values that never contradict them.
 
     >>> rating = [0, 0, 0, 1, 1, 1, 0, 1, 0, 1] * 3
     >>> likely_annotation([0, 1, 0, 1, 0, 1, 1, 1, 0, 1] * 3, rating)
@@ -237,12 +236,22 @@ def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
             low, high = z[codes == 0], z[codes == 1]
             if low.max() <= high.min() or high.max() <= low.min():
                 return "it has two values and never contradicts the rating"
-    fractions = graded[graded != np.round(graded)]
-    if len(fractions) > 1 and len(levels) > 2 and len(levels) <= 2 * MOST_LEVELS:
-        shared = sum(bool(np.any(np.abs(graded - level) < 1e-9)) for level in levels)
-        if shared >= 0.8 * len(levels) and np.isin(np.round(levels, 9), np.round(fractions, 9)).any():
-            return "its values are on the grid of the annotators' means"
     return ""
+
+
+def are_vote_shares(values: ArrayLike, rating: ArrayLike) -> bool:
+    """Whether values between 0 and 1 are shares of as many votes as those of the rating.
+
+    >>> rating = [0, 1 / 3, 2 / 3, 1]
+    >>> are_vote_shares([0, 0, 1 / 3, 1], rating), are_vote_shares([1, 4 / 3, 5, 2], rating)
+    (True, False)
+    """
+    x, z = (np.unique(v[np.isfinite(v)]) for v in (np.asarray(values, np.float64), np.asarray(rating, np.float64)))
+    if len(x) < 3 or len(x) > MOST_ANNOTATORS + 1 or x[0] < 0 or x[-1] > 1:
+        return False
+    fractions = z[z != np.round(z)]
+    known = np.isin(np.round(x, 9), np.round(z, 9))
+    return bool(known.mean() >= 0.8 and np.isin(np.round(x, 9), np.round(fractions, 9)).any())
 
 
 def require_human(name: str, sources: Mapping[str, Provenance], aspects: Iterable[str]) -> None:

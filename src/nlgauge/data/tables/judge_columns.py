@@ -15,6 +15,7 @@ import polars as pl
 from nlgauge.data.provenance import (
     Provenance,
     any_number,
+    are_vote_shares,
     column_source,
     is_human,
     is_judge,
@@ -155,6 +156,7 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
             ratings.append(np.mean(values, axis=0))
     leaks: dict[str, str] = {}
     few: dict[tuple[float, ...], list[str]] = {}
+    shares: list[str] = []
     for column in columns if ratings else ():
         named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
         if named or scores_too(column, table.frame.columns):
@@ -166,8 +168,13 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
         reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
         if reason:
             leaks[column] = reason
+        elif any(are_vote_shares(scores, rating) for rating in ratings):
+            shares.append(column)
         elif len(two := np.unique(scores[np.isfinite(scores)])) == 2:
             few.setdefault(tuple(two.tolist()), []).append(column)
+    if len(shares) >= CODING_SCHEME:
+        why = f"{len(shares)} columns are shares of votes, on the grid of the annotators' means"
+        leaks |= dict.fromkeys(shares, why)
     for names in few.values():
         if len(names) >= CODING_SCHEME:
             leaks |= dict.fromkeys(names, f"{len(names)} columns have the same two values, as in a coding scheme")
