@@ -183,3 +183,33 @@ def test_the_tidy_format_keeps_sources(tmp_path: Path) -> None:
 
     write_tidy(data, path)
     assert ng.load(path).sources == data.sources
+
+
+def test_nested_records_without_annotators_are_assumed_to_be_human_until_they_are_declared() -> None:
+    rows = [
+        {"system": s, "input": i, "output": f"{s} {i}", "ratings": [{"coherence": 1 + (i + k) % 5}], "bleu": i / 7 + k}
+        for k, s in enumerate("abc")
+        for i in range(8)
+    ]
+    assert ng.load(rows).assumed == ["coherence"]
+    assert ng.load(rows, human=["coherence"]).assumed == ng.load(rows, human=["ratings"]).assumed == []
+    named = [{**row, "ratings": [{"annotator": "r1", **row["ratings"][0]}]} for row in rows]
+    assert ng.load(named).sources["coherence"].kind == "human"
+
+
+@pytest.mark.parametrize(
+    ("column", "who"), [("winner", "people (assumed: no annotator is named)"), ("human_winner", "people")]
+)
+def test_choices_are_assumed_to_be_human_where_nobody_is_named(column: str, who: str) -> None:
+    rows = [
+        {
+            "question_id": i,
+            "model_a": "xyz"[i % 3],
+            "model_b": "xyz"[(i + 1) % 3],
+            column: ("model_a", "model_b")[i % 2],
+        }
+        for i in range(60)
+    ]
+    data = ng.load(rows)
+    assert data.voters_assumed == (column == "winner")
+    assert ng.rank(data).answers[0].startswith(f"By {who} ")

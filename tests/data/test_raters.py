@@ -101,7 +101,7 @@ def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path:
 
 def test_choices_of_unnamed_raters_say_that_nobody_is_named(tmp_path: Path) -> None:
     data = ng.load(votes(tmp_path, "winner", *["i1,x,y,a", "i2,x,y,b"]))
-    assert any("no rater is named: taken for people" in line for line in card(data))
+    assert any("compared by people (assumed: no annotator is named)" in line for line in card(data))
     with pytest.raises(DataError, match=r"people compared outputs here .* and rated none"):
         data.aspect()
 

@@ -88,8 +88,7 @@ def _votes(data: Dataset) -> list[str]:
     lines = []
     votes = data.voted(people=True)
     if votes.height:
-        unnamed = votes["rater"].null_count() == votes.height and data.rated_by == "people"
-        who = "people (no rater is named: taken for people)" if unnamed else data.rated_by
+        who = "people (assumed: no annotator is named)" if data.voters_assumed else data.rated_by
         lines.append(f"compared by {who}: {count(votes.height, 'choice')} between two outputs")
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(

@@ -200,6 +200,12 @@ class Dataset(AsksQuestions):
         machine = pl.col("rater").is_in(sorted(self.models)).fill_null(False)
         return self.comparisons.filter(~machine if people else machine)
 
+    @property
+    def voters_assumed(self) -> bool:
+        """Whether choices are only assumed to be those of humans: nobody is named who made them."""
+        votes = self.voted(people=True)
+        return votes.height > 0 and votes["rater"].null_count() == votes.height and self.rated_by == "people"
+
     def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
         """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""
         if not isinstance(values, pl.DataFrame):

@@ -13,7 +13,7 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import BY_LABELS, parted
+from nlgauge.data.provenance import BY_LABELS, UNKNOWN, parted
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats, build
@@ -125,15 +125,33 @@ def load(
         _read_no(options)
     table.worth = option_worth("values", values)
     table = one_row_an_output(with_lists_of_words(without(table, ignore)), _words(said, human, metrics))
+    human = _declare_nested(table, human)
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
     found = parted(found, person_raters, model_raters)
-    sources = {a: found.sources.get(a, BY_LABELS) for a in found.aspects}
+    sources = {a: found.sources.get(a, BY_LABELS if theirs else UNKNOWN) for a in found.aspects}
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
         models=found.models, sources=sources, metric_aspects=found.metric_aspects,
     )  # fmt: skip
+
+
+def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:
+    """Mark columns of nested records as human that `human` names, or an aspect in them; return the other names."""
+    if not table.nested or human is None or isinstance(human, Mapping):
+        return human
+    names = [human] if isinstance(human, str) else list(human)
+    inside = {
+        column: {
+            column,
+            *(key for records in rows for record in records or () if isinstance(record, dict) for key in record),
+        }
+        for column, rows in table.nested.items()
+    }
+    table.declared = frozenset(column for column, keys in inside.items() if not keys.isdisjoint(names))
+    known = set().union(*(inside[column] for column in table.declared)) - set(table.frame.columns)
+    return [name for name in names if name not in known] or None
 
 
 def without(table: RawTable, ignore: ColumnNames) -> RawTable:

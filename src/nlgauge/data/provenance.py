@@ -71,6 +71,7 @@ class Provenance:
 DECLARED, BY_FORMAT, BY_LABELS = (
     Provenance("human", how) for how in ("declared by you", "the format of the file", "a file of labels")
 )
+UNKNOWN = Provenance("unknown", "the name of an aspect, which says nothing about who rated")
 
 
 def is_model(name: str) -> bool:
@@ -144,7 +145,7 @@ def column_source(
         return Provenance("human", annotators)
     if values is not None and not any_number(column) and only_programs(values):
         return Provenance("program", "decimals that only a program gives")
-    return Provenance("unknown", "the name of an aspect, which says nothing about who rated")
+    return UNKNOWN
 
 
 def any_number(column: str) -> bool:

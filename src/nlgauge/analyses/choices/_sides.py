@@ -32,6 +32,7 @@ class SidesVotes:
     unit: str  # what is taken as independent, a column
     features: list[str]  # columns of the covariates
     notes: list[str]
+    assumed: bool = False  # nobody is named who made the choices of "people"
 
 
 def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVotes:
@@ -64,7 +65,7 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     for name in choice.metrics or ():
         sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
     return SidesVotes(systems, sides, str(votes["aspect"][0]), units.column or "input", features,
-                  [*notes, *said])  # fmt: skip
+                  [*notes, *said], data.voters_assumed)  # fmt: skip
 
 
 def _asked(data: Dataset, aspect: str | None) -> pl.DataFrame:

@@ -107,7 +107,8 @@ def _rank_text(row: Row) -> str:
 
 def first_words(found: SidesVotes, r: SideRanking, groups: bool = False) -> str:
     """Who is first, and whether the choices support it; `groups`: and in which group of systems."""
-    who = ("people" if r.side == HUMAN else r.side) + (f", group {r.group}:" if groups else "")
+    people = "people (assumed: no annotator is named)" if found.assumed else "people"
+    who = (people if r.side == HUMAN else r.side) + (f", group {r.group}:" if groups else "")
     if len(r.systems) < 2:
         return ""
     order = [found.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]

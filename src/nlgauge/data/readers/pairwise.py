@@ -11,7 +11,7 @@ from typing import Any
 from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import HUMAN, PERSON, is_model
+from nlgauge.data.provenance import PERSON, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair
@@ -229,7 +229,7 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
         said = "" if WHICH.match(said) else said
         # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
         aspect = "" if is_model(said) else PERSON.sub("", said).strip(" _.-")
-        voter = said if said and not aspect and not HUMAN.search(said) else None
+        voter = said if said and not aspect else None
         found.append((aspect or "preference", voter, column, row[column]))
     return found
 

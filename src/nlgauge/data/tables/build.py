@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
+from nlgauge.data.provenance import Provenance, column_source
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, with_input
 from nlgauge.data.tables.long_tables import metrics_by_aspect, with_aspects
@@ -49,18 +50,14 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     scores = _one_value_a_sample(frame, metrics, table, roles, repeats, notes)
     if roles.metric and roles.score:
         scores = _pivot_scores(frame, table, roles, repeats, notes)
-    long, persons = _ratings(frame, table, roles, ratings, notes)
+    nested: dict[str, Provenance] = {}
+    long, persons = _ratings(frame, table, roles, ratings, notes, nested)
     samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
-    one = roles.sources.get("")  # a long table has one source for all aspects
-    sources = roles.sources if one is None else dict.fromkeys(long["aspect"].unique(maintain_order=True), one)
-    made: dict[str, Any] = {
-        "ratings": long,
-        "scores": scores,
-        "notes": notes,
-        "sources": sources,
-        "metric_aspects": about,
-    }
-    return Dataset.of(name, samples, persons=persons, **made)
+    sources = {**nested, **roles.sources}
+    if "" in sources:  # a long table has one source for all aspects
+        sources = dict.fromkeys(long["aspect"].unique(maintain_order=True), sources[""])
+    made: dict[str, Any] = {"ratings": long, "scores": scores, "notes": notes, "sources": sources}
+    return Dataset.of(name, samples, persons=persons, metric_aspects=about, **made)
 
 
 def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
@@ -268,6 +265,7 @@ def _ratings(
     roles: Roles,
     columns: list[tuple[str, str | None, pl.Series]],
     notes: list[str],
+    sources: dict[str, Provenance],
 ) -> tuple[pl.DataFrame, bool]:
     """All ratings, long; and whether a rater's name is one person throughout."""
     keys = frame.select(KEY)
@@ -310,7 +308,7 @@ def _ratings(
                         pl.col("value").cast(pl.Float64).fill_nan(None),
                     )
                 )
-    nested, known = _nested_ratings(frame, table, notes)
+    nested, known = _nested_ratings(frame, table, notes, sources)
     persons = persons or known
     parts += nested
     if not parts:
@@ -340,8 +338,10 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return long
 
 
-def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> tuple[list[pl.DataFrame], bool]:
-    """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`."""
+def _nested_ratings(
+    frame: pl.DataFrame, table: RawTable, notes: list[str], sources: dict[str, Provenance]
+) -> tuple[list[pl.DataFrame], bool]:
+    """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`; fills `sources`."""
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         found: list[tuple[str, str, str, str, float]] = []
@@ -350,9 +350,9 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
             if records is not None and not _are_records(records):
                 raise DataError(f"{table.where.at(row, column)}: expected a list of objects, as in other rows.")
             for slot, record in enumerate(records or (), 1):
-                who = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
-                named = named or who is not None
-                rater = f"{column} {who or slot}" if several else who or str(slot)
+                rater = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
+                named = named or rater is not None
+                rater = f"{column} {rater or slot}" if several else rater or str(slot)
                 found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
         if found and not (named or BY_PEOPLE.search(column)):
             aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in found))
@@ -364,6 +364,10 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
             notes.append(f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored")
         elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
+            who = f"the annotators named in '{column}'" if named else ""
+            declared = column in table.declared
+            of = column_source(column, table.frame.columns, None, declared=declared, annotators=who)
+            sources |= dict.fromkeys((aspect for _, _, aspect, _, _ in found), of)
         else:
             notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
         persons = persons or named

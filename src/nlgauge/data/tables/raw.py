@@ -61,6 +61,7 @@ class RawTable:
     notes: list[str] = field(default_factory=list)  # what was done to get it
     worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
     known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.numbers_in`
+    declared: frozenset[str] = frozenset()  # nested columns that the user says are human
 
     def __post_init__(self) -> None:
         refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
