@@ -14,9 +14,9 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load, plain_table, understood
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.understanding import lines, unused
-from nlgauge.data.tables.values import is_label, numbers_in
-from nlgauge.errors import NlgaugeError
+from nlgauge.data.tables.understanding import lines, rating_words, unused
+from nlgauge.data.tables.values import is_label, numbers_in, worth_asked
+from nlgauge.errors import NlgaugeError, code_of
 from nlgauge.table import Row, Table
 
 SINGLE = ("system", "input", "output", "source", "context", "control", "rater")
@@ -104,8 +104,8 @@ def _use(table: RawTable, roles: Roles, column: str) -> str:
     if roles.why.get(column) == "numbers the rows":
         return f"--input {name}"
     if reason := unused(table, roles, column):
-        if "--" in reason:
-            return reason[reason.index("--") :]
+        if code_of(reason) == "declare":
+            return f"--values {worth_asked(rating_words(series))}"
         more = shlex.quote(f"+{column}")
         return f"--metric {more} or --human {more}"
     if series.dtype != pl.String:

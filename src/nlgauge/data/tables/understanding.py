@@ -179,6 +179,12 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
         yield Note(f"not used: {quoted(columns)} ({reason}){use}", code_of(reason))
 
 
+def rating_words(series: pl.Series) -> list[str]:
+    """Return the few words of a column of texts, or of lists of texts."""
+    lists = series.dtype == pl.List(pl.String)
+    return few_words(series.explode(empty_as_null=True, keep_nulls=True) if lists else series)
+
+
 def unused(table: RawTable, roles: Roles, column: str) -> str:
     """Why a column of numbers, or of what may be numbers, is not used; empty for texts."""
     series = table.frame[column]
@@ -187,7 +193,7 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
     if is_number_list(series) or numbers_in(table, column) is not None:
         return roles.why[column]
     if series.dtype == pl.List(pl.String) and called_rating(column):
-        words = few_words(series.explode(empty_as_null=True, keep_nulls=True))
+        words = rating_words(series)
         return Note(f"holds lists of words; map them: --values {worth_asked(words)}", "declare") if words else ""
     if series.dtype != pl.String:
         return ""
