@@ -101,3 +101,17 @@ def test_trials_survive_a_round_trip_through_files(tmp_path: Path) -> None:
 def test_the_tuning_part_and_the_test_part_share_no_input() -> None:
     tune, test = ng.split(ng.load(rows()), 0.45)
     assert not set(base_inputs(tune.samples)) & set(base_inputs(test.samples))
+
+
+def test_a_column_beside_epochs_is_the_input_whatever_it_is_called() -> None:
+    """Without an input column every row counted as independent, and a gate on 40 × 5 identical epochs passed."""
+    rows = [
+        {"q": f"q{q}", "epoch": e, "answer": f"{q} {e}", "human_label": ("fail", "pass")[q % 3 > 0], "judge": "pass"}
+        for q in range(12)
+        for e in range(3)
+    ]
+    data = ng.load(rows)
+    assert len(set(units_of(data, data.inputs).names)) == 12
+    assert any("'q' is read as the input" in note for note in data.notes)
+    named = [{"epoch": row["epoch"], "human_label": row["human_label"], "judge": row["judge"]} for row in rows]
+    assert any("no column names their inputs" in note for note in ng.load(named).notes)

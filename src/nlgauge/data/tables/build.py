@@ -53,7 +53,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     nested: dict[str, Provenance] = {}
     long, persons = _ratings(frame, table, roles, ratings, notes, nested)
     samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
-    sources = {**nested, **roles.sources}
+    sources = {**nested, **{a: s for a, s in roles.sources.items() if a not in nested or not s.assumed}}
     if "" in sources:  # a long table has one source for all aspects
         sources = dict.fromkeys(long["aspect"].unique(maintain_order=True), sources[""])
     made: dict[str, Any] = {"ratings": long, "scores": scores, "notes": notes, "sources": sources}

@@ -12,7 +12,7 @@ from nlgauge.data.tables.columns import NAMED, Roles
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import LABEL, is_label
-from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain, quoted
+from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
 from nlgauge.errors import DataError, Note
 
 
@@ -63,6 +63,8 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
     stands for several rows of a system (a document of several segments).
     """
     column = roles.input
+    if column is None and roles.source is None and roles.context is None:
+        return _input_of_trials(table, roles)
     several = roles.system is not None and table.frame[roles.system].n_unique() > 1
     if not several or column is None or roles.why.get(column) != NAMED:
         return roles
@@ -84,6 +86,25 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
     aside = tuple(c for c in table.frame.columns if c == column or (c in roles.aside and c != now))
     why = {**roles.why, column: reason.partition(",")[0], **({now: NAMED} if now else {})}
     return replace(roles, input=now, aside=aside, why=why, guesses=(*roles.guesses, guess))
+
+
+def _input_of_trials(table: RawTable, roles: Roles) -> Roles:
+    """Where a column numbers trials and none is called an input: the column that, with it, tells the rows apart."""
+    called = [c for c in roles.aside if names_trial(c) and 1 < table.frame[c].n_unique() < table.frame.height]
+    if not called:
+        return roles
+    trial = called[0]
+    others = [trial, *(c for c in (roles.system, roles.rater, *roles.sets) if c is not None)]
+    now = _likely(table, [c for c in roles.aside if c != trial], others, names=False)
+    if now is None:
+        guess = f"'{trial}' numbers trials and no column names their inputs, so rows count as independent: --input"
+        return replace(roles, guesses=(*roles.guesses, guess))
+    guess = f"'{now}' is read as the input, because '{trial}' numbers its trials; if not: --input COLUMN"
+    aside = tuple(c for c in roles.aside if c not in (now, trial))
+    why = {**roles.why, now: f"tells the rows apart together with '{trial}'", trial: f"numbers the trials of '{now}'"}
+    return replace(
+        roles, input=now, trials=(*roles.trials, trial), aside=aside, why=why, guesses=(*roles.guesses, guess)
+    )
 
 
 def _tells_apart(table: RawTable, roles: Roles, column: str) -> bool:
