@@ -71,14 +71,14 @@ class WithoutEach:
 
         The jackknife over n systems is too large for a mean over pairs of systems: it counts what is particular to a
         pair twice. For the interval of a value this is kept, with a factor n / (n - 0.5), because some populations need
-        it. For differences between two metrics it would cost power: the factor (n - 1.75) / n gives a test size near
-        its nominal level at 6 to 24 systems (docs/trust.md; chosen on other seeds than those reported).
+        it. For differences between two metrics it would cost power: their factor is (n - 2) / n (docs/trust.md; chosen
+        on other seeds than those reported).
         """
         inputs, m = _delete_one(self.inputs)
         if self.systems is None:
             return Spread(inputs, m - 1)
         systems, n = _delete_one(self.systems)
-        systems = systems * ((n - 1.75) / np.maximum(n, 1) if of_differences else n / (n - 0.5))
+        systems = systems * ((n - 2) / np.maximum(n, 1) if of_differences else n / (n - 0.5))
         outputs = np.nan_to_num(_delete_one(self.outputs)[0]) if self.outputs is not None else 0.0
         own = np.maximum(inputs - outputs, 0.0)
         variance = np.maximum(systems + own, inputs)
@@ -86,6 +86,22 @@ class WithoutEach:
             free = (systems + own) ** 2 / (systems**2 / (n - 1) + own**2 / (m - 1))
         least = np.minimum(n, m) - 1
         return Spread(variance, np.where(np.isfinite(free), np.clip(free, least, np.maximum(n, m) - 1), least))
+
+    def asymmetry(self) -> Array:
+        """The third moment of the error over systems divided by V^1.5: positive where large values come with large
+        errors."""
+        if self.systems is None:
+            return np.zeros_like(self.value)
+        there = np.isfinite(self.systems)
+        n = np.maximum(there.sum(axis=-1), 3).astype(np.float64)
+        mean = np.where(there, self.systems, 0.0).sum(axis=-1) / n
+        moves = np.where(there, mean[..., None] - self.systems, 0.0)
+        third = (moves**3).sum(axis=-1) * (n - 1) / (n - 2)
+        inputs = _delete_one(self.inputs)[0]
+        outputs = np.nan_to_num(_delete_one(self.outputs)[0]) if self.outputs is not None else 0.0
+        whole = np.maximum(_delete_one(self.systems)[0] + np.maximum(inputs - outputs, 0.0), inputs)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(whole > 0, third / whole**1.5, 0.0)
 
 
 @dataclass(frozen=True)
@@ -328,9 +344,18 @@ def _cluster_variance(wide: WithoutEach, k: int, j: int, clusters: ArrayLike | N
 
 
 def student_p(gap: WithoutEach, *, of_differences: bool = False) -> Array:
-    """Two-sided p that values are 0; 1 where a value is 0 and never moves (two metrics that never differ)."""
+    """Two-sided p that values are 0; 1 where a value is 0 and never moves (two metrics that never differ).
+
+    Where the error grows with the difference, small errors come with differences of the other sign, and t is too large
+    there. For differences of metrics, t is corrected for this (Hall 1992), but never away from 0.
+    """
     spread = gap.spread(of_differences=of_differences)
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = 2 * stdtr(spread.free, -np.abs(gap.value) / np.sqrt(spread.variance))
+        t = gap.value / np.sqrt(spread.variance)
+        if of_differences:
+            a = gap.asymmetry()
+            corrected = t + a * t**2 / 3 + a**2 * t**3 / 27 + a / 6
+            t = np.where(np.abs(corrected) < np.abs(t), corrected, t)
+        p = 2 * stdtr(spread.free, -np.abs(t))
     same = (np.abs(gap.value) < 1e-12) & ~(spread.variance > 0)
     return np.where(same, 1.0, np.where(spread.variance > 0, p, np.nan))
