@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from bench._worlds import UNRELATED, World, outputs, panel, real_population, rounded, truth_of
+from nlgauge.analyses.agreement.dependence import LEVEL, mean_errors
 from nlgauge.engines import Local, using
 from nlgauge.stats.correlation.evaluate_groups import wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -17,6 +18,7 @@ from nlgauge.stats.correlation.uses import badge_of, flag_right, flag_shares, pa
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.contrasts import DRAWS, contrasts, deviations
 from nlgauge.stats.resampling.jackknife import intervals, left_out, student_p
+from nlgauge.stats.tests.zero_correlation import adjacent_inputs_p
 from nlgauge.types import Array, Mask
 
 Row = dict[str, Any]
@@ -301,6 +303,22 @@ def badges(kind: str, n: int, m: int, trials: int, *, metrics: int = 1, seed: in
          **{badge: count / trials for badge, count in given.items()}, "data sets": trials}
         for use, given in counts.items()
     ]  # fmt: skip
+
+
+@using(Local(threads=1))
+def family_hints(trials: int = 1000, *, seed: int = 41) -> list[Row]:
+    """How often adjacent systems are noticed to be alike, with families of 3 and with independent systems."""
+    rows = []
+    for n in (12, 24):
+        for metrics in (1, 5):
+            rates = []
+            for world in (WORLDS["families of 3, not named"], PLAIN):
+                rng = np.random.default_rng([seed, n, metrics])
+                errors = [mean_errors(*panel([world] * metrics, n, 50, rng)) for _ in range(trials)]
+                rates.append(float(np.mean([adjacent_inputs_p(each) < LEVEL for each in errors])))
+            rows.append({"systems × inputs": f"{n} × 50", "metrics": metrics, "hint with families of 3": rates[0],
+                         "hint without families": rates[1], "data sets": trials})  # fmt: skip
+    return rows
 
 
 @using(Local(threads=1))

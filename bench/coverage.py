@@ -74,6 +74,8 @@ def cells() -> Cells:
             )
     yield "more “This metric is related to the ratings”, of one that is not", related
 
+    yield "more A hint where families are not named and system names look unrelated", say.family_hints
+
 
 def related() -> list[Row]:
     """Zero tests, KS and relative ranking: as if outputs were independent, and by shuffling whole systems and inputs."""

@@ -93,3 +93,20 @@ def test_missing_ratings_and_one_system_are_no_obstacle() -> None:
     ratings = data.ratings.filter(np.random.default_rng(4).random(data.ratings.height) < 0.5)
     thinned = Dataset.of("thinned", data.samples, ratings=ratings, scores=data.scores)
     assert len(dependence_hints(thinned.panel())) == 1
+
+
+@pytest.mark.parametrize(("family", "hinted"), [(3, True), (1, False)])
+def test_adjacent_systems_with_the_same_errors_are_noticed_even_in_a_file_sorted_by_quality(
+    family: int, hinted: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    quality = np.repeat(np.sort(rng.normal(size=24 // family)), family)
+    rows = [
+        {"system": name, "input": f"x{j}", "quality": q + noise, "a": q + e + rng.normal(), "b": q - e + rng.normal()}
+        for name, q, e in zip(
+            "ABCDEFGHIJKLMNOPQRSTUVWX", quality, np.repeat(rng.normal(size=24 // family), family), strict=True
+        )
+        for j, noise in enumerate(rng.normal(size=30))
+    ]
+    data = load(rows, name="made", human=["quality"], metrics=["a", "b"])
+    assert ["--family" in hint for hint in dependence_hints(data.panel())] == [True] * hinted

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
 
 MIN_INPUTS = 20  # with fewer, the order of the inputs says little and the normal approximation is rough
-LEVEL = 0.01  # of the test for adjacent inputs
+MIN_SYSTEMS = 12  # with fewer, the order of the systems says little
+LEVEL = 0.01  # of the tests for adjacent systems and inputs
 MAX_GROUPS = 4  # groups of related systems that a hint lists
 
 
@@ -31,9 +32,10 @@ def dependence_hints(panel: Panel) -> list[str]:
     Returns
     -------
     list of str
-        At most one sentence about systems (`family_hint`) and one about inputs (`adjacent_inputs_hint`).
+        At most one sentence about systems (`family_hint`, `adjacent_systems_hint`) and one about inputs
+        (`adjacent_inputs_hint`).
     """
-    return [hint for hint in (family_hint(panel), adjacent_inputs_hint(panel)) if hint]
+    return [hint for hint in (family_hint(panel) or adjacent_systems_hint(panel), adjacent_inputs_hint(panel)) if hint]
 
 
 def family_hint(panel: Panel) -> str:
@@ -60,6 +62,43 @@ def _family_option(groups: dict[str, list[str]], systems: tuple[str, ...]) -> st
     return f'--family "{pattern}"' if fits else "--family COLUMN_OR_PATTERN"
 
 
+def adjacent_systems_hint(panel: Panel) -> str:
+    """Say that the metrics misjudge adjacent systems alike; empty where families are named or nothing speaks for it.
+
+    What is compared is the mean score of each system without what its mean rating explains: files are often sorted by
+    quality, which says nothing about families.
+    """
+    if panel.families or (panel.data is not None and panel.data.family) or panel.n_systems < MIN_SYSTEMS:
+        return ""
+    place = {name: k for k, name in enumerate(panel.systems)}
+    order = [place[name] for name in (panel.given[0] if panel.given else panel.systems)]
+    errors = mean_errors(panel.oriented()[:, order], panel.human[order])
+    p = adjacent_inputs_p(errors) if len(errors) else np.nan
+    if not p < LEVEL:
+        return ""
+    return (
+        f"Adjacent systems in the file have similar metric errors (lag-1 correlation {lag_one_correlation(errors):.2f}, "
+        f"p {_relation(p)}): if they are variants of one model, name their family with --family; intervals may be too "
+        "short otherwise."
+    )
+
+
+def mean_errors(metrics: Array, human: Array) -> Array:
+    """Residuals of the regression of mean scores on mean ratings, metrics × systems, scaled to unit variance."""
+    rating = _means(human, axis=1)[:, 0]
+    rows = []
+    for scores in metrics:
+        score = _means(np.where(np.isfinite(human), scores, np.nan), axis=1)[:, 0]
+        there = np.isfinite(score) & np.isfinite(rating)
+        if there.sum() < MIN_SYSTEMS or np.ptp(rating[there]) == 0 or np.ptp(score[there]) == 0:
+            continue
+        slope, intercept = np.polyfit(rating[there], score[there], 1)
+        error = score - slope * rating - intercept
+        spread = float(np.nanstd(error))
+        rows += [error / spread] if spread > 1e-9 * float(np.nanstd(score)) else []
+    return np.array(rows)
+
+
 def adjacent_inputs_hint(panel: Panel) -> str:
     """Say that adjacent inputs are correlated; empty where clusters are named or nothing speaks for it."""
     if panel.clusters or (panel.data is not None and panel.data.cluster) or panel.n_inputs < MIN_INPUTS:
@@ -72,12 +111,17 @@ def adjacent_inputs_hint(panel: Panel) -> str:
     p = len(tests) * smallest  # Bonferroni
     if p >= LEVEL:
         return ""
-    shown = p_value(p)
     return (
         f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(values):.2f}, "
-        f"p {'< ' + shown[1:] if shown.startswith('<') else '= ' + shown}): if they come from one document or "
+        f"p {_relation(p)}): if they come from one document or "
         "conversation, name its column with --cluster; intervals may be too short otherwise."
     )
+
+
+def _relation(p: float) -> str:
+    """A p-value with its sign of relation: "= .004" or "< .001"."""
+    shown = p_value(p)
+    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
 
 
 def _series(panel: Panel) -> list[tuple[str, Array]]:
