@@ -77,7 +77,8 @@ def adjacent_systems_hint(panel: Panel) -> str:
     if not p < LEVEL:
         return ""
     return (
-        f"Adjacent systems in the file have similar metric errors (lag-1 correlation {lag_one_correlation(errors):.2f}, "
+        "Adjacent systems in the file have similar metric errors "
+        f"(lag-1 correlation {lag_one_correlation(errors):.2f}, "
         f"p {_relation(p)}): if they are variants of one model, name their family with --family; intervals may be too "
         "short otherwise."
     )
