@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import inspect
 import io
 import json
 import re
@@ -14,9 +15,12 @@ from typer.testing import CliRunner
 
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.cli import build
+from nlgauge.data import load as files
+from nlgauge.data.example import example
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
 from nlgauge.papers import catalogue
 from nlgauge.papers.catalogue import Entry, entries, entry, load_set, mirror_folder
+from nlgauge.papers.catalogue import load as catalogue_load
 from nlgauge.papers.catalogue.download import inside
 
 ALL = entries()
@@ -251,6 +255,18 @@ def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch
         assert str(entry("mine").origins[0]) == "a/b @0123456 x.csv"
     finally:
         catalogue._found.cache_clear()
+
+
+def test_a_published_set_takes_every_option_of_load_that_was_left_at_its_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the command line passes them: an option of files must not reach the loader of a set."""
+    monkeypatch.setattr(catalogue_load, "load_set", lambda name, **options: options or example())
+    keywords = inspect.signature(files.load).parameters.values()
+    defaults = {p.name: p.default for p in keywords if p.kind is p.KEYWORD_ONLY and p.name != "name"}
+    assert catalogue_load.load("summeval", **defaults).systems == example().systems
+    with pytest.raises(DataError, match="knows its columns"):
+        catalogue_load.load("summeval", ignore=["coherence"])
 
 
 # --- Table 3 of nimah2023 ---

@@ -21,7 +21,7 @@ from nlgauge.table import Table
 
 P = ParamSpec("P")
 # What `load` is told about the columns and values of a file; a published set knows its own.
-OF_FILES = ("human", "metrics", "reader", "values", "sheet", "encoding", "repeats", "person_raters", "model_raters")
+OF_FILES = frozenset(inspect.signature(files.load).parameters)
 
 
 def published(source: Any) -> tuple[str | None, dict[str, Any]]:
@@ -60,12 +60,12 @@ def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
 
 
 def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
-    if any(options.get(word) for word in (*files.ROLES, "human", "metrics", "reader")):
+    if any(options.get(word) for word in (*files.ROLES, "human", "metrics", "ignore", "reader")):
         raise DataError(f"{set_name}: a published set knows its columns; name none.")
     name, people = options.pop("name", None), options.pop("people", None)
     lower, higher = options.pop("lower", ()), options.pop("higher", ())
     labels = options.pop("labels", None)
-    own = {key: value for key, value in options.items() if key not in (*files.ROLES, *OF_FILES)}
+    own = {key: value for key, value in options.items() if key not in OF_FILES}
     data = load_set(set_name, **own)
     if labels is not None:
         data = files.labelled(data, files.LabelFile.of(labels, {}, values=options.get("values")))
