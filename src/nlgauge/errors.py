@@ -46,7 +46,7 @@ class Note(str):
     __slots__ = ("code",)
     code: str
 
-    def __new__(cls, text: str, code: str) -> Note:
+    def __new__(cls, text: str, code: str = "") -> Note:  # copies are made without a code, and then get it
         note = super().__new__(cls, text)
         note.code = code
         return note

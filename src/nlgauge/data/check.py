@@ -101,7 +101,7 @@ def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
 
 def _use(table: RawTable, roles: Roles, column: str) -> str:
     series, name = table.frame[column], shlex.quote(column)
-    if roles.why.get(column) == "numbers the rows":
+    if code_of(roles.why.get(column, "")) == "row_number":
         return f"--input {name}"
     if reason := unused(table, roles, column):
         if code_of(reason) == "declare":

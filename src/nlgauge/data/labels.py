@@ -369,7 +369,7 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
     human = {name: pairs for name, pairs in human.items() if not {column for _, column in pairs} & set(DRAWN)}
     aside = [c for c in roles.aside if c not in answers]
     why = {**roles.why, **{c: "in a file of labels" for pairs in human.values() for _, c in pairs}}
-    guesses = [g for g in roles.guesses if "--metric" not in g]
+    guesses = [g for g in roles.guesses if code_of(g) != "read_as_human"]
     return replace(roles, human=human, metrics={}, aside=tuple(aside), why=why, guesses=(*guesses, *notes))
 
 

@@ -46,11 +46,11 @@ from nlgauge.data.tables.vocabulary import (
     plain,
     tokens,
 )
-from nlgauge.errors import DataError, Note
+from nlgauge.errors import DataError, Note, code_of
 from nlgauge.registry import did_you_mean
 
-SAID = "said by you"
-NAMED = "by its name"
+SAID: str = Note("said by you", "said")
+NAMED: str = Note("by its name", "named")
 TRIAL = "tells apart the trials of one input, by its name"
 
 
@@ -77,7 +77,7 @@ class Roles:
     aside: tuple[str, ...] = ()
     persons: bool = False  # raters in columns have names
     elsewhere: bool = False  # people's labels stand in another file
-    why: Mapping[str, str] = field(default_factory=dict)  # of each column
+    why: Mapping[str, str] = field(default_factory=dict)  # of each column; a program looks at its code
     guesses: tuple[str, ...] = ()  # lines for the card
     sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
 
@@ -144,11 +144,11 @@ def find_roles(
     for column in aside:
         reason = people.aside.get(column) or _unfit(table, column, column in many)
         why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
-    guesses = [Note(g, "declare") for g in (*people.guesses, *judge_guesses(judges), *not_human_lines(not_human))]
+    guesses = [*people.guesses, *judge_guesses(judges), *not_human_lines(not_human)]
     return Roles(
         **taken, references=references, sets=sets, trials=trials, human=people.human, metrics=metrics, aside=aside,
         persons=people.persons,
-        why=why, guesses=(*guesses, *dialogue),
+        why=why, guesses=(*(g if code_of(g) else Note(g, "declare") for g in guesses), *dialogue),
         elsewhere=elsewhere, sources=sources,
     )  # fmt: skip
 
@@ -264,7 +264,8 @@ class _RoleSearch:
         Such a column names a system only where it holds names like 'bm25' and no other column is the system, and an
         input only where no other column says which outputs have one input.
         """
-        called = [c for c in self.columns if names_trial(c) and c not in self.many and self.why.get(c) != SAID]
+        said = {c for c, why in self.why.items() if code_of(why) == "said"}
+        called = [c for c in self.columns if names_trial(c) and c not in self.many | said]
         if self.taken.get("system") in called and _numbers_trials(self.table.frame[self.taken["system"]]):
             self._give_up("system")
         if self.taken.get("input") in called:
@@ -319,7 +320,7 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
     if found is None:
         return ""
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
-        return f"{found.how}; of what?"
+        return Note(f"{found.how}; of what?", "answers")
     inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
     if TELEMETRY.match(inside):
         return "telemetry: a count, a time, a cost or a setting of the run"

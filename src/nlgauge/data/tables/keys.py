@@ -13,7 +13,7 @@ from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import LABEL, is_label
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
-from nlgauge.errors import DataError, Note
+from nlgauge.errors import DataError, Note, code_of
 
 
 def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
@@ -66,7 +66,7 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
     if column is None and roles.source is None and roles.context is None:
         return _input_of_trials(table, roles)
     several = roles.system is not None and table.frame[roles.system].n_unique() > 1
-    if not several or column is None or roles.why.get(column) != NAMED:
+    if not several or column is None or code_of(roles.why.get(column, "")) != "named":
         return roles
     now: str | None
     others = [c for c in roles.aside if plain(c) in NAMES["input"] and not _counts_rows(table, c)]
@@ -75,16 +75,15 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
         finer = [] if roles.aspect or roles.metric else [c for c in others if _tells_apart(table, roles, c)]
         if not finer or _tells_apart(table, roles, column):
             return roles
-        now, reason = finer[0], f"has several rows of a system, so '{finer[0]}' is the input"
+        now, reason = finer[0], "has several rows of a system"
     elif others or (source is not None and not _counts_rows(table, source)):
-        now = others[0] if others else None
-        what = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
-        reason = f"numbers the rows, so {what}"
+        now, reason = others[0] if others else None, Note("numbers the rows", "row_number")
     else:
         return roles
-    guess = f"'{column}' {reason}; if not: --input {shlex.quote(column)}"
+    then = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
+    guess = f"'{column}' {reason}, so {then}; if not: --input {shlex.quote(column)}"
     aside = tuple(c for c in table.frame.columns if c == column or (c in roles.aside and c != now))
-    why = {**roles.why, column: reason.partition(",")[0], **({now: NAMED} if now else {})}
+    why = {**roles.why, column: reason, **({now: NAMED} if now else {})}
     return replace(roles, input=now, aside=aside, why=why, guesses=(*roles.guesses, guess))
 
 

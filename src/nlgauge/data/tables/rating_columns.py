@@ -31,6 +31,7 @@ from nlgauge.data.tables.vocabulary import (
     tokens,
     words_of,
 )
+from nlgauge.errors import Note
 
 Columns = str | Sequence[str]  # a name, or several: raters in columns
 NUMBERED = re.compile(
@@ -64,7 +65,8 @@ class People:
             columns = [c for c, kind in self.single.items() if kind == what]
             more = shlex.quote(",".join(f"+{c}" for c in columns))
             are, metrics = ("is", "it is a metric") if len(columns) == 1 else ("are", "they are metrics")
-            said.append(f"{quoted(columns)} {are} read as people's {what}; if {metrics}: --metric {more}")
+            line = f"{quoted(columns)} {are} read as people's {what}; if {metrics}: --metric {more}"
+            said.append(Note(line, "read_as_human"))
         return [*said, *self.several]
 
 
@@ -307,9 +309,8 @@ def raters_in_columns(
         if any(c in named for c in cs):
             said = shlex.quote(",".join(f"+{c}" for c in cs))
             who = ", ".join(who for who, _ in pairs)
-            people.several.append(
-                f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: --metric {said}"
-            )
+            line = f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: --metric "
+            people.several.append(Note(line + said, "read_as_human"))
     found: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
     people.persons = people.persons or _have_names(found)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,11 +9,12 @@ from dataclasses import replace
 import polars as pl
 
 from nlgauge.data.provenance import is_model, tool_of
-from nlgauge.data.tables.columns import NAMED, SAID, Roles
+from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import (
     LARGEST,
+    Numbers,
     blank_to_null,
     few_words,
     is_number_list,
@@ -25,7 +25,6 @@ from nlgauge.data.tables.values import (
 from nlgauge.data.tables.vocabulary import ASPECTS, NAMES, PROGRAMS, plain, quoted
 from nlgauge.errors import Note, code_of
 
-ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
 MOST = 8  # names in a line
 FEW = 3  # words of a verdict
@@ -48,7 +47,7 @@ def _found(roles: Roles) -> Iterator[str]:
     found = [
         f"{role} = '{column}'"
         for role in KEYS
-        if (column := getattr(roles, role)) and plain(column) != role and roles.why.get(column) == NAMED
+        if (column := getattr(roles, role)) and plain(column) != role and code_of(roles.why.get(column, "")) == "named"
     ]
     if found:
         text = f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
@@ -60,7 +59,7 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     if roles.human or roles.rating or table.nested or roles.elsewhere or tool_of(table.frame.columns):
         return
     rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= SCALE]
-    likely = [c for c in rated if roles.why.get(c) != SAID and not _of_program(c)]
+    likely = [c for c in rated if code_of(roles.why.get(c, "")) != "said" and not _of_program(c)]
     if systems := _systems_in_names(table, roles):
         yield (
             f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
@@ -173,10 +172,16 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
             continue
         more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
         them = "them" if len(columns) > 1 else "it"
-        use = "" if code_of(reason) else f"; to use {them}: --metric {more} (or --human)"
-        if (bad := ANSWER.match(reason)) and all(table.frame[c].dtype == pl.String for c in columns):
-            use += f", and --values {bad[1]}=0,{bad[2]}=1 where {bad[1]} is bad"
+        use = "" if code_of(reason) == "declare" else f"; to use {them}: --metric {more} (or --human)"
+        if code_of(reason) == "answers" and all(table.frame[c].dtype == pl.String for c in columns):
+            use += _reverse(numbers_in(table, columns[0]))
         yield Note(f"not used: {quoted(columns)} ({reason}){use}", code_of(reason))
+
+
+def _reverse(found: Numbers | None) -> str:
+    """Return the option that reverses yes and no; empty for more words and other values."""
+    worth = {value: word for word, value in found.answers.items()} if found else {}
+    return f", and --values {worth[1]}=0,{worth[0]}=1 where {worth[1]} is bad" if set(worth) == {0, 1} else ""
 
 
 def rating_words(series: pl.Series) -> list[str]:
@@ -188,7 +193,7 @@ def rating_words(series: pl.Series) -> list[str]:
 def unused(table: RawTable, roles: Roles, column: str) -> str:
     """Why a column of numbers, or of what may be numbers, is not used; empty for texts."""
     series = table.frame[column]
-    if roles.why[column] == "numbers the rows":  # said where the input is chosen
+    if code_of(roles.why[column]) == "row_number":  # said where the input is chosen
         return ""
     if is_number_list(series) or numbers_in(table, column) is not None:
         return roles.why[column]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -38,7 +38,7 @@ class Numbers:
     large: int = 0
     wrong: int | None = None  # the first row that holds something else
     doubt: str = ""  # why it must not be read, though it looks like numbers
-    answers: bool = False  # yes and no, high and low: of what?
+    answers: Mapping[str, float] = field(default_factory=dict)  # yes and no, high and low, and their values: of what?
 
 
 def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) -> Numbers | None:
@@ -46,7 +46,7 @@ def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) ->
     if series.dtype == pl.Boolean:
         if series.null_count() == len(series):
             return None
-        return Numbers(series.cast(pl.Float64), "true = 1, false = 0", answers=True)
+        return Numbers(series.cast(pl.Float64), "true = 1, false = 0", answers={"true": 1.0, "false": 0.0})
     if series.dtype.is_numeric():
         return None if series.null_count() == len(series) else _finite(series.cast(pl.Float64))
     if series.dtype != pl.String:
@@ -132,18 +132,17 @@ def _of_words(clean: pl.Series) -> Numbers | None:
     """Words of one list that is known."""
     words = bare_words(clean)
     found = worth_of(words.unique().drop_nulls().to_list())
-    return (
-        None
-        if found is None
-        else _worded(words, found, found, answers=of_what(found) and set(found) != {"good", "bad"})
-    )
+    if found is None:
+        return None
+    read = _worded(words, found, found)
+    return replace(read, answers=found) if of_what(found) and set(found) != {"good", "bad"} else read
 
 
-def _worded(words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float], answers: bool = False) -> Numbers:
+def _worded(words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float]) -> Numbers:
     values = words.replace_strict(found, return_dtype=pl.Float64).fill_nan(None)
     best = sorted(((w, v) for w, v in shown.items() if not math.isnan(v)), key=lambda pair: -pair[1])
     left = [f"'{w}' is missing" for w, v in shown.items() if math.isnan(v)]
-    return Numbers(values, ", ".join([*(f"{w} = {v:g}" for w, v in best), *left]), answers=answers)
+    return Numbers(values, ", ".join([*(f"{w} = {v:g}" for w, v in best), *left]))
 
 
 def _is_float(word: str) -> bool:
