@@ -1,4 +1,4 @@
-"""One formatter of numbers, as the journals print correlations (without the zero before the point), and of short lists.
+"""One formatter of numbers, as journals print correlations (without the zero before the point), of lists and of titles.
 
 It takes a number, never a text: a zero that is taken out of a sentence may stand in a name (bleurt-0.2, 127.0.0.1).
 """
@@ -109,3 +109,21 @@ def some(names: Sequence[str], most: int = 3) -> str:
     if len(names) <= most:
         return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
     return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+class Title(str):
+    """A title that begins with the name of its data set; `data` is that name, and `topic` what follows.
+
+    >>> title = Title("example", "agreement between metrics")
+    >>> print(title, title.topic, sep="; ")
+    example: agreement between metrics; agreement between metrics
+    """
+
+    __slots__ = ("data", "topic")
+    data: str
+    topic: str
+
+    def __new__(cls, data: str, topic: str = "") -> Title:  # copies are made of the whole, and then get the parts
+        title = super().__new__(cls, f"{data}: {topic}" if topic else data)
+        title.data, title.topic = data, topic
+        return title

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.number import Title as Title  # noqa: PLC0414 (also for importers of this module)
 from nlgauge.number import is_p, missing, number, p_value, some
 from nlgauge.writing import write_whole
 
@@ -348,7 +349,8 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
     same = {table.signature for table in tables}
     title = "; ".join(table.title for table in tables)
     if groups:
-        title = f"{data}{': ' * bool(data)}{tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
+        title = f"{tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
+        title = Title(data, title) if data else title
     method = tables[0].method
     if groups and len({table.method for table in tables}) > 1:
         where = ", ".join(str(tables[0].rows[0][c]) for c in groups)

@@ -15,7 +15,7 @@ from nlgauge.number import interval
 from nlgauge.report.foreign_text import cut, for_script, visible, with_code
 from nlgauge.report.page import render
 from nlgauge.report.views import Views
-from nlgauge.table import Table
+from nlgauge.table import Table, Title
 
 
 @given(
@@ -65,3 +65,9 @@ def test_intervals_of_a_column_get_bars_on_one_scale() -> None:
     cells = {"value": lambda r: f"good {interval(r['value'], r.get('low'), r.get('high'), 2)}"}
     view = Views().table(Table("t", [*rows, {"metric": "c", "value": 0.2}], shown=["metric", "value"], cells=cells))
     assert [row[1].bar for row in view.rows] == [(50.0, 50.0, 75.0), (0.0, 50.0, 25.0), None]
+
+
+def test_the_page_leaves_out_the_name_of_its_own_data_set_and_keeps_that_of_another() -> None:
+    table = Table(Title("a.csv", "means of the systems"), [{"metric": "b", "value": 1.0}])
+    assert Views("a.csv").table(table).title == "Means of the systems"
+    assert Views("b.csv").table(table).title == "A.csv: means of the systems"

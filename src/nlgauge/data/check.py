@@ -17,7 +17,7 @@ from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines, rating_words, unused
 from nlgauge.data.tables.values import is_label, numbers_in, worth_asked
 from nlgauge.errors import NlgaugeError, code_of
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 SINGLE = ("system", "input", "output", "source", "context", "control", "rater")
 LONG = ("aspect", "rating", "metric", "score")
@@ -45,14 +45,14 @@ def check(data: Any, **options: Any) -> Table:
         {"column": c, "role": "rating records", "why": "a list of objects", "example": "", "correction": ""}
         for c in table.nested
     ]
-    return Table(f"{name}: what is which", rows, notes=_notes(data, options, table, roles), kind="check")
+    return Table(Title(name, "what is which"), rows, notes=_notes(data, options, table, roles), kind="check")
 
 
 def read_whole(name: str, reader: str, data: Dataset) -> Table:
     """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
     row = {"column": "all", "role": f"read by {reader}", "why": "the reader knows the whole, not column by column",
            "example": "", "correction": "--reader table"}  # fmt: skip
-    return Table(f"{name}: what is which", [row], notes=card(data), kind="check")
+    return Table(Title(name, "what is which"), [row], notes=card(data), kind="check")
 
 
 def _notes(data: Any, options: dict[str, Any], table: RawTable, roles: Roles) -> list[str]:

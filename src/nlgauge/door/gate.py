@@ -29,7 +29,7 @@ from nlgauge.door.limits import (
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Mask
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def gate(
     given = [f"min:{name}={limit:g}" for name, limit in limits.items()]
     given += [f"max_drop:{name}={drop:g}" for name, drop in drops.items()]
     return Table(
-        title=f"{chosen.data.name}: gate {verdict}",
+        title=Title(chosen.data.name, f"gate {verdict}"),
         rows=rows,
         kind="gate",
         shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],

@@ -12,7 +12,7 @@ from nlgauge.report.figures import figure_of
 from nlgauge.report.foreign_text import CELL, cut
 from nlgauge.report.sections import Answered, Finding
 from nlgauge.report.sections.words import sentence
-from nlgauge.table import Cell, Table
+from nlgauge.table import Cell, Table, Title
 
 MOST_ROWS = 200  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
@@ -127,7 +127,8 @@ class Views:
             for cells in body[:MOST_ROWS]
         ]  # fmt: skip
         _bars(rows)
-        title = sentence(table.title.removeprefix(f"{self.name}: "))
+        whole = table.title
+        title = sentence(whole.topic if isinstance(whole, Title) and whole.data == self.name else whole)
         return TableView(
             self.number, table, title, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), answer or title,
             _aligned(rows)

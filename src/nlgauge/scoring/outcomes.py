@@ -12,7 +12,7 @@ import numpy as np
 from nlgauge.data.failed_scores import headline
 from nlgauge.metrics import Batch, Metric
 from nlgauge.scoring.score_batch import Column, against, signature_of
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -164,7 +164,7 @@ def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts:
 def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
     line = by or "outputs"
     return Table(
-        f"{name}: metrics by {line}" if by else f"{name}: metrics of all outputs",
+        Title(name, f"metrics by {line}" if by else "metrics of all outputs"),
         rows, _layout(line, rows), kind="score-means",
         method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
     )  # fmt: skip

@@ -12,7 +12,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis("agreement", trials="first", paper="novikova2017", question="Can people agree?")
@@ -56,7 +56,7 @@ def agreement(
     if not panel.persons:
         notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
     return Table(
-        title=f"{panel.name}: agreement of the raters on {panel.aspect}",
+        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
         rows=rows,
         shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
         heads={"n": "outputs"},

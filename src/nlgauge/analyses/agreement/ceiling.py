@@ -14,7 +14,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.agreement.ceiling import DRAWS, ceilings, leave_one_out, share_of_ceiling, split_half
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis(
@@ -49,7 +49,7 @@ def ceiling(
         notes.append(f"The ceiling is that of the mean rating; the correlations are with the {panel.aggregate}.")
     notes += [f"{m}: {why}." for m, why in zip(chosen, found.reasons, strict=True) if why]
     return Table(
-        title=f"{panel.name}: human ceiling on {panel.aspect}",
+        title=Title(panel.name, f"human ceiling on {panel.aspect}"),
         rows=rows,
         layout=measures_across(chosen, value="share"),
         definitions={

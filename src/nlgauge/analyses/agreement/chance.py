@@ -14,7 +14,7 @@ from nlgauge.number import percent
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.planning import chance_level
 from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 # Correlations have chance level 0; these do not.
 ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "system/spa")
@@ -50,7 +50,7 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
     )
     ties = fit_scores(human).tie_ratio
     return Table(
-        title=f"{panel.name}: what a random score reaches on {panel.aspect}",
+        title=Title(panel.name, f"what a random score reaches on {panel.aspect}"),
         rows=kept,
         shown=["measure", "value", "low", "high", "metrics_above", "of"],
         heads={"value": "chance"},

@@ -13,7 +13,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.groups import GROUPINGS
 from nlgauge.stats.correlation.measure import Estimates, Measure, evaluate
-from nlgauge.table import Cell, Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table, Title
 
 
 @analysis("correlation", paper="gao2025", question="Which metric agrees with people?")
@@ -45,7 +45,7 @@ def correlation(
     order = _order(rows, panel, [str(m) for m in by])
     rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
     return Table(
-        title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
+        title=Title(panel.name, f"agreement with {panel.rated_by} on {panel.aspect}"),
         rows=rows,
         layout=measures_across(kept, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label),
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},

@@ -9,7 +9,7 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature,
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 PEOPLE = "people: "  # before the names of their aspects: a metric may have the same name
@@ -47,7 +47,7 @@ def inter_metric(
     for k in order:
         members.setdefault(group[first + k], []).append(names[first + k])
     return Table(
-        title=f"{panel.name}: {chosen} between metrics" + (" and with people" if people else ""),
+        title=Title(panel.name, f"{chosen} between metrics" + (" and with people" if people else "")),
         rows=rows,
         layout=Layout("metric", "other", "value"),
         decimals=2,

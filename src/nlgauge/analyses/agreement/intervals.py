@@ -18,7 +18,7 @@ from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
 from nlgauge.stats.resampling.jackknife import intervals as delete_one
 from nlgauge.stats.tests.fisher import fisher_interval
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 
@@ -103,7 +103,7 @@ def interval_table(
     panel: Panel, ends: IntervalEnds, level: float, method: str, notes: list[str], signed: dict[str, Any]
 ) -> Table:
     return Table(
-        title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",
+        title=Title(panel.name, f"{percent(level)} intervals of the agreement on {panel.aspect}"),
         rows=ends.rows(panel.aspect),
         layout=measures_across(ends.measures, line=panel.label),
         cells={"value": row_interval},

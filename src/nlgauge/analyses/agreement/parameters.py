@@ -10,7 +10,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
 from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 Bounds = tuple[float, float]
@@ -59,7 +59,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
         rows.append({"variable": name, "aspect": panel.aspect, **_metric(scaled, people, sign)})
     notes = [*people_note(panel), *turned_note(panel)]
     return Table(
-        title=f"{panel.name}: parameters of scores and of ratings on {panel.aspect}",
+        title=Title(panel.name, f"parameters of scores and of ratings on {panel.aspect}"),
         rows=rows,
         shown=[*COLUMNS],
         heads=HEADS,

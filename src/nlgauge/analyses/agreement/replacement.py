@@ -11,7 +11,7 @@ from nlgauge.analyses._common import people_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.alttest import AltTest, alt_test
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis("replacement", trials="first", paper="", question="May a metric stand in for a rater?")
@@ -48,7 +48,7 @@ def replacement(
         )  # fmt: skip
     rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(
-        title=f"{panel.name}: may a metric stand in for a rater on {panel.aspect}?",
+        title=Title(panel.name, f"may a metric stand in for a rater on {panel.aspect}?"),
         rows=rows,
         heads={"winning_rate": "ω"},
         definitions={

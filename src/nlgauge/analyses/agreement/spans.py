@@ -18,7 +18,7 @@ from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.gamma import MOST, gamma
 from nlgauge.stats.agreement.span_overlap import Overlap, SpanMark, credited, letter_counts, overlap, overlap_of
-from nlgauge.table import Cell, Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
 ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
@@ -91,7 +91,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
         rows.append({"first": pair[0], "second": pair[1], "who": who, **_row(GAMMA, shared, value, why)})
     severities = {w: f"letters that both marked as {w}" for w in words}
     return Table(
-        title=f"{data.name}: do they mark the same errors?",
+        title=Title(data.name, "do they mark the same errors?"),
         rows=rows,
         layout=Layout(lines=("first", "second"), across="measure", value="value",
                       line=lambda pair: " and ".join(pair) if pair[0] == pair[1] else f"{pair[0]} on {pair[1]}",

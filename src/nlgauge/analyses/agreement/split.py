@@ -29,7 +29,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 
 WIDEST = 12  # parts that still stand beside each other
 
@@ -73,7 +73,7 @@ def split(
         return f"{metric} ↓" if metric in data.lower else metric
 
     return Table(
-        title=f"{data.name}: {chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else ""),
+        title=Title(data.name, f"{chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout(
             "metric" if len(wanted) == 1 else ("aspect", "metric"), "part", "value",

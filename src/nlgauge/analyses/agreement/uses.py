@@ -13,7 +13,7 @@ from nlgauge.number import interval, number, percent, some
 from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares, tied_pairs
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Mask
 
 USES = {
@@ -56,7 +56,7 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     rows.sort(key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
     over = over_of("auto", len(set(panel.families or panel.systems)))
     return Table(
-        title=f"{panel.name}: what each metric is reliable for, on {panel.aspect}",
+        title=Title(panel.name, f"what each metric is reliable for, on {panel.aspect}"),
         rows=rows,
         layout=Layout("metric", "use", "value", line=panel.label),
         cells={"value": _cell},

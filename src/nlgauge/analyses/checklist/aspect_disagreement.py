@@ -18,7 +18,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.number import number, sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
-from nlgauge.table import Cell, Layout, Row, Table, grouped
+from nlgauge.table import Cell, Layout, Row, Table, Title, grouped
 
 Per = Literal["metric", "aspect"]
 WHERE = ("agree", "disagree")
@@ -52,7 +52,7 @@ def aspect_disagreement(
         for w in WHERE
     }  # fmt: skip
     return Table(
-        title=f"{panel.name}: Lo-Hi KS where the aspects agree and where they disagree",
+        title=Title(panel.name, "Lo-Hi KS where the aspects agree and where they disagree"),
         rows=shown,
         layout=Layout("metric", ("where", "aspect") if per == "aspect" else "where", "value",
                       best=lambda row: row["value"],

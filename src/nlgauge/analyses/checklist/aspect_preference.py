@@ -15,7 +15,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.number import number
 from nlgauge.stats.ranking.preference import chance_similarity, order_sequence, order_similarity
 from nlgauge.stats.ranking.quality_levels import HIGH, LEVELS, LOW, Bins, Levels
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -46,7 +46,7 @@ def aspect_preference(
     found.sort(key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("value", "high_minus_low")])
     few = len(levels.present) < 2
     return Table(
-        title=f"{panel.name}: order of the levels of {panel.aspect}",
+        title=Title(panel.name, f"order of the levels of {panel.aspect}"),
         rows=found,
         shown=["metric", "value", "order", *(f"mean_{word}" for word in LEVELS), "high_minus_low"],
         heads={"value": "similarity", "high_minus_low": "Hi − Lo", **{f"mean_{word}": word for word in LEVELS}},

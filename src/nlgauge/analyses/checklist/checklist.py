@@ -34,7 +34,7 @@ from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.ranking.preference import chance_similarity
 from nlgauge.stats.ranking.quality_levels import Bins
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 
 VERDICTS = {None: "", True: " pass", False: " no"}
 LOW_BAR = 0.2  # KS of the other raters below which people are no measure
@@ -114,7 +114,7 @@ def checklist(
         for a, r in results.items()
     ]  # fmt: skip
     return Table(
-        title=f"{panel.name}: the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}",
+        title=Title(panel.name, f"the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}"),
         rows=found,
         layout=Layout("metric", "assessment", "value", extra={"passes": _passed}),
         cells={"value": lambda row: number(row["value"]) + VERDICTS[row["passes"]]},

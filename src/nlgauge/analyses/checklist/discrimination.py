@@ -20,7 +20,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.number import sentence
 from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
-from nlgauge.table import Layout, Row, Table, grouped
+from nlgauge.table import Layout, Row, Table, Title, grouped
 
 
 @analysis(
@@ -61,7 +61,7 @@ def discrimination(
     order = _order(found)
     found.sort(key=lambda row: (order[row["metric"]], list(CONTRASTS).index(row["contrast"])))
     return Table(
-        title=f"{panel.name}: telling levels of {panel.aspect} apart, KS distance",
+        title=Title(panel.name, f"telling levels of {panel.aspect} apart, KS distance"),
         rows=found,
         layout=Layout(
             "metric", "contrast", "value", best=lambda row: -1.0 if row["family"] == "Human" else row["value"],

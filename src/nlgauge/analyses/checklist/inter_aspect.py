@@ -16,7 +16,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent
 from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -35,7 +35,7 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
     found.sort(key=lambda row: -np.nan_to_num(row["kappa"], nan=-2.0))
     apart = sum(not row["n"] for row in found)
     return Table(
-        title=f"{panel.name}: agreement between the aspects",
+        title=Title(panel.name, "agreement between the aspects"),
         rows=found,
         shown=["first", "second", "r", "kappa", "same_level", "opposite", "systems_tau", "n"],
         heads={"systems_tau": "systems τ", "n": "rows"},
@@ -45,7 +45,7 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
             "opposite": "share of the rows that are low on one aspect and high on the other",
             "systems τ": "Kendall's tau-b between the two orders of the systems",
         },
-        method=f"{row_words(rows).split(',')[0].capitalize()}. Levels: {level_words(rows, bins, scale)}.",
+        method=f"{row_words(rows, scores=False).capitalize()}. Levels: {level_words(rows, bins, scale)}.",
         notes=[
             unanimity_words(np.stack(list(levels.values()))),
             *([f"{apart} pairs of aspects have no row in common (different raters); unit=output compares their "

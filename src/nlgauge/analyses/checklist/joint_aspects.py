@@ -13,7 +13,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.number import sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Mask
 
 
@@ -59,7 +59,7 @@ def joint_aspects(
         {"follows": lambda mine: next(filter(None, (r["follows"] for r in mine)), "–")} if len(rows.human) == 2 else {}
     )
     return Table(
-        title=f"{panel.name}: joint levels of {', '.join(rows.human)}, KS distance",
+        title=Title(panel.name, f"joint levels of {', '.join(rows.human)}, KS distance"),
         rows=found,
         layout=Layout("metric", "contrast", "value", best=lambda row: row["value"], extra=extra),
         definitions={

@@ -13,7 +13,7 @@ from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel,
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.number import sentence
-from nlgauge.table import Layout, Row, Table, grouped
+from nlgauge.table import Layout, Row, Table, Title, grouped
 
 Per = Literal["metric", "family", "pair"]
 
@@ -50,7 +50,7 @@ def system_discrimination(
     found.sort(key=lambda row: (order[row[line]], list(chosen.groups).index(row["pairs"])))
     across = ("first", "second") if per == "pair" else "pairs"
     return Table(
-        title=f"{panel.name}: telling systems apart, KS distance",
+        title=Title(panel.name, "telling systems apart, KS distance"),
         rows=found,
         layout=Layout(
             line, across, "value", best=lambda row: -1.0 if row["family"] == HUMAN else row["value"],

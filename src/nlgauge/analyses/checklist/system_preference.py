@@ -13,7 +13,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import sentence
 from nlgauge.stats.ranking.preference import order_similarity
-from nlgauge.table import Layout, Row, Table, grouped
+from nlgauge.table import Layout, Row, Table, Title, grouped
 
 Per = Literal["metric", "family", "aspect", "pair"]
 
@@ -57,7 +57,7 @@ def system_preference(
     best = {name: known_mean([r["value"] for r in mine]) for name, mine in grouped(found, line).items()}
     found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
     return Table(
-        title=f"{panel.name}: order of two systems, similarity with people",
+        title=Title(panel.name, "order of two systems, similarity with people"),
         rows=found,
         layout=Layout(line, across, "value", best=lambda row: row["value"],
                       heads=chosen.heads(panel.systems)),

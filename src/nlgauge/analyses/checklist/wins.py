@@ -19,7 +19,7 @@ from nlgauge.number import number, percent
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.ranking.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.stats.tests.two_samples import choice_test
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 Source = Literal["auto", "comparisons", "ratings"]
@@ -83,7 +83,7 @@ def _table(
     data: Dataset, found: WinCounts, named: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
 ) -> Table:
     return Table(
-        title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
+        title=Title(data.name, f"win fractions on {named}" + (", by models only" if kind == "models" else "")),
         rows=[{"aspect": named, **row} for row in rows],
         layout=Layout(
             ("side", "first"), "second", "value", line=": ".join,

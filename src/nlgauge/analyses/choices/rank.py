@@ -20,7 +20,7 @@ from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.number import percent, row_interval, some
 from nlgauge.stats.ranking.ballots import TieModel
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
 
@@ -40,7 +40,7 @@ def rank(
     ranked = rankings(found, ties, adjust, interval, seed)
     hidden = {*(["side"] if len(found.sides) == 1 else []), *(["group"] if len(ranked) == len(found.sides) else [])}
     return Table(
-        title=f"{data.name}: strengths of {len(found.systems)} systems on {found.aspect}",
+        title=Title(data.name, f"strengths of {len(found.systems)} systems on {found.aspect}"),
         rows=[row for r in ranked for row in _rows(found, r)],
         shown=[column for column in SHOWN if column not in hidden],
         heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},

@@ -22,7 +22,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent, row_interval
 from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.stats.ranking.bradley_terry import expected_score
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 WORDS = {
     "first_place": "shown first", "length": "longer", "lists": "more list items", "headers": "more headers",
@@ -43,7 +43,7 @@ def rank_effects(
         raise NeedsMissing(" ".join(remarks(found, ranked, adjust)) or "adjust='none': there is no effect to show.")
     group = ["group"] if len(ranked) > len(found.sides) else []
     return Table(
-        title=f"{data.name}: what else moves the choices on {found.aspect}",
+        title=Title(data.name, f"what else moves the choices on {found.aspect}"),
         rows=rows,
         shown=["side", *group, "measure", "win_chance", "value", "p", "n"],
         heads={"measure": "effect", "value": "log-odds", "win_chance": "beats an equal system"},

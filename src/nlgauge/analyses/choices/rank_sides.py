@@ -24,7 +24,7 @@ from nlgauge.number import percent, row_interval, some
 from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.stats.ranking.bradley_terry import expected_score
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 OPPOSITE, SAME, DIFFERS, OPEN = "opposite order", "same order", "other gap", "not told apart"
 
@@ -53,7 +53,7 @@ def rank_sides(
             code="too_few_inputs",
         )
     return Table(
-        title=f"{data.name}: pairs of systems by people and by a judge on {found.aspect}",
+        title=Title(data.name, f"pairs of systems by people and by a judge on {found.aspect}"),
         rows=rows,
         shown=["metric", "system", "other", "people_chance", "judge_chance", "value", "p", "verdict"],
         heads={"metric": "judge", "people_chance": "beats it by people", "judge_chance": "by the judge",

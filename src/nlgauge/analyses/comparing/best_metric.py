@@ -17,7 +17,7 @@ from nlgauge.stats.resampling.contrasts import difference_tests
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
 from nlgauge.stats.tests.row_column_permutation import clustered
 from nlgauge.stats.tests.williams import williams_test
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -75,7 +75,7 @@ def best_metric(
         why = next(iter(f.reason for f in found.values()), "no metrics")
         raise NeedsMissing(f"{chosen}: {why}", data=panel.name, aspect=panel.aspect, code="undefined")
     return Table(
-        title=f"{panel.name}: best metric of each type for {panel.aspect}, {chosen}",
+        title=Title(panel.name, f"best metric of each type for {panel.aspect}, {chosen}"),
         rows=rows,
         shown=["type", "metric", "value", "n", "next", "next_value", "p_to_next", "clearly_best", "metrics"],
         cells={"value": lambda row: starred(row["value"], row["p"], level)},

@@ -19,7 +19,7 @@ from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import dealt_test
 from nlgauge.stats.tests.part_tests import part_tests
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -63,7 +63,7 @@ def independent(
     for row, p in zip(rows, holm([r["p"] for r in rows]).tolist(), strict=True):
         row["p_corrected"], row["significant"] = p, bool(p < level)
     return Table(
-        title=f"{data.name}: {chosen} on parts of the data, by {column}",
+        title=Title(data.name, f"{chosen} on parts of the data, by {column}"),
         rows=rows,
         shown=["metric", "aspect", "first", "second", "value_first", "value_second", "n_first", "n_second",
                "difference", "p", "p_check", "p_corrected", "significant"],

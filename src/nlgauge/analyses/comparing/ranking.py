@@ -14,7 +14,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import sentence
 from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import intervals
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 # One metric alone has nothing to be compared with.
 _ALONE = Table(title="", rows=[], facts={"marginal_level": None, "these_systems_only": False, "untested": None})
@@ -89,7 +89,7 @@ def ranking(
         notes.append("Metrics without a value are listed last, without a rank.")
     simultaneous = f"The intervals hold together for all {len(valued)} metrics (each is a {together:.1%} interval)."
     return Table(
-        title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
+        title=Title(panel.name, f"ranks of the metrics on {panel.aspect}, {chosen}"),
         rows=rows,
         shown=["rank", "rank_high", "metric", "value", "low", "high", "p_to_next", "n"],
         facts={

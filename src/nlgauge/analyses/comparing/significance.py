@@ -23,7 +23,7 @@ from nlgauge.stats.resampling.jackknife import over_of, too_few, unit_word
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.stats.tests.williams import williams_pairs
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
@@ -118,7 +118,7 @@ def significance(
     }
     rows.sort(key=lambda row: (rank[row["better"]], rank[row["worse"]]))
     return Table(
-        title=f"{panel.name}: differences between metrics on {panel.aspect}, {chosen}",
+        title=Title(panel.name, f"differences between metrics on {panel.aspect}, {chosen}"),
         rows=rows,
         layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
         shown=["better", "worse", "difference", "p", "p_corrected", "significant"],

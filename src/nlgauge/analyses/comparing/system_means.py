@@ -20,7 +20,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, starred
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 WIDEST = 12
@@ -60,7 +60,7 @@ def system_means(
         raise NeedsMissing("no part has ratings.", data=data.name, code="no_ratings")
     columns = choice.columns
     return Table(
-        title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),
+        title=Title(data.name, "means of the systems" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout("quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q)
         if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= WIDEST

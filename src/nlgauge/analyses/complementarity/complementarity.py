@@ -13,7 +13,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distances
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
@@ -50,7 +50,7 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     small = len(rows) <= MATRIX
     to_each = {name: partial(_distance_text, apart, name) for name in sides.names}
     return Table(
-        title=f"{data.name}: distance between the rankings of {sides.panel.n_systems} systems ({distance})",
+        title=Title(data.name, f"distance between the rankings of {sides.panel.n_systems} systems ({distance})"),
         rows=rows,
         shown=["metric", "to_people", "to_metrics", *to_each] if small else list(SUMMARY),
         heads={name: name for name in sides.names},

@@ -16,7 +16,7 @@ from nlgauge.number import number
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
 from nlgauge.stats.ranking.rankings import system_representation
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 Of = Literal["systems", "inputs"]
@@ -78,7 +78,7 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
     first = next(iter(found))
     rows.sort(key=lambda row: (row[f"{first}_kemeny"], row[of[:-1]]))
     return Table(
-        title=f"{data.name}: consensus of {' and of '.join(found)} on the {of}",
+        title=Title(data.name, f"consensus of {' and of '.join(found)} on the {of}"),
         rows=rows,
         heads={f"{side}_{name.lower()}": f"{side} {name}" for side in found for name in DEFINITIONS},
         definitions=DEFINITIONS,
@@ -112,7 +112,7 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
     first = f"from_{next(iter(found))}"
     rows.sort(key=lambda row: (np.nan_to_num(row[first], nan=2), row["metric"]))
     return Table(
-        title=f"{data.name}: distance of each ranking of the systems from the consensus",
+        title=Title(data.name, "distance of each ranking of the systems from the consensus"),
         rows=rows,
         definitions={
             "distance": "(1 − tau-b) / 2 between rank sums (Eq. 1) and the Kemeny consensus; 0 the same order"

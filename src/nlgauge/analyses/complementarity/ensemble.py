@@ -17,7 +17,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.williams import williams_test
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 LEAST = 20  # outputs to learn from
@@ -69,8 +69,8 @@ def ensemble(
     if len(parts) < 2:
         notes.append("one part only: name the column of the domains (by=…, or --by) for cross-domain scores.")
     return Table(
-        title=f"{data.name}: an ensemble of {len(set(family.values()))} families of metrics, {chosen} with "
-              f"{data.rated_by}",
+        title=Title(data.name, f"an ensemble of {len(set(family.values()))} families of metrics, {chosen} with "
+                               f"{data.rated_by}"),
         rows=rows,
         shown=["aspect", "test", "train", "setting", "value", "best_single", "metric", "gain", "p", "n"],
         heads={"value": "ensemble"},

@@ -16,7 +16,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.portfolio import Portfolio, portfolio
 from nlgauge.stats.design.prediction import model_of
 from nlgauge.stats.ranking.rankings import rank_distances
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 LEVEL = 0.05
@@ -67,7 +67,7 @@ def metric_portfolio(
     within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
     refitted = "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."
     return Table(
-        title=f"{data.name}: portfolio of metrics that predicts people, {chosen}",
+        title=Title(data.name, f"portfolio of metrics that predicts people, {chosen}"),
         rows=rows,
         shown=[*COLUMNS],
         definitions={

@@ -27,7 +27,7 @@ from nlgauge.stats.design.prediction import (
     reached,
     within_inputs,
 )
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
 ModelName = Literal["xgboost", "ridge"]
@@ -89,7 +89,7 @@ def predictability(
             more = {"features": len(features), "best": None}
         rows.append({"aspect": aspect, "predictors": name, **numbers(value, chosen, target), **more})
     return Table(
-        title=f"{data.name}: predicting people on held-out outputs, {chosen}",
+        title=Title(data.name, f"predicting people on held-out outputs, {chosen}"),
         rows=rows,
         layout=Layout("aspect", "predictors", "value", extra={"intervals (95 %)": _intervals}),
         heads={"predictors": "predicted from"},

@@ -21,7 +21,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.design.prediction import Grouped, model_of
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 
@@ -69,7 +69,7 @@ def progress_over_years(
     left_out = [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
-        title=f"{data.name}: what all metrics of the time reach together, {chosen}",
+        title=Title(data.name, f"what all metrics of the time reach together, {chosen}"),
         rows=rows,
         layout=Layout(
             "year",

@@ -19,7 +19,7 @@ from nlgauge.number import number
 from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of, figures_of
 from nlgauge.stats.design.label_sampling import ClusterSampler
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Ints, Mask
 
 Aim = Literal["estimate", "gate", "compare"]
@@ -95,7 +95,7 @@ def labels_needed(
     drawn = f"whole {file.noun} labeled, as in these data" if clustered and file.whole else "labels drawn at random"
     what = {"estimate": f"an interval of width {number(target)}", "gate": f"a decision on {gate}"}
     return Table(
-        title=f"{panel.name}: labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}",
+        title=Title(panel.name, f"labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}"),
         rows=rows,
         shown=["metric", "labels", *(["clusters"] if clustered else []), "value", "se"],
         heads={"metric": "judge", "clusters": file.noun, "value": "width" if goal == "estimate" else "decided"},

@@ -18,7 +18,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.design.simulate import discretise, thresholds
 from nlgauge.stats.resampling.canonical import table_order
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 Cut = Literal["both", "metrics", "people"]
@@ -72,7 +72,7 @@ def measures_study(
     lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
     what = {"both": "metrics and people", "metrics": "metrics", "people": "people"}[cut]
     return Table(
-        title=f"{base.title}, from four sides",
+        title=Title(panel.name, f"which measure to trust on {panel.aspect}, from four sides"),
         rows=rows,
         shown=["measure", "dp", "rc", "agreement", *(f"{part}_{c}" for part in ("kept", "shift") for c in levels)],
         heads=HEADS,

@@ -14,7 +14,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.agreement.curves import cheapest, sweep
 from nlgauge.stats.design import label_sampling as sampling
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Ints
 
 Goal = Literal["estimate", "agreement", "ranking", "threshold"]
@@ -97,7 +97,7 @@ def next_labels(
     saved = _saved(people, budget, design) if goal == "estimate" else None
     first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} have one already)"
     return Table(
-        title=f"{data.name}: {len(rows)} outputs to label next, of {len(free):,} without a label{first}",
+        title=Title(data.name, f"{len(rows)} outputs to label next, of {len(free):,} without a label{first}"),
         rows=rows,
         kind="next",
         shown=["system", "input", PROBABILITY],

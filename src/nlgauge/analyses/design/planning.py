@@ -18,7 +18,7 @@ from nlgauge.stats.design.planning import Axis, MetricPair, Power, Raters, Stren
 from nlgauge.stats.design.planning import power as simulated_power
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
 from nlgauge.stats.resampling.canonical import table_order
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 Swapped = Literal["systems", "inputs", "both", "cells"]
@@ -72,7 +72,7 @@ def plan(
     first, second = panel.names
     observed = evaluate(panel.oriented(), panel.human, [chosen]).value[:, 0]
     return Table(
-        title=f"{panel.name}: {axis} needed to tell {first} from {second} on {panel.aspect}, {chosen}",
+        title=Title(panel.name, f"{axis} needed to tell {first} from {second} on {panel.aspect}, {chosen}"),
         rows=rows,
         shown=[axis, "power", "se", "wrong", "difference"],
         definitions={

@@ -25,7 +25,7 @@ from nlgauge.stats.design.stability import (
     ranking_consistency,
 )
 from nlgauge.stats.resampling.jackknife import SYSTEMS
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 HEADS = {
     "dp": "DP", "dp_low": "DP low", "dp_high": "DP high", "rc": "RC", "rc_low": "RC low", "rc_high": "RC high",
@@ -92,11 +92,11 @@ def stability(
     )
     rows = [rows[j] for j in order]
     return Table(
-        title=f"{panel.name}: which measure to trust on {panel.aspect}",
+        title=Title(panel.name, f"which measure to trust on {panel.aspect}"),
         rows=rows,
         shown=["measure", *(column for column in HEADS if column in rows[0])],
         heads=HEADS,
-        facts={"curves": curves, "steady": bool(advice.steady)},
+        facts={"curves": curves, "steady": bool(advice.steady), "alike": [str(chosen[j]) for j in advice.alike]},
         definitions={
             "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval "
             "over metrics",

@@ -29,7 +29,7 @@ from nlgauge.number import starred
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 TEXTS = {"output": "output words", "source": "source words", "context": "context words"}
@@ -79,7 +79,7 @@ def characteristics(
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
         row["p_corrected"], row["significant"] = p, bool(p < level)
     return Table(
-        title=f"{data.name}: {chosen} with {data.rated_by} where a characteristic of the data is low and high",
+        title=Title(data.name, f"{chosen} with {data.rated_by} where a characteristic of the data is low and high"),
         rows=rows,
         shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p",
                *(["p_check"] if draws else []), "p_corrected", "significant"],

@@ -15,7 +15,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.ranks import average_ranks
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 ALL = "mean of all metrics"
@@ -53,7 +53,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
         raise NeedsMissing("no outputs with both ratings and scores.", data=data.name, code="no_scores_of_rated")
     shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
     return Table(
-        title=f"{data.name}: where {name} and {data.rated_by} disagree most",
+        title=Title(data.name, f"where {name} and {data.rated_by} disagree most"),
         rows=rows,
         shown=["aspect", "who", "system", "input", "people", "metric_place", "people_place", *shown],
         cells={c: partial(_short, c, width) for c in shown},

@@ -25,7 +25,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import percent
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
@@ -84,7 +84,7 @@ def quality_bins(
             code="undefined",
         )
     return Table(
-        title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others",
+        title=Title(panel.name, f"agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others"),
         rows=rows,
         layout=Layout(
             "metric", "bin", "value",

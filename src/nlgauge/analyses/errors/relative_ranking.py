@@ -19,7 +19,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import order_tests
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Mask
 
 SHUFFLES = 499
@@ -70,7 +70,7 @@ def relative_ranking(
         )
     columns = choice.columns
     return Table(
-        title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",
+        title=Title(data.name, f"which of two outputs is better? Per cent ordered as {data.rated_by} order them"),
         rows=rows,
         shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p",
                *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],

@@ -24,7 +24,7 @@ from nlgauge.number import number, some
 from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.text.damage import ASPECTS, aspect_of, effect
 from nlgauge.types import Array
 
@@ -97,7 +97,7 @@ def robustness(
     order = {kind: k for k, kind in enumerate(made.kinds)}
     rows.sort(key=lambda row: order[row["perturbation"]])
     return Table(
-        title=f"{data.name}: {TITLES[show]}",
+        title=Title(data.name, f"{TITLES[show]}"),
         rows=rows,
         layout=_layout(show, rows),
         decimals=2,

@@ -22,7 +22,7 @@ from nlgauge.scoring.plan import parse
 from nlgauge.stats.agreement.curves import area_figures, cluster_codes, roc_area
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
 from nlgauge.stats.resampling.cluster_jackknife import jackknifed
-from nlgauge.table import Cell, Layout, Row, Table
+from nlgauge.table import Cell, Layout, Row, Table, Title
 
 DEFAULT = ("ctc",)
 COPIED = "copied"  # the baseline: 1 for a word that stands in the source or context, else 0
@@ -74,7 +74,7 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     column = units_of(data, data.inputs).column
     units = "inputs" if column in ("", "input") else f"values of {column}"
     return Table(
-        title=f"{data.name}: do word scores find the words that people marked?",
+        title=Title(data.name, "do word scores find the words that people marked?"),
         rows=rows,
         layout=Layout("metric", "measure", "value", heads={m: m.replace("_", " ") for m in MEASURES},
                       extra={

@@ -25,7 +25,7 @@ from nlgauge.number import number
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.systems import PROBE_LABELS, compare_systems, joint_means, pool_means
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 EstimateMethod = Literal["ppi++", "ppi", "labels"]
@@ -153,7 +153,7 @@ def _means(
         )
     )
     return Table(
-        title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
+        title=Title(rows.name, f"{'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}"),
         rows=found,
         layout=Layout("system", LINE, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
         if several
@@ -339,7 +339,7 @@ def _systems(
                 "mean_high": float(e.high), "reason": None,
             })  # fmt: skip
     return Table(
-        title=f"{rows.name}: {part} of the systems by {method}, {rows.aspect}",
+        title=Title(rows.name, f"{part} of the systems by {method}, {rows.aspect}"),
         rows=made,
         shown=["system", "other", "value", "n"] if part == "differences" else ["system", "value", "mean", "n"],
         heads={"value": "difference" if part == "differences" else "rank", "other": "less"},

@@ -19,7 +19,7 @@ from nlgauge.stats.estimation.sparse_correlation import (
     SparseCorrelation,
     sparse_correlation,
 )
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 FEWEST = 30  # labels below which a correlation has no interval here
@@ -66,8 +66,9 @@ def sparse_agreement(
     checked = representative(rows.of(~np.isin(rows.system, rows.label_counts().left_out)))
     words = [check_words(checked)[0]] if checked else []
     return Table(
-        title=f"{data.name}: agreement with people over all outputs from {int(rows.labelled.sum()):,} labels, "
-        f"{rows.aspect}",
+        title=Title(
+            data.name, f"agreement with people over all outputs from {rows.labelled.sum():,} labels, {rows.aspect}"
+        ),
         rows=found,
         layout=Layout("metric", "measure", "value") if len(found) == len(named) * len(COEFFICIENTS)
         else Layout("measure", "metric", "value"),

@@ -17,7 +17,7 @@ from nlgauge.stats.agreement.verdict_changes import VALUES
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.best_of import BestOf, best_correlation, best_verdicts
 from nlgauge.stats.resampling.jackknife import intervals
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis("best-of", question="How good is the best of several judges, once it was chosen as the best?")
@@ -51,7 +51,7 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     rows.sort(key=lambda row: (-np.nan_to_num(row["value"], nan=-np.inf), not row["best"], row["metric"]))
     k, rivals = len(rows), int(found.chosen.contenders.sum()) - 1
     return Table(
-        title=f"{panel.name}: the best of {k} on {panel.aspect}, {figure}",
+        title=Title(panel.name, f"the best of {k} on {panel.aspect}, {figure}"),
         rows=rows,
         shown=["metric", "value", "best", "n"],
         heads={"metric": "judge", "value": figure, "best": "honest interval"},

@@ -25,7 +25,7 @@ from nlgauge.analyses.judges.judge_rows import (
 )
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, Note, code_of
 from nlgauge.number import interval, number, some
 from nlgauge.stats.estimation.judge_bias import (
     FEWEST,
@@ -39,7 +39,7 @@ from nlgauge.stats.estimation.judge_bias import (
     spread,
 )
 from nlgauge.stats.tests.corrections import holm
-from nlgauge.table import Row, Table, grouped
+from nlgauge.table import Row, Table, Title, grouped
 from nlgauge.types import Array
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
@@ -114,7 +114,7 @@ def bias(
         _judged(mine, 1 - level)
     rows = [row for mine in judges.values() for row in mine]
     return Table(
-        title=f"{data.name}: biases of the judge beside {data.rated_by}",
+        title=Title(data.name, f"biases of the judge beside {data.rated_by}"),
         rows=rows,
         shown=["judge_name", "aspect", "measure", "judge", "people", "value", "p_corrected", "verdict", "detectable"],
         heads={"judge_name": "judge", "judge": "effect", "measure": "check", "value": "bias", "p_corrected": "p (Holm)",
@@ -185,7 +185,7 @@ def _varies(x: Array, clusters: Codes, name: str) -> str:
     """Why a feature has no effect to be seen; nothing where it has."""
     known = np.isfinite(x)
     if not known.any():
-        return "no texts of the outputs"
+        return Note("no texts of the outputs", "no_texts")
     if name == "length":
         return "" if np.ptp(x[known]) > 0 else "all outputs have the same length"
     sides = [len(np.unique(clusters[known & (x == side)])) for side in (1, 0)]
@@ -287,7 +287,7 @@ def _answers(rows: list[Row]) -> list[str]:
 
 def _notes(panels: list[Panel], told: bool, rows: list[Row], reliability: float | None) -> list[str]:
     notes = []
-    if any(r["reason"] == "no texts of the outputs" for r in rows) or not any(r["measure"] == "length" for r in rows):
+    if any(code_of(r["reason"]) == "no_texts" for r in rows) or not any(r["measure"] == "length" for r in rows):
         notes.append("length and layout not checked: no texts of the outputs (--output names their column).")
     if not told and len(panels[0].systems) > 1:
         notes.append('own family not checked: say --family "gpt-*=gpt-4o" (systems=judge).')
@@ -313,7 +313,7 @@ def _untold(rows: list[Row]) -> list[str]:
     """Why a check cannot tell, and what it needs; checks with the same reason together."""
     why: dict[str, list[str]] = {}
     for row in rows:
-        if row["reason"] and row["reason"] != "no texts of the outputs":
+        if row["reason"] and code_of(row["reason"]) != "no_texts":
             why.setdefault(row["reason"], []).append(
                 f"{check_name(row['measure'])} of {row['judge_name']}, {row['aspect']}"
             )

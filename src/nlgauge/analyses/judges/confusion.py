@@ -8,7 +8,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 
 MOST = 20
 
@@ -42,7 +42,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         for level in np.unique(z) for point in np.unique(x)
     ]  # fmt: skip
     return Table(
-        title=f"{panel.name}: {name} beside {panel.rated_by} on {panel.aspect}",
+        title=Title(panel.name, f"{name} beside {panel.rated_by} on {panel.aspect}"),
         rows=rows,
         layout=Layout(
             "people",

@@ -23,7 +23,7 @@ from nlgauge.stats.estimation.judge_bias import Ratings
 from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, selection_test, shifts
 from nlgauge.stats.tests.betting import betting_interval
 from nlgauge.stats.tests.corrections import holm
-from nlgauge.table import Row, Table, grouped
+from nlgauge.table import Row, Table, Title, grouped
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
 JUDGE, DATA, TOTAL, SPREAD, POOLED = "judge_shift", "data_shift", "total", "spread", "judge_shift_all_looks"
@@ -75,7 +75,7 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
     verdict = next((v for v in (FOUND, CANNOT_TELL) if v in of_judge), NOT_FOUND)
     held = "over all checks of a judge (Holm)" if earlier is None else "over all looks, of the judge's shift alone"
     return Table(
-        title=f"{new.name}: drift of the judge and of the data since {old.name}",
+        title=Title(new.name, f"drift of the judge and of the data since {old.name}"),
         rows=rows,
         shown=["metric", "measure", "old", "new", "value", "p_corrected", "verdict", "n"],
         heads={"metric": "judge", "measure": "change", "value": "difference", "p_corrected": "p (Holm)"},

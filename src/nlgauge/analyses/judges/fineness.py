@@ -15,7 +15,7 @@ from nlgauge.analyses.judges.judges import draws_of
 from nlgauge.data.panel import Panel
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 LEVELS = (3, 5, 10)
@@ -39,7 +39,8 @@ def fineness(
         versions: dict[str, list[Array]] = {"as it is": [panel.metrics[judge]]}
         if judge in draws:
             versions["one draw"] = [panel.metrics[d] for d in draws[judge]]
-        versions |= {f"{k} levels": [coarse(panel.metrics[judge], k)] for k in levels}
+        cut = {f"{k} levels": k for k in levels}
+        versions |= {version: [coarse(panel.metrics[judge], k)] for version, k in cut.items()}
         for version, arrays in versions.items():
             found = evaluate(np.stack(arrays) * sign, panel.human, chosen, seed=seed)
             fits = [fit_scores(a) for a in arrays]
@@ -49,12 +50,12 @@ def fineness(
             }
             for j, measure in enumerate(chosen):
                 rows.append(
-                    {"metric": judge, "aspect": panel.aspect, "version": version, "measure": str(measure),
-                     "value": float(np.mean(found.value[:, j])), **spread}
+                    {"metric": judge, "aspect": panel.aspect, "version": version, "levels": cut.get(version),
+                     "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
                 )  # fmt: skip
     heads = [str(m) for m in chosen]
     return Table(
-        title=f"{panel.name}: judges on {panel.aspect}, as they are and made equally coarse",
+        title=Title(panel.name, f"judges on {panel.aspect}, as they are and made equally coarse"),
         rows=rows,
         layout=measures_across(
             chosen, ("metric", "version"),
@@ -87,12 +88,12 @@ def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:
     """For each measure the best judge as it is, and whether it still leads when all are equally coarse."""
     said = []
     for measure in measures:
-        best = {}
+        best, coarser = {}, {r["version"] for r in rows if r["levels"]}
         for version in dict.fromkeys(r["version"] for r in rows):
             mine = [r for r in rows if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]]
             if mine:
                 best[version] = max(mine, key=lambda r: r["value"])["metric"]
-        lead, others = best.get("as it is"), [v for v in best if v.endswith("levels")]
+        lead, others = best.get("as it is"), [v for v in best if v in coarser]
         lost = [v for v in others if best[v] != lead]
         if lead is not None and lost:
             said.append(f"{measure}: {lead} leads as it is, but {best[lost[0]]} with {', '.join(lost)}.")

@@ -16,7 +16,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval, number
 from nlgauge.stats.estimation.judge_bias import leniency
 from nlgauge.stats.estimation.judge_shift import agreements
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis("judge-card", takes="dataset", question="How was this judge made, and how far did it agree with people?")
@@ -37,7 +37,7 @@ def judge_card(choice: Choice) -> Table:
             rows.append(_row(column.metric, None, "model", reason="not known (`nlgauge judge -o FILE.jsonl` keeps it)"))
         rows += [row for aspect in column.aspects for row in _agreement(choice, column.metric, aspect)]
     return Table(
-        title=f"{data.name}: card of the judge",
+        title=Title(data.name, "card of the judge"),
         rows=rows,
         shown=["metric", "aspect", "measure", "setting", "n"],
         heads={"metric": "judge", "measure": "fact", "setting": "value"},

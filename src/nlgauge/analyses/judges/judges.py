@@ -22,7 +22,7 @@ from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 DRAW = re.compile(r"^(?P<judge>.+)#(?P<number>\d+)$")
@@ -62,7 +62,9 @@ def judges(choice: Choice) -> Table:
             rows += [{"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()]
     there = {r["quantity"] for r in rows if r["value"] == r["value"]}
     return Table(
-        title=f"{data.name}: judges beside {data.rated_by}" + (f" on {panels[0].aspect}" if len(panels) == 1 else ""),
+        title=Title(
+            data.name, f"judges beside {data.rated_by}" + (f" on {panels[0].aspect}" if len(panels) == 1 else "")
+        ),
         rows=[r for r in rows if r["quantity"] in there],
         layout=Layout("metric" if len(panels) == 1 else ("metric", "aspect"), "quantity", "value", heads=HEADS),
         heads={"metric": "judge"},

@@ -21,7 +21,7 @@ from nlgauge.stats.agreement.jury import FOLDS, Chosen, choose, juries
 from nlgauge.stats.agreement.mace import mace
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 BETTER, WORSE, OPEN = "better", "worse", "cannot tell"
@@ -70,7 +70,7 @@ def jury(
         notes.append(f"no panel of {'three' if rows.verdict else 'two'} judges or more fits the budget of {budget:g}.")
     found = [{**row, "aspect": panel.aspect} for row in found]
     return Table(
-        title=f"{panel.name}: panels of judges beside {panel.rated_by} on {panel.aspect}, {rows.measure}",
+        title=Title(panel.name, f"panels of judges beside {panel.rated_by} on {panel.aspect}, {rows.measure}"),
         rows=found,
         shown=["vote", "judges", "cost", "value", "difference", "beside", "verdict"],
         heads={"difference": "to the best judge", "beside": "who is", "judges": "judge or panel"},

@@ -10,7 +10,7 @@ from nlgauge.analyses.judges._jury_rows import jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.number import interval, number
 from nlgauge.stats.agreement.jury import CLUSTERS, errors_alike
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 ALL = "all"
 
@@ -43,7 +43,7 @@ def jury_errors(
     value, low, high = found.effective
     between = "" if not np.isfinite(low) else f" (between {number(low, 1)} and {number(min(high, k), 1)})"
     return Table(
-        title=f"{panel.name}: errors of the judges beside {panel.rated_by} on {panel.aspect}",
+        title=Title(panel.name, f"errors of the judges beside {panel.rated_by} on {panel.aspect}"),
         rows=lines,
         shown=["metric", "other", "measure", "value"],
         heads={"metric": "judge"},

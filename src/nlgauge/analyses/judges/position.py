@@ -9,7 +9,7 @@ from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.tests.two_samples import choice_test
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @analysis("position", takes="dataset", question="Does a judge prefer what it is shown first?")
@@ -30,7 +30,7 @@ def position(choice: Choice) -> Table:
         for (rater, aspect), part in votes.group_by("rater", "aspect", maintain_order=True)
     ]  # fmt: skip
     return Table(
-        title=f"{data.name}: order of showing and choice",
+        title=Title(data.name, "order of showing and choice"),
         rows=rows,
         method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), "
         "two-sided p: choices on one input change sides together (a binomial test where no input has two choices). "

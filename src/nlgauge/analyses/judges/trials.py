@@ -16,7 +16,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.estimation.trials import mean_share, pass_at_k, pass_hat_k, trial_agreement, trial_icc
-from nlgauge.table import Row, Table, grouped
+from nlgauge.table import Row, Table, Title, grouped
 from nlgauge.types import Array, Ints
 
 HUMAN = "human"  # in the column `metric`
@@ -101,7 +101,7 @@ def trials(
     if not any(row["measure"].startswith("retest") for row in rows):
         notes.append("The texts of the trials differ, so their agreement is that of outputs and judge together.")
     return Table(
-        title=f"{data.name}: trials of one input",
+        title=Title(data.name, "trials of one input"),
         rows=rows,
         shown=["metric", "system", "measure", "value", "n"],
         heads={"metric": "by", "n": "inputs"},

@@ -25,7 +25,7 @@ from nlgauge.number import row_interval
 from nlgauge.stats.agreement.curves import halves
 from nlgauge.stats.agreement.reliability import calibration_figures, isotonic_map, probabilities, reliability_bins
 from nlgauge.stats.agreement.two_by_two import Figure
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 WORDS = {
     "ece": "the score is off the share that people pass by, on average (ECE)",
@@ -89,7 +89,7 @@ def calibration(
     if left:
         notes.append(f"left out: {', '.join(left)}.")
     return Table(
-        title=f"{panel.name}: scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}",
+        title=Title(panel.name, f"scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}"),
         rows=rows,
         layout=judges_across(panel, WORDS) if part == "summary" else None,
         cells={"value": partial(row_interval, decimals=3)} if part == "summary" else {},

@@ -32,7 +32,7 @@ from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, share_figures
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exact_test
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Mask
 
 Measured = Literal["agreement", "fail_recall", "pass_recall"]
@@ -117,7 +117,9 @@ def slices(
     worse = [_in_words(row) for row in rows if row["found"]]
     worse = worse or ["no slice is surely worse than the rest: differences like these come about by chance."]
     return Table(
-        title=f"{data.name}: where the judge is worst beside {panel.rated_by} on {panel.aspect} ({WORDS[measure]})",
+        title=Title(
+            data.name, f"where the judge is worst beside {panel.rated_by} on {panel.aspect} ({WORDS[measure]})"
+        ),
         rows=rows,
         shown=["metric", "column", "slice", "value", "low", "high", "n", "rest", "difference", "q", "found"],
         definitions={

@@ -28,7 +28,7 @@ from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
 from nlgauge.stats.agreement.verdict_changes import compare_with_baseline, may_be_best
 from nlgauge.stats.resampling.contrasts import simultaneous_level
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 WORDS = {
     "roc_area": "a row people passed scores higher than one they failed (ROC area)",
@@ -97,7 +97,7 @@ def threshold(
     if two:
         notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
     return Table(
-        title=f"{panel.name}: thresholds of the judge beside {panel.rated_by} on {panel.aspect}",
+        title=Title(panel.name, f"thresholds of the judge beside {panel.rated_by} on {panel.aspect}"),
         rows=rows,
         layout=judges_across(panel, WORDS) if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},

@@ -33,7 +33,7 @@ from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import may_be_best
 from nlgauge.stats.estimation.means import PartlyLabelled
 from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 from nlgauge.types import Mask
 
 WORDS = {
@@ -128,7 +128,7 @@ def verdicts(
     rows += _ceiling_rows(panel, people, level, interval)
     notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     return Table(
-        title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
+        title=Title(panel.name, f"verdicts of the judge beside {panel.rated_by} on {panel.aspect}"),
         rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
         layout=judges_across(panel, WORDS),
         cells={"value": _cell},

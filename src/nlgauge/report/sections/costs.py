@@ -5,7 +5,7 @@ from __future__ import annotations
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.scoring.costs import COST, known_costs
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 
 @section(
@@ -29,7 +29,7 @@ def costs(run: Run) -> Findings:
     shown = [c for c in COST if any(c in row for row in rows)]
     parts = [f"{c.replace('_', ' ')} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
     table = Table(
-        f"{run.data.name}: what the scores cost",
+        Title(run.data.name, "what the scores cost"),
         rows,
         kind="costs",
         shown=["metric", *shown],

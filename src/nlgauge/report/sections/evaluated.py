@@ -15,7 +15,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import count, some
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, Title
 
 if TYPE_CHECKING:
     from nlgauge.metrics import Metric
@@ -84,7 +84,7 @@ def _systems(run: Run) -> Table:
     if not data.people:
         rows = [{k: v for k, v in row.items() if k != "written_by"} for row in rows]
     return Table(
-        f"{data.name}: the systems, by people's mean rating",
+        Title(data.name, "the systems, by people's mean rating"),
         rows,
         heads={aspect: aspect for aspect in aspects},
         method="Mean over all ratings of a system.",
@@ -103,7 +103,7 @@ def _gaps(data: Dataset) -> list[Table]:
         for m in data.metrics
         if (n := data.scores[m].null_count() + len(data) - data.scores.height)
     ]  # fmt: skip
-    return [Table(f"{data.name}: missing scores", rows, kind="missing-scores")] if rows else []
+    return [Table(Title(data.name, "missing scores"), rows, kind="missing-scores")] if rows else []
 
 
 def without_humans(data: Dataset) -> bool:
@@ -139,9 +139,9 @@ def metrics_alone(run: Run) -> Findings:
     constant = [r["metric"] for r in spread if r["values"] < 2]
     same = f" {some(constant)} {'is' if len(constant) == 1 else 'are'} constant." if constant else ""
     tables = [
-        Table(f"{run.data.name}: distribution of the scores", spread, decimals=3, kind="score-distribution",
+        Table(Title(run.data.name, "distribution of the scores"), spread, decimals=3, kind="score-distribution",
               method="Over all outputs with a score; `values` counts the different ones."),
-        *([Table(f"{run.data.name}: agreement between metrics", known, decimals=2, kind="metric-agreement",
+        *([Table(Title(run.data.name, "agreement between metrics"), known, decimals=2, kind="metric-agreement",
                  method="Kendall's tau-b over all outputs that both metrics scored; lower-is-better metrics are "
                         "turned.")] if known else []),
     ]  # fmt: skip
