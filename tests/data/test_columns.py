@@ -100,7 +100,9 @@ def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
     numbered = rows(given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     data = ng.load(numbered)
     assert len(data.inputs) == INPUTS
-    assert said(data, "'id' numbers the rows", "--input id")
+    assert said(data, "'id' numbers the rows, so 'prompt' says which outputs belong together", "--input id")
+    (row,) = [r for r in ng.check(numbered) if r["column"] == "id"]
+    assert (row["why"], row["correction"]) == ("numbers the rows", "--input id")
     both = rows(given=None, id=lambda s, i: 10 * s + i, i=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     assert len(ng.load(both).inputs) == INPUTS
 

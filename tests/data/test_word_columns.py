@@ -1,12 +1,13 @@
 """Columns of words: each is read rightly, with a line that says how, or refused with the words found."""
 
 import datetime
+import pickle
 
 import polars as pl
 import pytest
 
 import nlgauge as ng
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, code_of
 
 REFUSED = "refused"
 
@@ -196,6 +197,10 @@ def test_yes_may_be_bad_and_the_words_for_it_are_offered():
     rows = [{"id": i, "hallucination": "yes" if i % 3 else "no", "bleu": i} for i in range(12)]
     (line,) = [note for note in ng.load(rows).notes if "of what?" in note]
     assert line.endswith("--metric +hallucination (or --human), and --values yes=0,no=1 where yes is bad")
+    assert code_of(line) == "answers" and code_of(pickle.loads(pickle.dumps(line))) == "answers"
+    ranks = [{"id": i, "difficulty": ["low", "high", "medium"][i % 3], "bleu": i} for i in range(12)]
+    (line,) = [note for note in ng.load(ranks).notes if code_of(note) == "answers"]
+    assert "--values" not in line
     turned = ng.load(rows, human="+hallucination", values="yes=0,no=1")
     assert turned.ratings["value"].to_list() == [0.0 if i % 3 else 1.0 for i in range(12)]
 

@@ -26,6 +26,7 @@ class Record:
     where: str
     number: int
     values: dict[str, Any]
+    place: str = ""  # where it is in its file: "line 3"
 
     def want(self, key: str, *kinds: type) -> Any:
         """The value of a key that must be there."""
@@ -83,17 +84,17 @@ def read_records(path: Path, encoding: str | None = None) -> list[Record]:
         found = parse_json(str(path), text)
         if not isinstance(found, list):
             raise DataError(f"{path}: found {shown(found)}, expected a list of objects.")
-        pairs = [(f"{path}, record {i}", i, value) for i, value in enumerate(found, 1)]
+        pairs = [(f"record {i}", i, value) for i, value in enumerate(found, 1)]
     else:
         check_lines(path, text)
         lines = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-        pairs = [(f"{path}, line {i}", i, parse_json(f"{path}, line {i}", line)) for i, line in lines]
+        pairs = [(f"line {i}", i, parse_json(f"{path}, line {i}", line)) for i, line in lines]
     if not pairs:
         raise DataError(f"{path}: the file holds no records.")
-    for where, _, value in pairs:
+    for place, _, value in pairs:
         if not isinstance(value, dict):
-            raise DataError(f"{where}: found {shown(value)}, expected an object.")
-    return [Record(where, i, value) for where, i, value in pairs]
+            raise DataError(f"{path}, {place}: found {shown(value)}, expected an object.")
+    return [Record(f"{path}, {place}", i, value, place) for place, i, value in pairs]
 
 
 def parse_json(where: str, text: str) -> Any:

@@ -49,7 +49,7 @@ class MtMetricsRatings:
                 raise DataError(f"{record.where}: another output of system '{key[0]}', segment {key[1]}, than before.")
             if (*key, rater) in seen:
                 raise DataError(f"{record.where}: repeats rater '{rater}' of {seen[*key, rater]} on the same output.")
-            seen[*key, rater] = record.where.rpartition(", ")[2]
+            seen[*key, rater] = record.place
             spans += error_spans(key, rater, record.children("errors"), {"output": output, "source": source})
         return Dataset.of(path.name, _frame(list(samples.values())), spans=frame_of(spans))
 

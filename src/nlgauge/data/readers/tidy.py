@@ -114,7 +114,7 @@ def _keys(outputs: Sequence[Record]) -> list[tuple[str, str]]:
         key = str(line.want("system", str, int)), str(line.want("input", str, int))
         if key in seen:
             raise DataError(f"{line.where}: repeats system '{key[0]}', input '{key[1]}' of {seen[key]}.")
-        seen[key] = line.where.rpartition(", ")[2]
+        seen[key] = line.place
     return list(seen)
 
 
