@@ -173,4 +173,4 @@ def test_digits_of_a_longer_number_are_not_weighed_as_ratings() -> None:
     assert expected_rating(apart, Scale.parse("1-5")) == pytest.approx(4.5)
     protocol = Judge(task="gao2025", aspect="coherence", mode="logprobs", scale="0-100", model="m").decided()
     read = protocol.read(split, Request("u", {}))
-    assert read.value == 85.0 and read.how.startswith("no logprobs of whole ratings")
+    assert read.value == 85.0 and read.note.startswith("no logprobs of whole ratings")

@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 
 from nlgauge.engines import Local
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, Note, code_of
 from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.metrics.batch import NEEDS, Usable, usable
 from nlgauge.registry import own_file
@@ -24,7 +24,6 @@ ScoreProgress = Callable[[int, int, str], None]
 # How a metric is run on a part of the samples: by itself, or through something that remembers.
 RunMetric = Callable[[Metric, Batch], Scores]
 
-CRASH = "the metric failed: "
 # Samples of a piece: so many that starting it costs nothing beside it, so few that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
 MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
@@ -120,9 +119,10 @@ def _check_crashes(columns: dict[str, Column]) -> None:
     crashes = {}
     for name, column in columns.items():
         reasons = [column.reasons.get(int(i), "") for i in np.flatnonzero(np.isnan(column.values))]
-        if len(reasons) < column.n or not any(why.startswith(CRASH) for why in reasons):
+        crash = next((why for why in reasons if code_of(why) == "crash"), None)
+        if len(reasons) < column.n or crash is None:
             return
-        crashes[name] = next(why for why in reasons if why.startswith(CRASH))
+        crashes[name] = crash
     raise NlgaugeError("; ".join(f"'{name}': {why}" for name, why in crashes.items()))
 
 
@@ -191,8 +191,8 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
         raise
     except Exception as error:  # one broken metric must not cost the others their work
         where = own_file(error)  # the name of the file will do: reasons are written into results
-        why = f"{CRASH}{type(error).__name__}: {error}" + (f" ({Path(where).name})" if where else "")
-        return np.full(len(batch), np.nan), dict.fromkeys(range(len(batch)), why), {}
+        why = f"the metric failed: {type(error).__name__}: {error}" + (f" ({Path(where).name})" if where else "")
+        return np.full(len(batch), np.nan), dict.fromkeys(range(len(batch)), Note(why, "crash")), {}
     if len(scores.values) != len(batch):
         raise NlgaugeError(f"'{metric}' gave {len(scores.values)} values for {len(batch)} outputs.")
     reasons = {i: why for i, why in scores.reasons.items() if np.isnan(scores.values[i])}

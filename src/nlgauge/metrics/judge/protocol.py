@@ -129,7 +129,7 @@ class JudgeProtocol:
             why = Counter(p.reason for p in read if p.value is None)
             if good:
                 values[i] = math.fsum(good) / len(good)
-                said = {p.how for p in read if p.how.startswith(("no logprobs", "without"))}
+                said = {p.note for p in read if p.note}
                 if why:
                     said.add(f"{len(read) - len(good)} of {len(read)} draws unscored")
                 if said:
@@ -164,9 +164,9 @@ class JudgeProtocol:
         if parsed.value is None:
             return self._filled(parsed, request)
         if self.mode == "logprobs":
-            return Parsed(parsed.value, _no_logprobs(reply))
+            return replace(parsed, note=_no_logprobs(reply))
         if reply.dropped:
-            return Parsed(parsed.value, f"without {', '.join(reply.dropped)}, which the server refused")
+            return replace(parsed, note=f"without {', '.join(reply.dropped)}, which the server refused")
         return parsed
 
     def _filled(self, parsed: Parsed, request: Request) -> Parsed:
@@ -176,7 +176,7 @@ class JudgeProtocol:
         rng = np.random.default_rng(int.from_bytes(request.key[:8], "big"))
         points = self.scale.points()
         value = float(rng.choice(points)) if points else float(rng.uniform(self.scale.low, self.scale.high))
-        return Parsed(value, "without a rating in the reply: a random one was filled in")
+        return Parsed(value, "random", note="without a rating in the reply: a random one was filled in")
 
     def unread(self, batch: Batch, found: Found) -> dict[bytes, tuple[str, str]]:
         """Replies that came and say nothing that could be read: why, and the text."""

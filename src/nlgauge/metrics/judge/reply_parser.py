@@ -92,11 +92,12 @@ RULES = {
 
 @dataclass(frozen=True)
 class Parsed:
-    """The rating, or None with the reason; `how` names the rule that found it."""
+    """The rating, or None with the reason; `how` names the rule that found it, `note` says what is unusual about it."""
 
     value: float | None
     how: str = ""
     reason: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def parse(reply: str, scale: Scale) -> Parsed:
     >>> parse("It repeats itself. Rating: 4/5", five).value, parse("Three stars.", five).value
     (4.0, 3.0)
     >>> parse("Rating: 7", five)
-    Parsed(value=None, how='', reason='rating 7 is outside 1-5')
+    Parsed(value=None, how='', reason='rating 7 is outside 1-5', note='')
     """
     text = _plain(reply)
     if not text.strip():
