@@ -110,6 +110,7 @@ def test_one_draw_is_the_mean_over_draws_and_levels_are_cut() -> None:
     assert at["judge", "one draw"]["value"] == pytest.approx(np.mean(single))
     assert ("len", "one draw") not in at
     assert at["judge", "2 levels"]["unique"] == 2
+    assert (at["judge", "2 levels"]["levels"], at["judge", "as it is"]["levels"]) == (2, None)
     cut = coarse(panel.metrics["judge"], 2).ravel()
     assert at["judge", "2 levels"]["value"] == pytest.approx(kendalltau(cut, panel.human.ravel()).statistic)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, Note, code_of
 from nlgauge.papers import (
     Difference,
     Key,
@@ -154,14 +154,14 @@ def _numbered(rows: list[Row]) -> list[str]:
     reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
     for row in rows:
         row["why"] = f"[{reasons.index(row['reason']) + 1}]" if row["reason"] else ""
-    return [f"[{i}] {reason}" for i, reason in enumerate(reasons, 1)]
+    return [Note(f"[{i}] {reason}", f"[{i}]") for i, reason in enumerate(reasons, 1)]
 
 
 def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
     """The cells with these verdicts; the counts below stay those of the whole table."""
     rows = [row for row in table.rows if row["verdict"] in wanted]
     needed = {row["why"] for row in rows}
-    notes = [n for n in table.notes if not n.startswith("[") or n.split(" ")[0] in needed]
+    notes = [n for n in table.notes if code_of(n) not in {row["why"] for row in table.rows} - needed - {""}]
     shown = [c for c in table.shown if c != "why" or needed - {""}]
     return replace(table, rows=rows, notes=notes, shown=shown)
 

@@ -35,11 +35,11 @@ def folder(without: str = "meteor(synonyms=False)") -> Path:
     for place in _places():
         if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
             return place
-    raise NeedsMissing(
+    needed = (
         'synonyms need WordNet 3.0: apt install wordnet-base, or pip install "nlgauge[wordnet]", or set '
-        "NLGAUGE_WORDNET to "
-        f"its folder; or score without them: {without}."
+        "NLGAUGE_WORDNET to its folder"
     )
+    raise NeedsMissing(f"{needed}; or score without them: {without}.", needed=needed)
 
 
 def _places() -> Iterator[Path]:

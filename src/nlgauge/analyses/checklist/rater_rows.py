@@ -187,10 +187,11 @@ def human_name(aspect: str) -> str:
     return f"human: {aspect}"
 
 
-def row_words(rows: RaterRows) -> str:
-    """What the rows are, for method sentences."""
-    raters = rows.unit == "rater" and bool(rows.panel.raters)
-    return "one row a rater, the metric's score repeated" if raters else "one row an output"
+def row_words(rows: RaterRows, scores: bool = True) -> str:
+    """What the rows are, for method sentences; `scores`: they hold a metric's too."""
+    if rows.unit != "rater" or not rows.panel.raters:
+        return "one row an output"
+    return "one row a rater, the metric's score repeated" if scores else "one row a rater"
 
 
 def _mean_of(parts: list[Array]) -> Array:

@@ -129,7 +129,7 @@ def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -
     try:
         lines = _thesaurus(rows["output"].to_list()) if "synonym" in kinds else {}
     except NeedsMissing as error:
-        skipped["synonym"] = str(error).partition("; or score")[0]
+        skipped["synonym"] = error.refusals[0].values.get("needed", str(error))
         lines = {}
     words = sorted({word for text in rows["output"] for word in INSIDE.findall(text)})
     if len(words) > POOL:

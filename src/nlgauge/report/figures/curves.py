@@ -152,8 +152,8 @@ def fineness_lines(table: Table) -> go.Figure:
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
     level = next((g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), "")
     shown = [m for m in measures if m.startswith(f"{level}/")][:3]
-    versions = distinct(table, "version")
-    coarse = sorted((v for v in versions if v.endswith("levels")), key=lambda v: -int(v.split()[0]))
+    versions, cut = distinct(table, "version"), {r["version"]: r["levels"] for r in table if r["levels"]}
+    coarse = sorted(cut, key=lambda v: -cut[v])
     order = [*(v for v in ("one draw", "as it is") if v in versions), *coarse]
     drawn, places = panels([label(m) for m in shown], most=3)
     for k, judge in enumerate(judges):

@@ -59,7 +59,7 @@ def trust_words(table: Table, run: Run) -> str:
     steady = [r["measure"] for r in table if r["steady"]]
     less = f"how steady {gate} is, these data do not tell"
     if mine is not None:
-        shown = "is not shown" if "is one of them." in table.answers[0] else "is shown"
+        shown = "is not shown" if gate in table.facts["alike"] else "is shown"
         less = f"that it is less steady {shown} ({two(mine['rc'])} and {two(mine['dp'])})"
     return (
         f"{some(steady)} {'is' if len(steady) == 1 else 'are'} steady (agreement of two halves of the inputs "

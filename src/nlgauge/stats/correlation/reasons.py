@@ -40,14 +40,13 @@ def _too_few_points(facts: Coefficient, grouping: str, n: int) -> str:
 def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -> str:
     from nlgauge.stats.correlation.panel_kernels import BOTH_CONSTANT, HUMAN_CONSTANT, METRIC_CONSTANT, TOO_FEW
 
+    points = "systems" if grouping == "system" else "outputs"
     said = {
-        TOO_FEW: "fewer than 2 outputs have both scores",
-        METRIC_CONSTANT: "the metric gives all outputs the same score",
-        HUMAN_CONSTANT: "people gave all outputs the same score",
-        BOTH_CONSTANT: "neither the metric nor people tell any outputs apart",
+        TOO_FEW: f"fewer than 2 {points} have both scores",
+        METRIC_CONSTANT: f"the metric gives all {points} the same score",
+        HUMAN_CONSTANT: f"people gave all {points} the same score",
+        BOTH_CONSTANT: f"neither the metric nor people tell any {points} apart",
     }
-    if grouping == "system":
-        said = {code: text.replace("outputs", "systems") for code, text in said.items()}
     codes, times = np.unique(stats.state[k], return_counts=True)
     counted = {int(c): int(t) for c, t in zip(codes, times, strict=True)}
     group = {"input": "input", "item": "system"}.get(grouping)
