@@ -36,6 +36,7 @@ def read_results(path: Path) -> dict[str, Any]:
         not isinstance(values, dict)
         or not isinstance(values.get("values"), dict)
         or not isinstance(values.get("inputs"), list)
+        or not isinstance(values.setdefault("units", {}), dict)
     ):
         raise DataError(f"{path}: it holds no values per input; write it again with this version.")
     for key, inside in (

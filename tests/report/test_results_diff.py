@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
+from nlgauge.data.load import load
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
-from nlgauge.report.results import per_input
+from nlgauge.report.results import per_input, results_of
 from nlgauge.report.sections import Run
 from nlgauge.results_file import SCHEMA, read_results, write_results
 from nlgauge.session import Selection
@@ -247,3 +249,40 @@ def test_report_is_run_by_another_name(tmp_path: Path) -> None:
     }
     assert [s["key"] for s in found["sections"]][:3] == ["evaluated", "people", "agrees"]
     assert set(found["per_input"]["values"]["quality"]) == {"bleu", "ter", "chrf"}
+
+
+def test_trials_of_one_input_are_one_unit(tmp_path: Path, old: list[float | None]) -> None:
+    """Values that repeat for each trial give the p-value of the inputs, not that of many more rows."""
+    few, lower = old[:12], [v and v - 0.02 * (k % 4 - 1) for k, v in enumerate(old[:12])]
+    (once,) = compared(tmp_path, results({"m": few}), results({"m": lower}))
+    names = [f"i{k}" + (f" #{t}" if t > 1 else "") for k in range(12) for t in range(1, 6)]
+    units = {name: name.partition(" ")[0] for name in names if " " in name}
+    files = [results({"m": [v for v in values for _ in range(5)]}, names) for values in (few, lower)]
+    (apart,) = compared(tmp_path, *files)
+    for found in files:
+        found["per_input"]["units"] = units
+    table = compared(tmp_path, *files)
+    (many,) = table
+    assert (many["p"], many["inputs"], many["least_p"]) == (once["p"], 12, once["least_p"])
+    assert many["change"] == pytest.approx(once["change"]) and apart["p"] < many["p"]
+    assert any(note.startswith("60 rows belong to 12 inputs") for note in table.notes)
+
+
+def test_a_gate_against_results_takes_the_trials_of_one_input_as_one_unit() -> None:
+    rng = np.random.default_rng(0)
+    people = rng.integers(1, 6, (4, 30))
+    runs = [people + rng.normal(0, noise, people.shape) for noise in (1.0, 1.5)]
+
+    def intervals(trials: int) -> tuple[float, float, float]:
+        old, new = (
+            load([
+                {"system": f"s{s}", "id": f"q{i}", "trial": t, "judge": run[s, i], "human_score": int(people[s, i])}
+                for s, i, t in product(range(4), range(30), range(trials))
+            ])
+            for run in runs
+        )  # fmt: skip
+        earlier = EarlierRun.of_results("old", results_of(Run(Selection(old)), []))
+        (row,) = earlier.changes(new.panel(), ["input/pairwise-accuracy"])
+        return row["value"], row["low"], row["high"]
+
+    assert intervals(3) == pytest.approx(intervals(1))

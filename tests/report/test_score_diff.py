@@ -70,3 +70,24 @@ def test_rows_that_people_rate_otherwise_now_are_left_out(tmp_path: Path) -> Non
     changed = int((LABELS[:10] != 3).sum())
     assert table.rows[0]["inputs"] == 120 - changed
     assert any(f"{changed} rows that people rate otherwise now" in note for note in table.notes)
+
+
+def test_trials_of_one_input_are_one_unit(tmp_path: Path) -> None:
+    """Four equal trials of each input tell no more than one: the p-value is that of the inputs."""
+    old, new = judged(1.0), judged(0.7, seed=5)
+    (once,) = diff(tmp_path, old, new)
+    made = []
+    for name, scores in (("many", old), ("again", new)):
+        rows = [
+            {"id": i, "trial": t, "judge_score": scores[i], "human_score": LABELS[i]}
+            for i in range(120)
+            for t in range(4)
+        ]
+        made.append(ng.report(pl.DataFrame(rows), tmp_path / f"{name}.html", quick=True).results)
+    table = ng.diff(*made)
+    (many,) = table
+    assert (many["old"], many["new"]) == pytest.approx((once["old"], once["new"]))
+    assert many["p"] == pytest.approx(once["p"], abs=0.02) and many["least_p"] == once["least_p"]
+    assert any("480 rows belong to 120 inputs" in note for note in table.notes)
+    shift = {r["measure"]: r["inputs"] for r in ng.drift(made[0], made[1])}
+    assert shift["judge_shift"] == 120

@@ -133,3 +133,21 @@ def test_the_command_ends_with_the_documented_codes(tmp_path: Path, people: list
         )
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_trials_of_one_input_are_one_unit(tmp_path: Path, people: list[int | None]) -> None:
+    """Three equal trials of each input lower no p-value, and their single flips are no independent evidence."""
+    before, after = judge(people, 0.9, 1), judge(people, 0.6, 2)
+
+    def trials(verdicts: list[int]) -> ng.Dataset:
+        rows = [
+            {"id": f"q{i}", "trial": t, "judge": j, "human_label": p}
+            for i, (j, p) in enumerate(zip(verdicts, people, strict=True))
+            for t in range(3)
+        ]
+        return ng.load(pl.DataFrame(rows, strict=False), metrics="judge", human={"label": "human_label"})
+
+    (once,) = compared(tmp_path, table(before, people), table(after, people))
+    (many,) = compared(tmp_path, trials(before), trials(after))
+    assert (many["inputs"], many["change"]) == (3 * once["inputs"], pytest.approx(once["change"]))
+    assert many["p"] == pytest.approx(once["p"], abs=0.05) and many["least_p"] >= 1 / 10_000

@@ -191,6 +191,9 @@ def run_of_judge(data: Any, system: str = UNNAMED) -> Dataset:
     keys_frame = pl.DataFrame(list(rows), schema={"system": pl.String, "input": pl.String}, orient="row")
     names = dict.fromkeys(name for scores in rows.values() for name in scores)
     made = Dataset.of(path.name, keys_frame, ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"))
+    if units := results["per_input"]["units"]:
+        names_of = [units.get(i, i) for i in keys_frame["input"]]
+        made = replace(made, samples=made.samples.with_columns(pl.Series("unit", names_of)), cluster="unit")
     made = made.with_scores({name: [scores.get(name) for scores in rows.values()] for name in names})
     return replace(made, signatures=results["signatures"])
 

@@ -24,6 +24,7 @@ from nlgauge.results_file import read_results
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
+from nlgauge.types import Ints
 
 DRAWS = 9999
 WORSE, LOWER, SAME, HIGHER, BETTER = ("dropped", "lower, within chance", "no change", "higher, within chance", "rose")
@@ -85,22 +86,24 @@ def compare_results(
     common = [(k, at[str(i)]) for k, i in enumerate(first["inputs"]) if str(i) in at]
     if not common:
         raise DataError(f"{old} and {new}: they have no input in common; compare two runs on the same inputs.")
+    units = {**second["units"], **first["units"]}  # of trials and of parts of documents
+    codes = _codes([units.get(i := str(first["inputs"][k]), i) for k, _ in common])
     pairs, vanished, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
     rows, words = [], []
     for a, m in pairs:
         f, g = files["old"], files["new"]
         verdicts = [verdict_changes.has_verdicts(found, a, m) for found in (f, g)]
         if measure is None and all(verdicts):
-            row, said = verdict_changes.verdict_change(f["verdicts"][a], g["verdicts"][a], m, DRAWS, seed)
+            row, said = verdict_changes.verdict_change(f["verdicts"][a], g["verdicts"][a], m, units, DRAWS, seed)
         elif measure is None and not any(verdicts) and all(score_changes.has_scores(found, a, m) for found in (f, g)):
-            row, said = score_changes.score_change(f["one_system"][a], g["one_system"][a], m, DRAWS, seed)
+            row, said = score_changes.score_change(f["one_system"][a], g["one_system"][a], m, units, DRAWS, seed)
         else:
             row, said = {}, ""
         if row:
             rows.append({"aspect": a, "metric": m, **row})
             words.append(f"{m} on {a}: {said}.")
         else:
-            rows.append(_row(a, m, first["values"][a][m], second["values"][a][m], common, seed))
+            rows.append(_row(a, m, first["values"][a][m], second["values"][a][m], common, codes, seed))
             rows[-1]["measure"] = name
     tested = [r for r in rows if np.isfinite(r["p"])]
     for row, p in zip(tested, holm([r["p"] for r in tested]), strict=True):
@@ -109,11 +112,16 @@ def compare_results(
         row["verdict"], row["fails"] = _verdict(row, len(tested), alpha, fail_drop)
     nothing = [None] * len(second["inputs"])
     for a, m in vanished:
-        row = _row(a, m, first["values"][a][m], nothing, common, seed)
+        row = _row(a, m, first["values"][a][m], nothing, common, codes, seed)
         rows.append({**row, "measure": name, "verdict": VANISHED, "fails": False})
     left = len(first["inputs"]) + len(second["inputs"]) - 2 * len(common)
     if left:
         notes.append(f"{left} inputs are in one file only and left out.")
+    if codes.max() + 1 < len(common):
+        notes.append(
+            f"{len(common):,} rows belong to {codes.max() + 1:,} inputs (trials) or documents: the rows of one are one "
+            "unit of every test."
+        )
     if lost := sum(r["lost"] for r in rows if r["verdict"] != VANISHED):
         notes.append(
             f"{lost} values of inputs that the old run has are missing in the new one (constant or unscored there)."
@@ -210,8 +218,14 @@ def _shared(
     return wanted, [pair for pair in chosen if pair not in every[1]], notes
 
 
+def _codes(names: Sequence[str]) -> Ints:
+    """The number of each name, in the order in which they first stand there."""
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return np.array([place[name] for name in names], np.int64)
+
+
 def _row(
-    aspect: str, metric: str, old: list[Any], new: list[Any], common: list[tuple[int, int]], seed: int
+    aspect: str, metric: str, old: list[Any], new: list[Any], common: list[tuple[int, int]], codes: Ints, seed: int
 ) -> Row:  # fmt: skip
     a = np.array([np.nan if old[i] is None else old[i] for i, _ in common], float)
     b = np.array([np.nan if new[j] is None else new[j] for _, j in common], float)
@@ -224,7 +238,10 @@ def _row(
     mean = [float(v.mean()) if len(v) else float("nan") for v in (a, b)]
     # One seed for all rows: p depends neither on the other metrics nor on their order.
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    p = mean_test(b, a, "permutation", draws=DRAWS, rng=rng) if len(a) > 1 else float("nan")
+    unit = np.unique(codes[both], return_inverse=True)[1]
+    sums = [np.bincount(unit, v).astype(float) for v in (b, a)]
+    n = len(sums[0])
+    p = mean_test(sums[0], sums[1], "permutation", draws=DRAWS, rng=rng) if n > 1 else float("nan")
     change = float((b - a).mean()) if len(a) else float("nan")
     return {
         "aspect": aspect,
@@ -234,8 +251,8 @@ def _row(
         "change": change,
         "p": p,
         "p_corrected": float("nan"),
-        "inputs": len(a),
-        "least_p": max(2.0 ** (1 - len(a)), 1 / (DRAWS + 1)),
+        "inputs": n,
+        "least_p": max(2.0 ** (1 - n), 1 / (DRAWS + 1)),
         **counts,
     }
 

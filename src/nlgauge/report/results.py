@@ -48,7 +48,7 @@ def per_input(run: Run) -> dict[str, Any]:
     measure = Measure.parse(run.gate)
     if measure.grouping != "input":
         raise NlgaugeError(f"--gate {run.gate}: only input/… measures have a value per input to compare.")
-    found: dict[str, Any] = {"measure": str(measure), "inputs": [], "values": {}}
+    found: dict[str, Any] = {"measure": str(measure), "inputs": [], "units": {}, "values": {}}
     for aspect in run.aspects:
         try:
             panel = run.source.panel(aspect)
@@ -56,6 +56,7 @@ def per_input(run: Run) -> dict[str, Any]:
         except DataError:
             continue  # nothing rated or scored here; the tables say so
         found["inputs"] = list(panel.inputs)  # the same for all aspects: rated on any
+        found["units"] = {i: unit for i, unit in zip(panel.inputs, panel.units, strict=True) if unit != i}
         found["values"][aspect] = {m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)}
     return found
 

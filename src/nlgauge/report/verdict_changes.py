@@ -16,7 +16,7 @@ AGREEMENT = "agreement"
 METHOD = (
     "agreement: the share of labelled rows on which judge and people say the same, on the rows that both runs have "
     "with the same label; McNemar's test (mid-P) of the rows that one run has right and the other wrong (where an "
-    "input has several rows, the signs of whole inputs are flipped)"
+    "input or a document has several rows, the signs of all its rows are flipped together)"
 )
 
 
@@ -25,16 +25,17 @@ def has_verdicts(results: Mapping[str, Any], aspect: str, metric: str) -> bool:
 
 
 def verdict_change(
-    old: Mapping[str, Any], new: Mapping[str, Any], metric: str, draws: int, seed: int
+    old: Mapping[str, Any], new: Mapping[str, Any], metric: str, units: Mapping[str, str], draws: int, seed: int
 ) -> tuple[Row, str]:
-    """The row of the table (without aspect and metric), and what it means in words."""
+    """The row of the table (without aspect and metric), and what it means in words; `units`: input → its cluster."""
     found = paired_verdicts(old, new, metric)
     pairs, lost, gained = found.pairs, found.lost, found.gained
     right = np.array([[p.people == p.old, p.people == p.new] for p in pairs], float).reshape(-1, 2)
     worse, better = (int((right[:, a] > right[:, b]).sum()) for a, b in ((0, 1), (1, 0)))
-    n, inputs = len(pairs), len({p.input for p in pairs})
+    names = [units.get(p.input, p.input) for p in pairs]
+    n, inputs = len(pairs), len(set(names))
     clustered = inputs < n
-    p = _p_by_inputs(pairs, right, draws, seed) if clustered else sign_test(worse, worse + better)
+    p = _p_by_units(names, right, draws, seed) if clustered else sign_test(worse, worse + better)
     mean = right.mean(axis=0).tolist() if n else [float("nan")] * 2
     row = {
         "measure": AGREEMENT, "old": mean[0], "new": mean[1], "change": (better - worse) / n if n else float("nan"),
@@ -45,8 +46,8 @@ def verdict_change(
     return row, _words(pairs, row, found.relabelled)
 
 
-def _p_by_inputs(pairs: list[VerdictPair], right: np.ndarray, draws: int, seed: int) -> float:
-    _, at = np.unique([p.input for p in pairs], return_inverse=True)
+def _p_by_units(names: list[str], right: np.ndarray, draws: int, seed: int) -> float:
+    _, at = np.unique(names, return_inverse=True)
     old, new = (np.bincount(at, right[:, k]).astype(float) for k in (0, 1))
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     return float(mean_test(new, old, "permutation", draws=draws, rng=rng)) if len(old) > 1 else float("nan")

@@ -145,14 +145,16 @@ class EarlierRun:
         known = np.array([i in then for i in panel.inputs])
         lost = int((np.isfinite(old) & ~np.isfinite(now)).sum())
         gained = int((known & ~np.isfinite(old) & np.isfinite(now)).sum())
-        n = int(both.sum())
-        if n < 10:
-            return _row(Figure(math.nan, n=n, reason=f"needs at least 10 inputs with a value in both, found {n}"))
+        n, unit = int(both.sum()), np.unique(np.array(panel.units)[both], return_inverse=True)[1]
+        units = len(set(unit.tolist()))
+        if units < 10:
+            return _row(Figure(math.nan, n=n, reason=f"needs at least 10 inputs with a value in both, found {units}"))
         from scipy.special import stdtrit
 
         gap = now[both] - old[both]
-        half = float(stdtrit(n - 1, (1 + level) / 2)) * float(gap.std(ddof=1)) / math.sqrt(n)
         mean = float(gap.mean())
+        error = math.sqrt(float((np.bincount(unit, gap - mean) ** 2).sum()) * units / (units - 1)) / n
+        half = float(stdtrit(units - 1, (1 + level) / 2)) * error
         return {**_row(Figure(mean, mean - half, mean + half, n=n), lost, gained), "unit": "inputs"}
 
 

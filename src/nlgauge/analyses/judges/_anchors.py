@@ -92,7 +92,7 @@ def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -
     anchor_keys = pairs.select(pl.col(f"{k} new" if sampled else k).alias(k) for k in KEY)
     rest = (first, second)[sampled].join(anchor_keys, on=KEY, how="anti", maintain_order="left")
     inputs.append(rest["input"].to_list())
-    unit = {**unit_by_input(new), **unit_by_input(old)}
+    unit = {i: of for run in (new, old) for i, of in unit_by_input(run).items() if of != i}
     names, codes = np.unique(np.array([unit.get(i, i) for part in inputs for i in part], np.str_), return_inverse=True)
     of_old_run, of_new_run, of_anchors, of_rest = np.split(
         codes.astype(np.int64), np.cumsum([len(part) for part in inputs[:3]])
