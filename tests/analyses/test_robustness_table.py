@@ -18,6 +18,7 @@ from nlgauge.data.example import example
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.report.figures import figure_of
+from nlgauge.text.wordnet import folder
 
 
 @dataclass(frozen=True)
@@ -162,14 +163,13 @@ def test_versions_that_come_out_alike_are_one_pair() -> None:
 
 
 def test_what_cannot_be_done_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(word: str) -> tuple[str, ...]:
-        raise NeedsMissing("synonyms need WordNet 3.0: apt install wordnet-base; or score without them: x.")
-
-    monkeypatch.setattr("nlgauge.text.thesaurus.same_meaning", absent)
+    monkeypatch.setattr("nlgauge.text.wordnet._places", lambda: iter(()))
+    monkeypatch.setattr("nlgauge.text.thesaurus.same_meaning", lambda word: folder())
     table = robustness(FOUR, metrics=["length"])
     assert not {"copy", "synonym"} & {row["perturbation"] for row in table}
     assert "copy left out: the data have neither sources nor contexts." in table.notes
-    assert "synonym left out: synonyms need WordNet 3.0: apt install wordnet-base." in table.notes
+    (synonym,) = [note for note in table.notes if note.startswith("synonym left out: synonyms need WordNet 3.0: apt")]
+    assert synonym.endswith("or set NLGAUGE_WORDNET to its folder.")
     assert any(note.startswith("4 outputs are few") for note in table.notes)
 
 
