@@ -20,7 +20,7 @@ from bench import _estimate_worlds as estimates
 from bench._trust_page import table
 from bench._verdict_worlds import JUDGES, cells_of, true_values
 from bench._worlds import World, panel, truth
-from nlgauge.door.limits import (
+from nlgauge.api.limits import (
     FAILED,
     LEVEL,
     PASSED,

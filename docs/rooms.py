@@ -17,7 +17,7 @@ IMAGE = HERE / "images" / "rooms.svg"
 ROOMS = {
     "cli": "one file per verb: parses, prints",
     "report": "the page, its sections and figures",
-    "door": "public functions: correlate, score, …",
+    "api": "public functions: correlate, score, …",
     "papers": "the five papers, published sets",
     "session": "Selection: data and what was asked for",
     "analyses": "one question each: Panel to Table",

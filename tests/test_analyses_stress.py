@@ -13,7 +13,7 @@ import pytest
 import nlgauge as ng
 from nlgauge import registry
 from nlgauge.engines import Local, using
-from test_door import MORE
+from test_api import MORE
 
 # `make stress` asks for 50 rounds with 1, 2 and 8 threads (minutes). Else one round on the most threads, without the
 # analyses that take longest.

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import nlgauge
 from nlgauge import registry
 from nlgauge.cli import build
-from nlgauge.door import installation as doctor
+from nlgauge.api import installation as doctor
 
 REPO = Path(__file__).resolve().parent.parent
 SRC = REPO / "src"

@@ -16,7 +16,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.session import Selection
 from nlgauge.table import Layout, Table, joined
 from nlgauge.terminal import shown
-from test_door import MORE
+from test_api import MORE
 
 LONG = [
     "bleurt-0.2", "bertscore(model='microsoft/deberta-xlarge-mnli',layer=40)", "comet-22_wmt22-comet-da",

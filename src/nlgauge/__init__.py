@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from nlgauge.data.example import example
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
-    from nlgauge.door.choices import rank
-    from nlgauge.door.gate import gate
-    from nlgauge.door.guarding import bias, drift, jury
-    from nlgauge.door.guide import docs
-    from nlgauge.door.installation import doctor
-    from nlgauge.door.labelling import next_to_label
-    from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
-    from nlgauge.door.scores import align, judge, score
-    from nlgauge.door.tuning import split
+    from nlgauge.api.choices import rank
+    from nlgauge.api.gate import gate
+    from nlgauge.api.guarding import bias, drift, jury
+    from nlgauge.api.guide import docs
+    from nlgauge.api.installation import doctor
+    from nlgauge.api.labelling import next_to_label
+    from nlgauge.api.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
+    from nlgauge.api.scores import align, judge, score
+    from nlgauge.api.tuning import split
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.joint_training import JointPlan, train_joint
@@ -73,44 +73,44 @@ _HOME = {
     "Store": "nlgauge.scoring.store",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
-    "agreement": "nlgauge.door.questions",
-    "align": "nlgauge.door.scores",
-    "analyse": "nlgauge.door.questions",
+    "agreement": "nlgauge.api.questions",
+    "align": "nlgauge.api.scores",
+    "analyse": "nlgauge.api.questions",
     "available": "nlgauge.report.listing",
-    "bias": "nlgauge.door.guarding",
+    "bias": "nlgauge.api.guarding",
     "check": "nlgauge.papers.catalogue.load",
-    "compare": "nlgauge.door.questions",
-    "correlate": "nlgauge.door.questions",
+    "compare": "nlgauge.api.questions",
+    "correlate": "nlgauge.api.questions",
     "diff": "nlgauge.report.changes:compare_results",
-    "docs": "nlgauge.door.guide",
-    "doctor": "nlgauge.door.installation",
-    "drift": "nlgauge.door.guarding",
-    "estimate": "nlgauge.door.questions",
+    "docs": "nlgauge.api.guide",
+    "doctor": "nlgauge.api.installation",
+    "drift": "nlgauge.api.guarding",
+    "estimate": "nlgauge.api.questions",
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
-    "gate": "nlgauge.door.gate",
+    "gate": "nlgauge.api.gate",
     "get_set": "nlgauge.papers.catalogue.published_sets",
-    "judge": "nlgauge.door.scores",
-    "jury": "nlgauge.door.guarding",
+    "judge": "nlgauge.api.scores",
+    "jury": "nlgauge.api.guarding",
     "large_intervals": "nlgauge.analyses.agreement.large_intervals",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
     "merge": "nlgauge.scoring.shards",
-    "next_to_label": "nlgauge.door.labelling",
+    "next_to_label": "nlgauge.api.labelling",
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
-    "rank": "nlgauge.door.choices",
+    "rank": "nlgauge.api.choices",
     "reproduce": "nlgauge.papers.reproduce",
-    "score": "nlgauge.door.scores",
-    "select": "nlgauge.door.questions",
+    "score": "nlgauge.api.scores",
+    "select": "nlgauge.api.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
-    "split": "nlgauge.door.tuning",
-    "stability": "nlgauge.door.questions",
+    "split": "nlgauge.api.tuning",
+    "stability": "nlgauge.api.questions",
     "stream": "nlgauge.scoring.stream",
     "train_aligner": "nlgauge.metrics.alignment.training",
     "train_joint": "nlgauge.metrics.alignment.joint_training",
-    "verdicts": "nlgauge.door.questions",
+    "verdicts": "nlgauge.api.questions",
 }
 
 __all__ = [

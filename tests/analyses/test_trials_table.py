@@ -12,7 +12,7 @@ import pytest
 import nlgauge as ng
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.estimation.trials import pass_at_k, pass_hat_k, trial_icc
-from test_door import MORE, with_trials
+from test_api import MORE, with_trials
 
 
 def rows(inputs: int = 40, trials: int = 5, *, text: str = "{i} {t}", seed: int = 1) -> Iterator[dict[str, Any]]:

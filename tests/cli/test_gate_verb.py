@@ -51,7 +51,7 @@ def test_the_labels_named_decide_in_about_four_of_five_data_sets() -> None:
 
 
 def test_failures_are_those_of_holm() -> None:
-    from nlgauge.door.limits import correct_failures
+    from nlgauge.api.limits import correct_failures
     from nlgauge.stats.tests.corrections import holm
 
     rng = np.random.default_rng(5)

@@ -166,7 +166,7 @@ def served(words: list[str]) -> str:
 def analyses() -> Iterator[tuple[str, dict[str, Any]]]:
     """(analysis, its JSON) of every registered analysis, on data that it answers."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from test_door import MORE
+    from test_api import MORE
 
     for name in registry.names("analysis"):
         made, options = MORE.get(name, (ng.example, {}))

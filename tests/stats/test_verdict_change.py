@@ -9,7 +9,7 @@ import pytest
 from bench.gate import EIGHT, true_change
 from scipy.stats import binom
 
-from nlgauge.door.limits import FIGURES
+from nlgauge.api.limits import FIGURES
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.curves import roc_area
 from nlgauge.stats.agreement.two_by_two import verdict_figures

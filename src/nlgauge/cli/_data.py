@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.cli import _options as o
-from nlgauge.door.questions import dataset
+from nlgauge.api.questions import dataset
 from nlgauge.errors import NlgaugeError, merge_refusals
 from nlgauge.registry import names_code
 from nlgauge.session import Selection

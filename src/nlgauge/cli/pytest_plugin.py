@@ -69,8 +69,8 @@ class JudgeGate:
         self, data: Any, minimum: Any = None, *, judge: Callable[[dict[str, Any]], Any] | None = None,
         undecided: str | None = None, **options: Any,
     ) -> Table:  # fmt: skip
-        from nlgauge.door.gate import gate
-        from nlgauge.door.limits import FAILED, UNDECIDED
+        from nlgauge.api.gate import gate
+        from nlgauge.api.limits import FAILED, UNDECIDED
         from nlgauge.errors import NlgaugeError
 
         way = undecided or self.config.getoption("--judge-undecided") or self.config.getini("judge_gate_undecided")
@@ -108,7 +108,7 @@ def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, 
     The function gets a row by the names of the file's own columns, and by NLGauge's (output, source, …).
     """
     from nlgauge.data.dataset import KEY
-    from nlgauge.door.questions import dataset
+    from nlgauge.api.questions import dataset
     from nlgauge.errors import DataError
 
     found = dataset(data)

@@ -86,8 +86,8 @@ def report(
     'unigram_f1 has the highest pairwise accuracy between systems, 0.95 [0.64, 1.00].'
     """
     from nlgauge.data.choice import listed
-    from nlgauge.door.guarding import run_of_judge
-    from nlgauge.door.questions import select
+    from nlgauge.api.guarding import run_of_judge
+    from nlgauge.api.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
     from nlgauge.report.answer import answer_of

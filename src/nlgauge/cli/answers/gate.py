@@ -51,7 +51,7 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    from nlgauge.door.gate import gate
+    from nlgauge.api.gate import gate
 
     table = gate(
         pick.clustered(cluster).with_family(family), _joined(minimum), against=against, max_drop=_joined(max_drop),

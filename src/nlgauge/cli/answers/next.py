@@ -26,7 +26,7 @@ from nlgauge.session import Selection
 
 if TYPE_CHECKING:
     from nlgauge.analyses.design.next_labels import Goal, How
-    from nlgauge.door.label_tasks import Tool
+    from nlgauge.api.label_tasks import Tool
 
 draw = o.panel("The draw")
 SHOWN = 5  # rows of the table on the screen, where a file holds them all
@@ -47,7 +47,7 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "File for those who label: .csv, or .json (Label Studio, or "
                                                         "Argilla with --tool argilla).")] = None,
 ) -> None:  # fmt: skip
-    from nlgauge.door.labelling import next_to_label
+    from nlgauge.api.labelling import next_to_label
 
     table = next_to_label(
         pick, budget, goal=cast("Goal", goal), how=cast("How | None", how), cut=cut, out=out,

@@ -21,7 +21,7 @@ from nlgauge.cli import _options as o
 def command(
     what: Annotated[str, typer.Argument(help="llms, skill, schema or columns.")] = "llms", format: o.Format = "table"
 ) -> None:
-    from nlgauge.door.guide import docs
+    from nlgauge.api.guide import docs
 
     text = docs(what)
     if format == "table":

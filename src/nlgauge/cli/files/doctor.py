@@ -13,6 +13,6 @@ from nlgauge.cli import _options as o
 
 
 def command(format: o.Format = "table", out: o.Out = None) -> None:
-    from nlgauge.door.installation import doctor
+    from nlgauge.api.installation import doctor
 
     o.show([doctor()], format, out)

@@ -29,7 +29,7 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "NAME.csv writes NAME.tune.csv and NAME.test.csv; by default "
                                                         ".jsonl beside the file, which loses nothing.")] = None,
 ) -> None:  # fmt: skip
-    from nlgauge.door.tuning import part_paths, split
+    from nlgauge.api.tuning import part_paths, split
     from nlgauge.looks import log_of
 
     out = out or Path(columns.file).with_suffix(".jsonl")  # which loses nothing

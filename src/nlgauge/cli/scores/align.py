@@ -42,7 +42,7 @@ def command(
 ) -> None:  # fmt: skip
     from rich.console import Console
 
-    from nlgauge.door.scores import align
+    from nlgauge.api.scores import align
 
     texts: dict[str, Any] = {"output": output, "source": source, "context": context, "references": reference or ()}
     found = align(file, metric, system=system, input=input, **texts)

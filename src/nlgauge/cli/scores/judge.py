@@ -112,7 +112,7 @@ def command(
         "structured": structured, "fill": fill, "rivals": rivals, "references": references, "pattern": pattern,
     }  # fmt: skip
     if prompts is not None:
-        from nlgauge.door.tuning import tuning_part
+        from nlgauge.api.tuning import tuning_part
 
         if setting:
             raise NlgaugeError("--prompts tries prompts, --setting names settings of a task: choose one.")

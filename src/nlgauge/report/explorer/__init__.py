@@ -40,7 +40,7 @@ def explore(
     """
     import webbrowser
 
-    from nlgauge.door.questions import select
+    from nlgauge.api.questions import select
     from nlgauge.errors import NeedsMissing
     from nlgauge.report.explorer.app import serve
     from nlgauge.report.explorer.label_file import GivenLabels

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.door.questions import analyse, dataset, select
+from nlgauge.api.questions import analyse, dataset, select
 from nlgauge.errors import DataError, NeedsMissing
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Scores of outputs, by metrics or by judges: the Python door to scoring."""
+"""Scores of outputs, by metrics or by judges: the Python interface to scoring."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.data.choice import listed
-from nlgauge.door.questions import dataset
+from nlgauge.api.questions import dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.registry import did_you_mean
 

@@ -1,4 +1,4 @@
-"""The Python door: the functions that `nlgauge` offers beside those of the rooms below.
+"""The Python interface: the functions that `nlgauge` offers beside those of the rooms below.
 
 questions: one function per question, and `select`; scores: metrics and judges on texts; listing: what there is;
 installation: doctor; labelling: what people should label next, label_tasks: the file for them.

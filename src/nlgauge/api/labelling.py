@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nlgauge.door.questions import select
+from nlgauge.api.questions import select
 
 if TYPE_CHECKING:
     from nlgauge.analyses.design.next_labels import Goal, How
-    from nlgauge.door.label_tasks import Tool
+    from nlgauge.api.label_tasks import Tool
     from nlgauge.table import Table
 
 
@@ -59,7 +59,7 @@ def next_to_label(
     (10, 0.2)
     """
     from nlgauge.analyses.design.next_labels import next_labels
-    from nlgauge.door.label_tasks import write_tasks
+    from nlgauge.api.label_tasks import write_tasks
 
     chosen = select(data)
     given = chosen.data

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nlgauge.analyses.verdicts.verdicts import CEILING
-from nlgauge.door.limits import (
+from nlgauge.api.limits import (
     ESTIMATES,
     FAILED,
     FIGURES,
@@ -26,7 +26,7 @@ from nlgauge.door.limits import (
     read_limits,
     verdict_row,
 )
-from nlgauge.door.questions import select
+from nlgauge.api.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
 from nlgauge.table import Row, Table, Title

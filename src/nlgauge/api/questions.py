@@ -1,4 +1,4 @@
-"""Questions one asks of data, a function each: the Python door to the analyses."""
+"""Questions one asks of data, a function each: the Python interface to the analyses."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from nlgauge.door.questions import analyse
+from nlgauge.api.questions import analyse
 
 if TYPE_CHECKING:
     from nlgauge.stats.ranking.ballots import TieModel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nlgauge.data.dataset import KEY
 from nlgauge.data.export import SUFFIXES, export
 from nlgauge.data.units import unit_by_input
-from nlgauge.door.questions import dataset
+from nlgauge.api.questions import dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.looks import begin_log, is_test_part, log_of
 

@@ -1,4 +1,4 @@
-"""The Python door: every analysis through it, the same signatures as methods of Dataset, frames of every kind in and
+"""The Python interface: every analysis through it, the same signatures as methods of Dataset, frames of every kind in and
 out.
 """
 
@@ -370,8 +370,8 @@ def test_the_door_lists_what_it_offers() -> None:
 
 def test_examples_of_the_door_run() -> None:
     for name in (
-        "nlgauge.door.questions",
-        "nlgauge.door.scores",
+        "nlgauge.api.questions",
+        "nlgauge.api.scores",
         "nlgauge.session",
         "nlgauge.report",
         "nlgauge.data.export",
