@@ -27,13 +27,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy as np
 import polars as pl
 
+from nlgauge.datasets import load_set
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
 from nlgauge.models import encoder as encoders
 from nlgauge.models.embeddings import BUDGET, embeddings
 from nlgauge.models.encoder import encoder
 from nlgauge.models.loading import folder_of
 from nlgauge.models.tensors import by_length, cores
-from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.score_batch import plainly, score_batch
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses.design.stability import stability
+from nlgauge.datasets import load_set
 from nlgauge.number import number
-from nlgauge.papers.catalogue import load_set
 from nlgauge.stats.correlation.measure import TWELVE
 
 MEASURES = [str(m) for m in TWELVE]

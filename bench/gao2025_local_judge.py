@@ -133,10 +133,10 @@ def _smollm2() -> str:
 
 def ask_all(args: argparse.Namespace) -> None:
     """Every setting on whole documents, in random order; the file is written anew after each."""
+    from nlgauge.datasets import load_set
     from nlgauge.metrics import Batch
     from nlgauge.metrics.judge.client import Asking, ask
     from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.papers.catalogue import load_set
     from nlgauge.papers.gao2025.judge_scores import Score, write_scores
     from nlgauge.scoring.judging import reread
     from nlgauge.scoring.replies import Replies

@@ -16,7 +16,7 @@ from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.correlation.groups import GROUPINGS
 
 if TYPE_CHECKING:
-    from nlgauge.papers.catalogue import Entry
+    from nlgauge.datasets import Entry
 
 HEAD = """# Measures
 
@@ -142,7 +142,7 @@ NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge da
 
 
 def data() -> str:
-    from nlgauge.papers.catalogue import entries
+    from nlgauge.datasets import entries
 
     found = entries()
     lines = [

@@ -18,7 +18,7 @@ ROOMS = {
     "cli": "one file per verb: parses, prints",
     "report": "the page, its sections and figures",
     "api": "public functions: correlate, score, …",
-    "papers": "the five papers, published sets",
+    "papers": "the five papers",
     "session": "Selection: data and what was asked for",
     "analyses": "one question each: Panel to Table",
     "scoring": "plan, run, store, engines",

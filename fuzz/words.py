@@ -15,6 +15,7 @@ from fuzz.readers import scratch
 from nlgauge.cli._options import listed
 from nlgauge.data.load import load
 from nlgauge.data.records import option_map, option_numbers
+from nlgauge.datasets.download import inside
 from nlgauge.metrics import metric_from_spec
 from nlgauge.metrics.judge.batch_files import read_batch
 from nlgauge.metrics.judge.cost import load_prices
@@ -24,7 +25,6 @@ from nlgauge.metrics.judge.replies import Memory, Request, read_reply
 from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import LIBRARY, load_task
-from nlgauge.papers.catalogue.download import inside
 from nlgauge.scoring.store import Store
 from nlgauge.spec import format_spec, parse_spec
 from nlgauge.stats.correlation.measure import Measure

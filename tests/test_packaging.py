@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 
 import nlgauge
 from nlgauge import registry
-from nlgauge.cli import build
 from nlgauge.api import installation as doctor
+from nlgauge.cli import build
 
 REPO = Path(__file__).resolve().parent.parent
 SRC = REPO / "src"

@@ -20,10 +20,10 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data import files
+from nlgauge.datasets import entries
+from nlgauge.datasets.download import inside
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.secret import Secret
-from nlgauge.papers.catalogue import entries
-from nlgauge.papers.catalogue.download import inside
 from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.spec import parse_spec
 

@@ -13,10 +13,6 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.analyses.design.simulated_data import simulated as simulate
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.data.example import example
-    from nlgauge.data.export import export
-    from nlgauge.data.panel import Panel
     from nlgauge.api.choices import rank
     from nlgauge.api.gate import gate
     from nlgauge.api.guarding import bias, drift, jury
@@ -26,6 +22,14 @@ if TYPE_CHECKING:
     from nlgauge.api.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
     from nlgauge.api.scores import align, judge, score
     from nlgauge.api.tuning import split
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.data.example import example
+    from nlgauge.data.export import export
+    from nlgauge.data.panel import Panel
+    from nlgauge.datasets import load_set
+    from nlgauge.datasets.load import check, load
+    from nlgauge.datasets.published_sets import get_set
+    from nlgauge.datasets.published_sets import sets_table as published_sets
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.joint_training import JointPlan, train_joint
@@ -33,10 +37,6 @@ if TYPE_CHECKING:
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
     from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.papers.catalogue import load_set
-    from nlgauge.papers.catalogue.load import check, load
-    from nlgauge.papers.catalogue.published_sets import get_set
-    from nlgauge.papers.catalogue.published_sets import sets_table as published_sets
     from nlgauge.papers.reproduce import reproduce
     from nlgauge.report import Report, report
     from nlgauge.report.changes import compare_results as diff
@@ -78,7 +78,7 @@ _HOME = {
     "analyse": "nlgauge.api.questions",
     "available": "nlgauge.report.listing",
     "bias": "nlgauge.api.guarding",
-    "check": "nlgauge.papers.catalogue.load",
+    "check": "nlgauge.datasets.load",
     "compare": "nlgauge.api.questions",
     "correlate": "nlgauge.api.questions",
     "diff": "nlgauge.report.changes:compare_results",
@@ -90,16 +90,16 @@ _HOME = {
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
     "gate": "nlgauge.api.gate",
-    "get_set": "nlgauge.papers.catalogue.published_sets",
+    "get_set": "nlgauge.datasets.published_sets",
     "judge": "nlgauge.api.scores",
     "jury": "nlgauge.api.guarding",
     "large_intervals": "nlgauge.analyses.agreement.large_intervals",
-    "load": "nlgauge.papers.catalogue.load",
-    "load_set": "nlgauge.papers.catalogue",
+    "load": "nlgauge.datasets.load",
+    "load_set": "nlgauge.datasets",
     "merge": "nlgauge.scoring.shards",
     "next_to_label": "nlgauge.api.labelling",
     "plot": "nlgauge.report.figures",
-    "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
+    "published_sets": "nlgauge.datasets.published_sets:sets_table",
     "rank": "nlgauge.api.choices",
     "reproduce": "nlgauge.papers.reproduce",
     "score": "nlgauge.api.scores",

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nlgauge.datasets import load_set
 from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.client import Asking
 from nlgauge.metrics.judge.judge import Judge
-from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.judging import add_judged, judged
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store

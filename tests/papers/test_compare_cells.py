@@ -236,7 +236,7 @@ def test_a_source_is_loaded_once_per_name_and_options(monkeypatch: pytest.Monkey
         asked.append((name, options))
         return name
 
-    monkeypatch.setattr("nlgauge.papers.catalogue.load_set", load_set)
+    monkeypatch.setattr("nlgauge.datasets.load_set", load_set)
     sources = Sources()
     for _ in range(2):
         sources("summeval")

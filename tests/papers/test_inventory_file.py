@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
+from nlgauge.datasets import entries, entry
 from nlgauge.errors import NameUnknown
 from nlgauge.papers import PAPERS
-from nlgauge.papers.catalogue import entries, entry
 from nlgauge.papers.compare import published
 from nlgauge.papers.inventory import KINDS, STATES, Item, find_paper, find_table, items, papers, studies
 

@@ -9,7 +9,7 @@ import polars as pl
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 
 
 @cache

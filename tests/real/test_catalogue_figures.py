@@ -12,7 +12,7 @@ from catalogue_tools import coefficients, joined, loaded, mean_of
 from scipy.stats import pearsonr
 
 from nlgauge.data.dataset import KEY
-from nlgauge.papers.catalogue import entry, load_set
+from nlgauge.datasets import entry, load_set
 
 pytestmark = pytest.mark.real
 

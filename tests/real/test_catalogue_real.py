@@ -11,9 +11,9 @@ import pytest
 from catalogue_tools import joined, loaded
 
 from nlgauge.data.dataset import KEY
+from nlgauge.datasets import entries, entry, load_set
+from nlgauge.datasets.download import is_whole
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.papers.catalogue import entries, entry, load_set
-from nlgauge.papers.catalogue.download import is_whole
 
 pytestmark = pytest.mark.real
 LOADABLE = [e.name for e in entries() if e.loader and not any(f.where for f in e.files)]

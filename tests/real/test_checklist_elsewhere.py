@@ -10,7 +10,7 @@ import pytest
 from nlgauge.analyses.checklist.checklist import checklist
 from nlgauge.analyses.checklist.system_preference import system_preference
 from nlgauge.analyses.checklist.wins import wins
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 
 
 def test_every_metric_of_hanna_gets_a_page(real_data: Path) -> None:

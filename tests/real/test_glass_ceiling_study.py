@@ -13,9 +13,9 @@ from nlgauge.analyses.complementarity.consensus import consensus
 from nlgauge.analyses.complementarity.portfolio import metric_portfolio
 from nlgauge.analyses.complementarity.predictability import predictability
 from nlgauge.analyses.complementarity.progress import progress_over_years
+from nlgauge.datasets import entry as catalogue_entry
+from nlgauge.datasets import load_set
 from nlgauge.papers import Sources
-from nlgauge.papers.catalogue import entry as catalogue_entry
-from nlgauge.papers.catalogue import load_set
 from nlgauge.papers.colombo2023.glass_ceiling import SETS, _by_set, _pooled
 from nlgauge.papers.compare import compare
 from nlgauge.stats.ranking.rankings import BLOCKS, block_values

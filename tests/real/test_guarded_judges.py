@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nlgauge.cli import build
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 from nlgauge.papers.gao2025.judges import ratings
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, wide
 from nlgauge.papers.deng2021.language_models import fields, scored
 from nlgauge.scoring.store import Store

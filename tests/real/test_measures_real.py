@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from nlgauge.analyses.design.measures import measures_study
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 from nlgauge.stats.correlation.measure import Measure
 
 pytestmark = pytest.mark.real

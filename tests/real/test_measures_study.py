@@ -15,7 +15,7 @@ from nlgauge.analyses.agreement.parameters import parameters
 from nlgauge.analyses.design.planning import plan
 from nlgauge.analyses.design.stability import stability
 from nlgauge.data.panel import Panel
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.design.stability import ranking_consistency
 

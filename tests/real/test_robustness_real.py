@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nlgauge.analyses.errors.robustness import robustness
-from nlgauge.papers.catalogue import load_set
+from nlgauge.datasets import load_set
 
 pytestmark = pytest.mark.real
 

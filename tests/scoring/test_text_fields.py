@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import nlgauge as ng
 from nlgauge.cli import build
+from nlgauge.datasets import load_set
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import metric_from_spec
-from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.plan import check_needs, there
 from nlgauge.scoring.score import run
 

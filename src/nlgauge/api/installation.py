@@ -158,7 +158,7 @@ def tools() -> Iterator[Row]:
 
 
 def places() -> Iterator[Row]:
-    from nlgauge.papers.catalogue import entries, mirror_folder
+    from nlgauge.datasets import entries, mirror_folder
     from nlgauge.scoring.store import store_path
 
     store = store_path()

@@ -36,7 +36,7 @@ def dataset(data: Any) -> Dataset:
         from nlgauge.data.example import example
 
         return example()
-    from nlgauge.papers.catalogue.load import load
+    from nlgauge.datasets.load import load
 
     return load(data)
 

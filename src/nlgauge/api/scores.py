@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.data.choice import listed
 from nlgauge.api.questions import dataset
+from nlgauge.data.choice import listed
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.registry import did_you_mean
 

@@ -6,10 +6,10 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.api.questions import dataset
 from nlgauge.data.dataset import KEY
 from nlgauge.data.export import SUFFIXES, export
 from nlgauge.data.units import unit_by_input
-from nlgauge.api.questions import dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.looks import begin_log, is_test_part, log_of
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.cli import _options as o
 from nlgauge.api.questions import dataset
+from nlgauge.cli import _options as o
 from nlgauge.errors import NlgaugeError, merge_refusals
 from nlgauge.registry import names_code
 from nlgauge.session import Selection

@@ -107,8 +107,8 @@ def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, 
 
     The function gets a row by the names of the file's own columns, and by NLGauge's (output, source, …).
     """
-    from nlgauge.data.dataset import KEY
     from nlgauge.api.questions import dataset
+    from nlgauge.data.dataset import KEY
     from nlgauge.errors import DataError
 
     found = dataset(data)
@@ -131,7 +131,7 @@ def _own_names(data: Any, found: Dataset) -> dict[str, str]:
     """Columns of a file that have another name in the samples."""
     if not isinstance(data, str | Path):
         return {}
-    from nlgauge.papers.catalogue.load import check
+    from nlgauge.datasets.load import check
 
     return {
         row["column"]: row["role"] for row in check(data) if row.get("role") in found.samples.columns

@@ -1,4 +1,4 @@
-"""load(): a file or frame that people already have, as a Dataset. Published sets by name: `papers.catalogue.load`."""
+"""load(): a file or frame that people already have, as a Dataset. Published sets by name: `nlgauge.datasets.load`."""
 
 from __future__ import annotations
 

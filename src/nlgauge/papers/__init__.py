@@ -123,7 +123,7 @@ class Sources:
         return self._load(name, **options)
 
     def _fresh(self, name: str, **options: Any) -> Dataset:
-        from nlgauge.papers.catalogue import load_set
+        from nlgauge.datasets import load_set
 
         return load_set(name, mirror=self.mirror, **options)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nlgauge.datasets import entry, mirror_folder
 from nlgauge.errors import NlgaugeError
 from nlgauge.papers import Sources, Study
-from nlgauge.papers.catalogue import entry, mirror_folder
 from nlgauge.papers.compare import DIFFERS, compare, only, scoreboard
 from nlgauge.papers.inventory import STATES, Item, find_paper, find_table, items, studies
 from nlgauge.table import Row, Table

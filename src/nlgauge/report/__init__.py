@@ -85,9 +85,9 @@ def report(
     >>> made.answer.aspects[0].sentences["rank systems"].partition(". ")[2]
     'unigram_f1 has the highest pairwise accuracy between systems, 0.95 [0.64, 1.00].'
     """
-    from nlgauge.data.choice import listed
     from nlgauge.api.guarding import run_of_judge
     from nlgauge.api.questions import select
+    from nlgauge.data.choice import listed
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
     from nlgauge.report.answer import answer_of

@@ -28,7 +28,7 @@ def list_sets(
     format: o.Format = "table",
 ) -> None:
     """All published sets, and whether they are here."""
-    from nlgauge.papers.catalogue.published_sets import sets_table
+    from nlgauge.datasets.published_sets import sets_table
 
     o.show([sets_table(task, paper, mirror)], format)
 
@@ -36,8 +36,8 @@ def list_sets(
 @app.command()
 def show(name: Name, mirror: Mirror = None, format: o.Format = "table") -> None:
     """What one set holds, where it comes from, what is missing."""
-    from nlgauge.papers.catalogue import entry, mirror_folder
-    from nlgauge.papers.catalogue.published_sets import described
+    from nlgauge.datasets import entry, mirror_folder
+    from nlgauge.datasets.published_sets import described
     from nlgauge.table import Table
 
     found = entry(name)
@@ -70,8 +70,8 @@ def get(
     format: o.Format = "table",
 ) -> None:
     """Download a set from its origin, checked by size and SHA-256."""
-    from nlgauge.papers.catalogue import mirror_folder
-    from nlgauge.papers.catalogue.published_sets import get_set, not_downloadable
+    from nlgauge.datasets import mirror_folder
+    from nlgauge.datasets.published_sets import get_set, not_downloadable
 
     done = get_set(name, to, mirror=mirror, progress=o.bar)
     rows = [{"file": path, "state": how} for path, how in done.items()]

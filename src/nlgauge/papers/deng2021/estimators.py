@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import load_set
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.papers import Sources, Tell, further
-from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.store import Store, lacks, stored
 from nlgauge.table import Row, Table
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from nlgauge.analyses.judges.fineness import coarse
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import mirror_folder
 from nlgauge.papers import Sources
-from nlgauge.papers.catalogue import mirror_folder
 from nlgauge.papers.gao2025.judge_scores import Score, read_scores
 from nlgauge.papers.gao2025.judges import ratings
 from nlgauge.types import Array

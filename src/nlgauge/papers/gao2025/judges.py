@@ -19,10 +19,10 @@ from nlgauge.analyses.judges.fineness import fineness
 from nlgauge.analyses.judges.judges import judges
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import load_set, mirror_folder
 from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.papers import Sources, further
-from nlgauge.papers.catalogue import load_set, mirror_folder
 from nlgauge.table import Table
 
 FIVE, OPTIONS = Scale.parse("1-5"), Scale.parse("A-E")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import entry
 from nlgauge.errors import NotHere
 from nlgauge.papers import Key, Ours, Sources, study, why_absent
-from nlgauge.papers.catalogue import entry
 from nlgauge.papers.nimah2023.systems import ABSENT
 from nlgauge.stats.ranking.preference import levenshtein, similarity
 

@@ -1,6 +1,6 @@
 """novikova2017: its 21 metrics from the texts, beside the columns that the authors published.
 
-Which texts a metric had, and which references, was found by comparing (catalogue/bagel_texts.py says what was done to
+Which texts a metric had, and which references, was found by comparing (datasets/bagel_texts.py says what was done to
 them); CIDEr and NIST counted frequencies over one data set and one system's file.
 """
 
@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.datasets.bagel_texts import Texts, Which
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.papers import Sources, further, meteor_1_5
-from nlgauge.papers.catalogue.bagel_texts import Texts, Which
 from nlgauge.papers.novikova2017._shared import METRICS, SET
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row, Table

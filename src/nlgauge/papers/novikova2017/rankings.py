@@ -22,10 +22,10 @@ from nlgauge.analyses.errors.relative_ranking import orders, relative_ranking, s
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
+from nlgauge.datasets import mirror_folder
+from nlgauge.datasets.bagel import FOLDER
 from nlgauge.errors import DataError
 from nlgauge.papers import Key, NeverPublished, Ours, Sources, published_rows, study
-from nlgauge.papers.catalogue import mirror_folder
-from nlgauge.papers.catalogue.bagel import FOLDER
 from nlgauge.papers.novikova2017._shared import (
     ASPECTS,
     LEVELS,

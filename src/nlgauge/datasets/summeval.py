@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.papers.catalogue import Entry, stored
-from nlgauge.papers.catalogue.table_parts import Given, Record, ratings, records, samples, scores
+from nlgauge.datasets import Entry, stored
+from nlgauge.datasets.table_parts import Given, Record, ratings, records, samples, scores
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 

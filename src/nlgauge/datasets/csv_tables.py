@@ -9,9 +9,9 @@ import polars as pl
 from nlgauge.data.comparisons import FIRST, SECOND, TIE
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.tables.means import means_by
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import csv_table, numbers, unpivot
 from nlgauge.errors import DataError
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import csv_table, numbers, unpivot
 
 # The origin calls the input "System" and the system "Utterance"; the mirror says so in its column names.
 HEADINGS = {

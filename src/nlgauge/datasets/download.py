@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
+from nlgauge.datasets import Origin
 from nlgauge.errors import NlgaugeError
-from nlgauge.papers.catalogue import Origin
 
 BASE = "https://raw.githubusercontent.com"
 BLOCK = 1 << 16

@@ -12,9 +12,9 @@ from typing import Any, ParamSpec
 from nlgauge.data import check as files_check
 from nlgauge.data import load as files
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import entries, load_set
 from nlgauge.errors import DataError, NlgaugeError, NoSuchFile
 from nlgauge.looks import is_test_part, look
-from nlgauge.papers.catalogue import entries, load_set
 from nlgauge.registry import did_you_mean
 from nlgauge.spec import parse_spec
 from nlgauge.table import Table

@@ -12,8 +12,8 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
 from nlgauge.data.records import read_records
+from nlgauge.datasets import stored
 from nlgauge.errors import DataError
-from nlgauge.papers.catalogue import stored
 
 Record = dict[str, Any]
 Given = tuple[str, str | None, float | None]  # aspect, rater, value

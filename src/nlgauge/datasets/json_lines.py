@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import Record, ratings, records, samples, scores
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import Record, ratings, records, samples, scores
 
 OTHER_STYLE = {"negative": "positive", "positive": "negative"}
 

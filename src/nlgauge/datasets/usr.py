@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import csv_table, ratings, records, samples, scores
 from nlgauge.errors import DataError
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import csv_table, ratings, records, samples, scores
 
 
 def load(folder: Path, entry: Entry) -> Dataset:

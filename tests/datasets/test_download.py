@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nlgauge import datasets as catalogue
 from nlgauge.cli import build
+from nlgauge.datasets import Entry, File, Origin, download
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.papers import catalogue
-from nlgauge.papers.catalogue import Entry, File, Origin, download
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import parquet_table, records, unpivot
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import parquet_table, records, unpivot
 
 CRITERIA = {
     "RE": "Relevance",

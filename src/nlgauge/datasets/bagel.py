@@ -8,10 +8,10 @@ from typing import get_args
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.datasets import Entry
+from nlgauge.datasets.bagel_texts import Texts, Which, prepared
+from nlgauge.datasets.table_parts import Record, csv_table, numbers, records, unpivot
 from nlgauge.errors import DataError
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.bagel_texts import Texts, Which, prepared
-from nlgauge.papers.catalogue.table_parts import Record, csv_table, numbers, records, unpivot
 
 FOLDER = "bagel_sfhotel_sfrest"
 ASPECTS = ("informativeness", "naturalness", "quality")

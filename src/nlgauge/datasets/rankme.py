@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import csv_table, long_ratings
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import csv_table, long_ratings
 
 ASPECTS = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 METHODS = {"likert": "likert", "plain": "plainME", "rank": "rankME"}

@@ -8,9 +8,9 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.qags import QagsReader
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import records, scores
 from nlgauge.errors import DataError
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import records, scores
 
 
 def load(folder: Path, entry: Entry, system: str) -> Dataset:

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import ks_2samp, pearsonr
 
 from nlgauge import registry
+from nlgauge.datasets import entry
+from nlgauge.datasets.summeval import ASPECTS as ASPECTS_OF_SUMMEVAL
 from nlgauge.papers import Sources
-from nlgauge.papers.catalogue import entry
-from nlgauge.papers.catalogue.summeval import ASPECTS as ASPECTS_OF_SUMMEVAL
 from nlgauge.papers.compare import ELSEWHERE, JUDGED, compare
 from nlgauge.papers.deng2021.tables import TOOLKIT
 from nlgauge.papers.nimah2023.systems import OWN, listed_pairs

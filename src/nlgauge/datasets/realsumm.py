@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import Record, long_ratings, ratings, records, samples, scores
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import Record, long_ratings, ratings, records, samples, scores
 
 HUMAN, VOTES = "litepyramid_recall", "SCU recall (vote)"
 

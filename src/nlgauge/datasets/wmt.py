@@ -8,9 +8,9 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.mqm import Mqm
+from nlgauge.datasets import Entry
+from nlgauge.datasets.table_parts import numbers, parquet_table, records, samples, unpivot
 from nlgauge.errors import NameUnknown
-from nlgauge.papers.catalogue import Entry
-from nlgauge.papers.catalogue.table_parts import numbers, parquet_table, records, samples, unpivot
 from nlgauge.registry import did_you_mean
 
 # Made by a machine (the spans that annotators of ESA-AI were shown), so a metric and no judgement of people.

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from nlgauge.datasets import Entry, File, entries, entry, mirror_folder
+from nlgauge.datasets.download import download, inside, is_whole, url_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.papers.catalogue import Entry, File, entries, entry, mirror_folder
-from nlgauge.papers.catalogue.download import download, inside, is_whole, url_of
 from nlgauge.table import Row, Table
 
 Tell = Callable[[str, int, int], None]  # file, bytes there, of how many

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nlgauge import datasets as catalogue
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.cli import build
 from nlgauge.data import load as files
 from nlgauge.data.example import example
+from nlgauge.datasets import Entry, entries, entry, load_set, mirror_folder
+from nlgauge.datasets import load as catalogue_load
+from nlgauge.datasets.download import inside
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
-from nlgauge.papers import catalogue
-from nlgauge.papers.catalogue import Entry, entries, entry, load_set, mirror_folder
-from nlgauge.papers.catalogue import load as catalogue_load
-from nlgauge.papers.catalogue.download import inside
 
 ALL = entries()
 PAPERS = {"nimah2023", "deng2021", "gao2025", "colombo2023", "novikova2017"}
