@@ -133,9 +133,9 @@ $(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt $(KERNELS)
 	@touch $@
 
 # torch first and exactly as pinned: any other form may pull gigabytes of GPU libraries.
-$(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml papers/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e papers
 	@touch $@ $(VENV)/demo.stamp
 
 # After a change of a kernel only that one is compiled again.

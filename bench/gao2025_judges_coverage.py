@@ -13,8 +13,8 @@ import argparse
 
 import numpy as np
 
-from nlgauge.papers.gao2025.judge_families import Family
-from nlgauge.papers.gao2025.judge_measures import SURE, stability_of_family, statement_rows, without_documents
+from nlgauge_papers.gao2025.judge_families import Family
+from nlgauge_papers.gao2025.judge_measures import SURE, stability_of_family, statement_rows, without_documents
 
 SYSTEMS, INPUTS, JUDGES, DRAWS = 8, 40, 6, 50
 

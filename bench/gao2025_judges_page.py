@@ -20,10 +20,10 @@ BLOCK = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 
 
 def command() -> None:
-    from nlgauge.papers import Sources
-    from nlgauge.papers.reproduce import reproduce
     from nlgauge.report.figures import figure_of
     from nlgauge.report.save import Picture, save_all
+    from nlgauge_papers import Sources
+    from nlgauge_papers.reproduce import reproduce
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=1000)

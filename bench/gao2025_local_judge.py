@@ -137,9 +137,9 @@ def ask_all(args: argparse.Namespace) -> None:
     from nlgauge.metrics import Batch
     from nlgauge.metrics.judge.client import Asking, ask
     from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.papers.gao2025.judge_scores import Score, write_scores
     from nlgauge.scoring.judging import reread
     from nlgauge.scoring.replies import Replies
+    from nlgauge_papers.gao2025.judge_scores import Score, write_scores
 
     data = load_set("summeval")
     inputs = np.random.default_rng(args.seed).permutation(sorted(data.inputs)).tolist()

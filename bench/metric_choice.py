@@ -28,11 +28,11 @@ import numpy as np
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.construct import ending, kind, phrases
 from nlgauge.metrics.combined.blend import Blend
-from nlgauge.papers.deng2021.estimators import Case, Sets, first_references
 from nlgauge.scoring.store import Store, stored
 from nlgauge.text.damage import damage
 from nlgauge.text.sentences import sentences
 from nlgauge.text.stopwords import STOP
+from nlgauge_papers.deng2021.estimators import Case, Sets, first_references
 
 STORE = Path(os.environ.get("NLGAUGE_CHOICE_STORE", "metric_choice.sqlite"))
 MOST = 5  # parts of a combination

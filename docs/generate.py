@@ -115,8 +115,8 @@ BOARD = Path(__file__).parent / "papers" / "scoreboard.csv"
 
 def write_scoreboard() -> None:
     """Recompute every table; the reasons, which name folders, are left out."""
-    from nlgauge.papers import Sources
-    from nlgauge.papers.reproduce import reproduce
+    from nlgauge_papers import Sources
+    from nlgauge_papers.reproduce import reproduce
 
     (board,) = reproduce(sources=Sources(slow=False, tell=print))
     columns = [c for c in board.columns if c != "why"]
@@ -198,7 +198,7 @@ SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium 
 Colours are those of Okabe and Ito, told apart by colour-blind readers; signs, dashes or labels say the same.
 
 Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
-`nlgauge.papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.
+`nlgauge_papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.
 
 """
 

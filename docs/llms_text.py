@@ -20,10 +20,11 @@ Install: `pip install nlgauge` (extras: `nlgauge doctor`). Start: `nlgauge check
 def llms() -> str:
     """llms.txt: help of every verb, analyses, pages."""
     from nlgauge import registry
-    from nlgauge.cli import GROUPS, build, verbs_of
+    from nlgauge.cli import GROUPS, build, plugin_verbs, verbs_of
     from nlgauge.cli._ending import CODES
 
-    commands = {verb: found for group in GROUPS for verb in verbs_of(group) for found in [_command(build(verb), verb)]}
+    verbs = [*(verb for group in GROUPS for verb in verbs_of(group)), *plugin_verbs()]
+    commands = {verb: _command(build(verb), verb) for verb in verbs}
     shared = _shared(commands)
     lines = [LLMS, f"{CODES}.", "", "## Verbs", ""]
     for name, command in commands.items():

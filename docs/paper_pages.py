@@ -8,7 +8,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlgauge.papers.compare import (
+from nlgauge_papers.compare import (
     ABSENT,
     CHOSEN,
     DIFFERS,
@@ -27,7 +27,7 @@ from nlgauge.papers.compare import (
 )
 
 if TYPE_CHECKING:
-    from nlgauge.papers.inventory import Item
+    from nlgauge_papers.inventory import Item
 
 HERE = Path(__file__).parent
 BOARD = HERE / "papers" / "scoreboard.csv"
@@ -116,7 +116,7 @@ Tables, figures, metrics, data sets and algorithms. [The inventory](papers/inven
 INVENTORY = """# Inventory of the papers
 
 Every table, figure, metric, data set and algorithm of [the five papers](../papers.md): where it lives here, the data it needs (`nlgauge data show NAME`),
-and its state. Written from `src/nlgauge/papers/inventory.toml` (`python docs/generate.py`). Where there is a study, its command prints each published
+and its state. Written from `papers/src/nlgauge_papers/inventory.toml` (`python docs/generate.py`). Where there is a study, its command prints each published
 cell beside ours.
 
 """
@@ -213,8 +213,8 @@ def overview() -> str:
 
 
 def states() -> str:
-    from nlgauge.papers.inventory import STATES, items
-    from nlgauge.papers.inventory import papers as known
+    from nlgauge_papers.inventory import STATES, items
+    from nlgauge_papers.inventory import papers as known
 
     rows = [
         [f"[{p.id}](papers/{p.id}.md)"] + [str(sum(i.state == s for i in items(p.id))) for s in STATES] for p in known()
@@ -224,8 +224,8 @@ def states() -> str:
 
 def inventory() -> str:
     """A section a paper, a folded table a kind: the page is searched, not read."""
-    from nlgauge.papers.inventory import KINDS, STATES, items
-    from nlgauge.papers.inventory import papers as known
+    from nlgauge_papers.inventory import KINDS, STATES, items
+    from nlgauge_papers.inventory import papers as known
 
     lines = [INVENTORY + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items())]
     for paper in known():

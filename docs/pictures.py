@@ -96,7 +96,7 @@ figure = distance_and_order(apart, order)
 """),
     Drawn("nimah2023-5", "the same, dialogue", LEVELS, """
 from nlgauge import load_set, registry
-from nlgauge.papers.nimah2023.systems import listed_pairs
+from nlgauge_papers.nimah2023.systems import listed_pairs
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("checklist-usr-pc")
@@ -109,7 +109,7 @@ figure = distance_and_order(apart, order, lines="family")
           phone='figure = distance_and_order(apart, order, lines="family", across=1)'),
     Drawn("nimah2023-6", "the same, controlled generation", LEVELS, """
 from nlgauge import load_set, registry
-from nlgauge.papers.nimah2023.systems import listed_pairs
+from nlgauge_papers.nimah2023.systems import listed_pairs
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("ctrl-topic")
@@ -146,34 +146,33 @@ figure = distance_and_order(
 )
 """),
     Drawn("deng2021-3", "consistency: the paper's bars, our values on them", ALIGN, """
-from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.papers import Sources
-from nlgauge.papers.compare import compare
+from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.compare import compare
 
-tables = [compare(registry.get("study", f"deng2021/{name}"), sources) for name in ("D.1", "D.4")]
+tables = [compare(all_studies()[f"deng2021/{name}"], sources) for name in ("D.1", "D.4")]
 figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSUM"])
 """, "nlgauge reproduce deng2021 D.1", width=1000),
     Drawn("deng2021-4", "relevance, 11 references", ALIGN, """
-from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.papers.compare import compare
+from nlgauge_papers import all_studies
+from nlgauge_papers.compare import compare
 
-figure = alignment_bars(compare(registry.get("study", "deng2021/D.3"), sources))
+figure = alignment_bars(compare(all_studies()["deng2021/D.3"], sources))
 """, "nlgauge reproduce deng2021 D.3"),
     Drawn("deng2021-5", "preservation in style transfer", ALIGN, """
-from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars, match_of
-from nlgauge.papers.compare import compare
+from nlgauge_papers import all_studies
+from nlgauge_papers.compare import compare
 
-figure = alignment_bars(compare(registry.get("study", "deng2021/E.1"), sources), kind=match_of)
+figure = alignment_bars(compare(all_studies()["deng2021/E.1"], sources), kind=match_of)
 """, "nlgauge reproduce deng2021 E.1", phone="figure.update_xaxes(tickangle=-90)"),
     Drawn("deng2021-6", "engagingness and groundedness in dialogue", ALIGN, """
-from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.papers.compare import compare
+from nlgauge_papers import all_studies
+from nlgauge_papers.compare import compare
 
-tables = [compare(registry.get("study", f"deng2021/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
+tables = [compare(all_studies()[f"deng2021/{name}"], sources) for name in ("F.1", "F.3", "F.2", "F.4")]
 figure = alignment_bars(
     *tables,
     titles=[
@@ -248,7 +247,7 @@ figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval
 """, "nlgauge meta summeval-table --analysis predictability -o figure.svg", phone=""),
     Drawn("novikova2017-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
 from nlgauge import load_set
-from nlgauge.papers.novikova2017.tables import METRICS
+from nlgauge_papers.novikova2017.tables import METRICS
 from nlgauge.report.figures.circles import correlation_circles
 
 parts = load_set("bagel-sf").by("dataset", "system")
@@ -273,11 +272,11 @@ figure = not_different(
           "The shell draws the size of p.", width=700),
     Drawn("novikova2017-3", "bad outputs against the others", "circles.bin_circles", """
 from dataclasses import replace
-from nlgauge import registry
-from nlgauge.papers.compare import compare
 from nlgauge.report.figures.circles import bin_circles
+from nlgauge_papers import all_studies
+from nlgauge_papers.compare import compare
 
-table = compare(registry.get("study", "novikova2017/13"), sources)
+table = compare(all_studies()["novikova2017/13"], sources)
 table = replace(table, rows=[{**row, "value": row["ours"]} for row in table])
 figure = bin_circles(table)
 """, "nlgauge meta bagel-sf --analysis quality-bins -o figure.svg", "Scores in eleven steps, as the paper's Table 13 has "
@@ -330,8 +329,8 @@ def slim(path: Path) -> None:
 
 
 def main(asked: list[str]) -> None:
-    from nlgauge.papers import Sources
     from nlgauge.report.save import Picture, save_all
+    from nlgauge_papers import Sources
 
     sources = Sources(slow=False)
     wanted = [d for d in FIGURES if not asked or d.name in asked]

@@ -185,7 +185,7 @@ VERBS = {
     "intervals": "large_intervals",
     "judge": "judge", "jury": "jury", "list": "available", "merge": "merge", "meta": "analyse",
     "next": "next_to_label", "plan": "analyse",
-    "rank": "rank", "reproduce": "reproduce",
+    "rank": "rank",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
     "store": "Store", "train": "train_aligner", "verdicts": "verdicts",
 }  # fmt: skip

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
     from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.papers.reproduce import reproduce
     from nlgauge.report import Report, report
     from nlgauge.report.changes import compare_results as diff
     from nlgauge.report.explorer import explore
@@ -101,7 +100,6 @@ _HOME = {
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.datasets.published_sets:sets_table",
     "rank": "nlgauge.api.choices",
-    "reproduce": "nlgauge.papers.reproduce",
     "score": "nlgauge.api.scores",
     "select": "nlgauge.api.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
@@ -119,7 +117,7 @@ __all__ = [
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
     "jury", "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
-    "reproduce", "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "train_joint",
+    "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "train_joint",
     "verdicts",
 ]  # fmt: skip
 

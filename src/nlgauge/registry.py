@@ -1,4 +1,4 @@
-"""One registry for readers, metrics, analyses, figures, sections and studies.
+"""One registry for readers, metrics, analyses, figures and sections.
 
 Each kind lives in its own folder, one or a few things a file, and registers itself with a decorator whose first words
 name it: `@metric("bleu", …)`, `@register("reader", "tidy")`. There is no list to keep: names are read off the source
@@ -28,9 +28,8 @@ FOLDERS = {
     "analysis": "nlgauge.analyses",
     "figure": "nlgauge.report.figures",
     "section": "nlgauge.report.sections",
-    "study": "nlgauge.papers",
 }
-PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses", "study": "studies"}
+PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses"}
 
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
@@ -134,8 +133,6 @@ def _modules(kind: str) -> dict[str, tuple[str, str]]:
             continue
         for match in NAMED.finditer(path.read_text(encoding="utf-8")):
             words = re.findall(r'"([^"]*)"', match[1])
-            if kind == "study":
-                words = ["/".join(words[:2])]
             named = words[1:] if words[0] == kind else words
             found.update(dict.fromkeys(named, (".".join([package, *parts]), match[2] or "")))
     return found

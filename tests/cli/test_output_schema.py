@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from typer.main import get_command
 
 import nlgauge as ng
-from nlgauge.cli import GROUPS, build, verbs_of
+from nlgauge.cli import GROUPS, build, plugin_verbs, verbs_of
 
 SCHEMA = json.loads(ng.docs("schema"))
 DUE = "python docs/generate.py writes the schema; a new column gets a line in src/nlgauge/guide/columns.toml"
@@ -22,7 +22,7 @@ OF_USER = {"systems", "next"}  # tables with columns that have the user's own na
 def commands() -> dict[str, Any]:
     """All verbs, those of groups by both words."""
     found = {}
-    for verb in (verb for group in GROUPS for verb in verbs_of(group)):
+    for verb in (*(verb for group in GROUPS for verb in verbs_of(group)), *plugin_verbs()):
         command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
         for name, each in getattr(command, "commands", {"": command}).items():
             found[f"{verb} {name}".strip()] = each

@@ -9,20 +9,19 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp, pearsonr
 
-from nlgauge import registry
 from nlgauge.datasets import entry
 from nlgauge.datasets.summeval import ASPECTS as ASPECTS_OF_SUMMEVAL
-from nlgauge.papers import Sources
-from nlgauge.papers.compare import ELSEWHERE, JUDGED, compare
-from nlgauge.papers.deng2021.tables import TOOLKIT
-from nlgauge.papers.nimah2023.systems import OWN, listed_pairs
-from nlgauge.papers.novikova2017._shared import ASPECTS
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.table import Row
+from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.compare import ELSEWHERE, JUDGED, compare
+from nlgauge_papers.deng2021.tables import TOOLKIT
+from nlgauge_papers.nimah2023.systems import OWN, listed_pairs
+from nlgauge_papers.novikova2017._shared import ASPECTS
 
 
 def rows(folder: Path, name: str) -> list[Row]:
-    return compare(registry.get("study", name), Sources(folder, slow=False)).rows
+    return compare(all_studies()[name], Sources(folder, slow=False)).rows
 
 
 def write(folder: Path, name: str, text: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge import papers as studies
+import nlgauge_papers as studies
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError, NotHere
-from nlgauge.papers import NeedsWeights, NeverPublished, NotRedistributed, Ours, Sources, Study
-from nlgauge.papers.compare import (
+from nlgauge_papers import NeedsWeights, NeverPublished, NotRedistributed, Ours, Sources, Study
+from nlgauge_papers.compare import (
     ABSENT,
     CHOSEN,
     DIFFERS,

@@ -11,7 +11,7 @@ from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.aspects import Settings
 from nlgauge.metrics.alignment.ctc import samples_of
 from nlgauge.metrics.alignment.expression import parse
-from nlgauge.papers.deng2021.choice import TASKS, choose, record
+from nlgauge_papers.deng2021.choice import TASKS, choose, record
 
 SOURCE = "The small hotel near the station was clean. It was very quiet. Breakfast was late! We paid in cash."
 OUTPUTS = ["The hotel was clean and quiet. Nobody paid.", "Parliament voted on diesel cars.", "Late, late breakfast."]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers.deng2021.baselines import lines, pooled_rouge
-from nlgauge.papers.gao2025.claims import rises, rises_then_falls, statements, still
-from nlgauge.papers.gao2025.measures import numbered
+from nlgauge_papers.deng2021.baselines import lines, pooled_rouge
+from nlgauge_papers.gao2025.claims import rises, rises_then_falls, statements, still
+from nlgauge_papers.gao2025.measures import numbered
 
 
 def test_pooled_rouge_counts_the_matches_of_all_references_over_all_their_words() -> None:

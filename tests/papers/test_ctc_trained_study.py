@@ -16,11 +16,11 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import form, shipped
-from nlgauge.papers.deng2021.estimators import Case, Sets, first_references
-from nlgauge.papers.deng2021.trained import CHOOSING, Read, cases, printed, scored, shipped_heads
-from nlgauge.papers.deng2021.training_steps import ablation, figure_7
 from nlgauge.report.figures import figure_of
 from nlgauge.scoring.store import Store
+from nlgauge_papers.deng2021.estimators import Case, Sets, first_references
+from nlgauge_papers.deng2021.trained import CHOOSING, Read, cases, printed, scored, shipped_heads
+from nlgauge_papers.deng2021.training_steps import ablation, figure_7
 
 SET = "qags-cnndm"
 

@@ -10,8 +10,10 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.papers.gao2025.judge_families import Family
-from nlgauge.papers.gao2025.judge_measures import (
+from nlgauge.stats.correlation.measure import TWELVE, evaluate
+from nlgauge.stats.design.stability import discriminative_power
+from nlgauge_papers.gao2025.judge_families import Family
+from nlgauge_papers.gao2025.judge_measures import (
     EVERY,
     HOLDS,
     NOT,
@@ -26,10 +28,8 @@ from nlgauge.papers.gao2025.judge_measures import (
     verdict,
     without_documents,
 )
-from nlgauge.papers.gao2025.judge_scales import means_of, resampled
-from nlgauge.papers.gao2025.judge_scores import FIELDS, Score, read_scores, score_rows, shipped_files, write_scores
-from nlgauge.stats.correlation.measure import TWELVE, evaluate
-from nlgauge.stats.design.stability import discriminative_power
+from nlgauge_papers.gao2025.judge_scales import means_of, resampled
+from nlgauge_papers.gao2025.judge_scores import FIELDS, Score, read_scores, score_rows, shipped_files, write_scores
 
 ROW = ["m", "T=0_1_5", "1-5", "T=0", "M1", "d1", "coherence", "4"]
 

@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from nlgauge.cli import main
-from nlgauge.papers import Sources
-from nlgauge.papers.compare import compare, scoreboard
-from nlgauge.papers.inventory import studies
-from nlgauge.papers.reproduce import overview
+from nlgauge_papers import Sources
+from nlgauge_papers.compare import compare, scoreboard
+from nlgauge_papers.inventory import studies
+from nlgauge_papers.reproduce import overview
 
 
 @dataclass

@@ -12,12 +12,11 @@ import pytest
 from nlgauge.analyses.checklist.discrimination import discrimination
 from nlgauge.analyses.checklist.rater_rows import chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
-from nlgauge.papers import Sources
-from nlgauge.papers.compare import CHOSEN, DIFFERS, EQUAL, SLIP, WITH_SLIP, WITHIN, compare, count
-from nlgauge.papers.nimah2023.systems import BENCHMARKS, listed_pairs
-from nlgauge.papers.nimah2023.transfer import KNOWN, family_correlations
-from nlgauge.registry import get
 from nlgauge.table import Row
+from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.compare import CHOSEN, DIFFERS, EQUAL, SLIP, WITH_SLIP, WITHIN, compare, count
+from nlgauge_papers.nimah2023.systems import BENCHMARKS, listed_pairs
+from nlgauge_papers.nimah2023.transfer import KNOWN, family_correlations
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def sources(real_data: Path) -> Sources:
 
 @cache
 def rows_of(sources: Sources, table: str) -> list[Row]:
-    return compare(get("study", f"nimah2023/{table}"), sources).rows
+    return compare(all_studies()[f"nimah2023/{table}"], sources).rows
 
 
 MEASURED = {
@@ -96,7 +95,7 @@ def test_figure_7_counts_all_comparisons_and_the_authors_one_topic_of_each_numbe
 
 def test_without_their_files_the_sets_are_said_to_be_published_elsewhere(tmp_path: Path) -> None:
     for table in ("19", "22"):
-        found = {r["verdict"] for r in compare(get("study", f"nimah2023/{table}"), Sources(mirror=tmp_path)).rows}
+        found = {r["verdict"] for r in compare(all_studies()[f"nimah2023/{table}"], Sources(mirror=tmp_path)).rows}
         assert "not redistributed" in found
         assert not found & {"never published", "not computable"}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nlgauge.metrics.alignment.aspects import ASPECTS
-from nlgauge.papers.deng2021.choice import TASKS, choose, grid, settings_of
-from nlgauge.papers.deng2021.estimators import PAPER, Case, Sets, correlations
 from nlgauge.scoring.store import Store
+from nlgauge_papers.deng2021.choice import TASKS, choose, grid, settings_of
+from nlgauge_papers.deng2021.estimators import PAPER, Case, Sets, correlations
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = pytest.mark.real

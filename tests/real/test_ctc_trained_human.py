@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.papers.deng2021.estimators import Case, Sets
-from nlgauge.papers.deng2021.trained import Read, measured
 from nlgauge.scoring.store import Store
+from nlgauge_papers.deng2021.estimators import Case, Sets
+from nlgauge_papers.deng2021.trained import Read, measured
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = [pytest.mark.real, pytest.mark.slow]

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge import registry
 from nlgauge.analyses.complementarity.complementarity import complementarity, matrix
 from nlgauge.analyses.complementarity.consensus import consensus
 from nlgauge.analyses.complementarity.portfolio import metric_portfolio
@@ -15,10 +14,10 @@ from nlgauge.analyses.complementarity.predictability import predictability
 from nlgauge.analyses.complementarity.progress import progress_over_years
 from nlgauge.datasets import entry as catalogue_entry
 from nlgauge.datasets import load_set
-from nlgauge.papers import Sources
-from nlgauge.papers.colombo2023.glass_ceiling import SETS, _by_set, _pooled
-from nlgauge.papers.compare import compare
 from nlgauge.stats.ranking.rankings import BLOCKS, block_values
+from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.colombo2023.glass_ceiling import SETS, _by_set, _pooled
+from nlgauge_papers.compare import compare
 
 pytestmark = pytest.mark.real
 
@@ -29,7 +28,7 @@ def sources(real_data: Path) -> Sources:
 
 
 def test_neutral_rules_for_ties_come_first_and_do_not_give_the_printed_means(sources: Sources) -> None:
-    table = compare(registry.get("study", "colombo2023/fig2"), sources)
+    table = compare(all_studies()["colombo2023/fig2"], sources)
     means = {row["block"]: row for row in table if row["quantity"] == "mean"}
     assert [round(means[b]["ours"], 3) for b in BLOCKS] == [0.236, 0.214, 0.368]
     assert [round(means[b]["Eq. 3 as worded"], 3) for b in BLOCKS] == [0.075, 0.181, 0.221]
@@ -39,7 +38,7 @@ def test_neutral_rules_for_ties_come_first_and_do_not_give_the_printed_means(sou
 
 def test_the_fitted_rule_gives_the_printed_means_on_eight_sets_and_not_on_the_ninth(sources: Sources) -> None:
     """It was chosen for that; the note says so, and the column shows it."""
-    table = compare(registry.get("study", "colombo2023/fig2"), sources)
+    table = compare(all_studies()["colombo2023/fig2"], sources)
     assert any("chosen among nine" in note and "no evidence" in note for note in table.notes)
     means = {row["block"]: row["fitted rule"] for row in table if row["quantity"] == "mean"}
     assert [round(means[b], 3) for b in BLOCKS] == [0.162, 0.200, 0.342]  # printed: .16, .20, .35
@@ -48,14 +47,14 @@ def test_the_fitted_rule_gives_the_printed_means_on_eight_sets_and_not_on_the_ni
 
 
 def test_finding_1_holds_on_every_set_by_tau_b_and_is_a_claim_not_a_printed_cell(sources: Sources) -> None:
-    table = compare(registry.get("study", "colombo2023/claims"), sources)
+    table = compare(all_studies()["colombo2023/claims"], sources)
     assert {row["verdict"] for row in table} == {"claim holds"}
     assert "printed" not in table.columns
     assert [row["Eq. 3 as worded"] for row in table] == [8, 6]  # of 9 and of 6
 
 
 def test_the_study_has_the_nine_sets_of_the_paper(sources: Sources) -> None:
-    rows = {row["what"]: row for row in compare(registry.get("study", "colombo2023/data"), sources)}
+    rows = {row["what"]: row for row in compare(all_studies()["colombo2023/data"], sources)}
     assert rows["datasets"]["verdict"] == rows["tasks"]["verdict"] == "equal"
     assert rows["scores in thousands"]["ours"] == pytest.approx(276.276)
 
@@ -67,7 +66,7 @@ def test_a_mean_over_fewer_sets_is_not_judged(sources: Sources, tmp_path: Path) 
             if entry != "tac11":
                 (tmp_path / file.path).parent.mkdir(exist_ok=True)
                 (tmp_path / file.path).symlink_to(Path(sources.mirror or "") / file.path)
-    table = compare(registry.get("study", "colombo2023/data"), Sources(mirror=tmp_path))
+    table = compare(all_studies()["colombo2023/data"], Sources(mirror=tmp_path))
     assert {row["verdict"] for row in table} == {"fewer sets"}
     assert any("without tac11" in note for note in table.notes)
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from nlgauge.cli import build
 from nlgauge.datasets import load_set
-from nlgauge.papers.gao2025.judges import ratings
+from nlgauge_papers.gao2025.judges import ratings
 
 DOCS = Path(__file__).parents[2] / "docs"
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.papers import Sources
-from nlgauge.papers.gao2025.judge_families import RELEASED, JudgedSet, judged
-from nlgauge.papers.gao2025.judge_measures import study
-from nlgauge.papers.gao2025.judge_scores import Score, write_scores
+from nlgauge_papers import Sources
+from nlgauge_papers.gao2025.judge_families import RELEASED, JudgedSet, judged
+from nlgauge_papers.gao2025.judge_measures import study
+from nlgauge_papers.gao2025.judge_scores import Score, write_scores
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nlgauge.datasets import load_set
-from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, wide
-from nlgauge.papers.deng2021.language_models import fields, scored
 from nlgauge.scoring.store import Store
+from nlgauge_papers.deng2021.language_model_tables import ours, printed, released, wide
+from nlgauge_papers.deng2021.language_models import fields, scored
 
 SPECS = ["length", "perplexity(lm='trigram')"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers import Sources, meteor_1_5, published_rows
-from nlgauge.papers.deng2021.baselines import BaselineRows
-from nlgauge.papers.deng2021.dialogue import HUMAN, SETS, TRUTH
+from nlgauge_papers import Sources, meteor_1_5, published_rows
+from nlgauge_papers.deng2021.baselines import BaselineRows
+from nlgauge_papers.deng2021.dialogue import HUMAN, SETS, TRUTH
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 Program = subprocess.Popen[str]

@@ -16,11 +16,11 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data.dataset import Dataset
-from nlgauge.papers import Sources, meteor_1_5
-from nlgauge.papers.novikova2017._shared import METRICS
-from nlgauge.papers.novikova2017.from_texts import HOW, beside, scored, study
 from nlgauge.text.syllables import cmudict
 from nlgauge.types import Array
+from nlgauge_papers import Sources, meteor_1_5
+from nlgauge_papers.novikova2017._shared import METRICS
+from nlgauge_papers.novikova2017.from_texts import HOW, beside, scored, study
 
 pytestmark = pytest.mark.real
 

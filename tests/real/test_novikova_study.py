@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
-from nlgauge.papers import Sources, published_rows
-from nlgauge.papers.compare import DIFFERS, EQUAL, WITHIN, compare, count
 from nlgauge.table import Table
+from nlgauge_papers import Sources, all_studies, published_rows
+from nlgauge_papers.compare import DIFFERS, EQUAL, WITHIN, compare, count
 
 pytestmark = pytest.mark.real
 
@@ -42,7 +42,7 @@ def sources(real_data: Path) -> Sources:
 
 
 def table_of(sources: Sources, table: str) -> Table:
-    return compare(registry.get("study", f"novikova2017/{table}"), sources)
+    return compare(all_studies()[f"novikova2017/{table}"], sources)
 
 
 @pytest.mark.parametrize("table", MEASURED)
@@ -84,7 +84,7 @@ def test_table_12_has_meteors_accuracies(sources: Sources) -> None:
 def test_scores_compared_as_numbers_miss_table_12_where_their_text_sorts_otherwise(sources: Sources) -> None:
     """What shows that the authors compared text: as numbers METEOR agrees and BLEU-4 does not."""
     from nlgauge.analyses.errors.relative_ranking import relative_ranking
-    from nlgauge.papers.novikova2017._shared import NAMES, medians
+    from nlgauge_papers.novikova2017._shared import NAMES, medians
 
     data = medians(sources).only_metrics(["METEOR", "ROUGE_L", "Bleu_4", "sys.read.flesch"])
     table = relative_ranking(data, by="dataset", draws=1)
@@ -123,7 +123,7 @@ def test_the_words_of_table_2_follow_from_the_means(sources: Sources) -> None:
     Table 2.
     """
     from nlgauge.analyses.comparing.system_means import system_means
-    from nlgauge.papers.novikova2017._shared import METRICS, WORD, medians
+    from nlgauge_papers.novikova2017._shared import METRICS, WORD, medians
 
     rows = {(r["quantity"], r["dataset"], r["system"]): r for r in system_means(medians(sources), by="dataset")}
     better = {"BAGEL": "LOLS", "SFHOTEL": "RNNLG", "SFREST": "RNNLG"}

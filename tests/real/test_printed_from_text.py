@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge.papers import published_rows
+from nlgauge_papers import published_rows
 
 pytestmark = pytest.mark.real
 FILES = {"nimah2023": "000", "deng2021": "001", "gao2025": "002", "novikova2017": "004"}

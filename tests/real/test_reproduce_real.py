@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from nlgauge import registry
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers import Sources
-from nlgauge.papers.compare import DIFFERS, EQUAL, JUDGED, SLIP, VERDICTS, WITHIN, compare, count, published, scoreboard
-from nlgauge.papers.deng2021.dialogue import BASELINES, TRUTH
-from nlgauge.papers.inventory import studies
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Row
+from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.compare import DIFFERS, EQUAL, JUDGED, SLIP, VERDICTS, WITHIN, compare, count, published, scoreboard
+from nlgauge_papers.deng2021.dialogue import BASELINES, TRUTH
+from nlgauge_papers.inventory import studies
 
 REPO = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.real
@@ -48,14 +47,14 @@ def sources(real_data: Path) -> Sources:
 
 @cache
 def rows(sources: Sources, name: str):  # type: ignore[no-untyped-def]
-    return compare(registry.get("study", name), sources).rows
+    return compare(all_studies()[name], sources).rows
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_as_many_cells_agree_as_when_it_was_measured(sources: Sources, name: str) -> None:
     assert count(rows(sources, name)) == COUNTS[name]
-    assert len(rows(sources, name)) == len(published(registry.get("study", name))[1])
+    assert len(rows(sources, name)) == len(published(all_studies()[name])[1])
 
 
 @pytest.mark.slow
@@ -135,7 +134,7 @@ def test_the_system_level_of_persona_chat_is_printed_for_overall(sources: Source
     """The reason given in F.1 and F.2: both tables print the correlation with Overall."""
     data = sources("usr-persona")
     batch = Batch.of(data)
-    cells = {c.key: c.value for c in published(registry.get("study", "deng2021/F.1"))[1]}
+    cells = {c.key: c.value for c in published(all_studies()["deng2021/F.1"])[1]}
     for metric in ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L"):
         scores = metric_from_spec(BASELINES[metric]).score(batch).values
         panel = data.with_scores({"m": scores.tolist()}).panel("Overall", metrics=["m"], keep_people=True)
@@ -155,18 +154,18 @@ def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
     x, z = panel.stacked()[0].mean(axis=1), panel.human.mean(axis=1)
     pair = [panel.systems.index(s) for s in ("CAAE_rho_0_1", "ARAE_lambda_1")]
     assert 0 < abs(z[pair[0]] - z[pair[1]]) < 1e-12
-    cells = {c.key: c.value for c in published(registry.get("study", "deng2021/E.1"))[1]}
+    cells = {c.key: c.value for c in published(all_studies()["deng2021/E.1"])[1]}
     sign = -1 if column == "WMD" else 1
     for name, coefficient in (("spearman", spearmanr), ("kendall", kendalltau)):
         assert sign * coefficient(x, z)[0] == pytest.approx(cells[column, "system", name], abs=6e-5)
 
 
 def test_two_claims_of_gao2025_fail_on_its_own_williams_table_and_the_rest_hold(sources: Sources) -> None:
-    from nlgauge.papers.gao2025.claims import ClaimCounts, _by_measure, _system_worst
+    from nlgauge_papers.gao2025.claims import ClaimCounts, _by_measure, _system_worst
 
     found = ClaimCounts()
     for table, kind in (("2", "DP"), ("3", "RC"), ("7", "DP")):
-        cells = [(c.key, c.value) for c in published(registry.get("study", f"gao2025/{table}"))[1]]
+        cells = [(c.key, c.value) for c in published(all_studies()[f"gao2025/{table}"])[1]]
         found.orders(kind, table, _by_measure(cells))
         worst = _system_worst(cells, low=kind == "DP")
         assert (worst > 15) == (table != "7")

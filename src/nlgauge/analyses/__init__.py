@@ -30,6 +30,15 @@ MERGED = {
     "mean": "Each input counts once, with the means of its trials.",
     "first": "Each input counts once, with its first trial.",
 }
+# The papers that analyses follow, by their citation keys.
+PAPERS = {
+    "nimah2023": "NLG Evaluation Metrics Beyond Correlation Analysis: An Empirical Metric Preference Checklist",
+    "deng2021": "Compression, Transduction, and Creation: A Unified Framework for Evaluating Natural Language "
+    "Generation",
+    "gao2025": "Analyzing and Evaluating Correlation Measures in NLG Meta-Evaluation",
+    "colombo2023": "The Glass Ceiling of Automatic Evaluation in Natural Language Generation",
+    "novikova2017": "Why We Need New Evaluation Metrics for NLG",
+}
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ ADDS = {
     "docs": "building the docs site",
     "bench": "other libraries beside ours in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",
+    "papers": "the five papers recomputed (`nlgauge reproduce`)",
     "boost": "the analysis 'predictability'",
 }
 GROUPS = ("all", "dev")  # of others, not asked about by themselves

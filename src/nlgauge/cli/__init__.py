@@ -1,6 +1,7 @@
 """The command line: one file per verb, in three folders, imported only when asked for.
 
-A verb module holds either `command` (a function) or `app` (a typer group). Its docstring is its help.
+A verb module holds either `command` (a function) or `app` (a typer group). Its docstring is its help. Installed
+packages add verbs through entry points of the group `nlgauge.verbs`, which name such a module.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nlgauge.cli._ending import CODES, catch_signals, ended
+from nlgauge.errors import NlgaugeError
 
 if TYPE_CHECKING:
     import typer
@@ -22,6 +24,8 @@ GROUPS = {
     "scores": "Scores and judges",
     "files": "Files and sets",
 }  # folder -> heading in the help
+PLUGINS = "Installed packages"  # heading of the verbs that they add
+EXTRAS = {"reproduce": "papers"}  # verb -> the extra that installs it
 # As they are met, not as the alphabet has them; verbs not named here follow.
 ORDER = "run meta verdicts estimate compare agree score judge check formats list data convert".split()
 
@@ -46,11 +50,14 @@ def build(only: str | None = None) -> typer.Typer:
             print(f"nlgauge {nlgauge.__version__}")
             raise typer.Exit
 
-    groups = {verb: group for group in GROUPS for verb in verbs_of(group)}
     only = ALIASES.get(only or "", only)
-    for name in [only] if only in groups else groups:
-        module = importlib.import_module(f"{__name__}.{groups[name]}.{name}")
-        heading = GROUPS[groups[name]]
+    own = {verb: (f"{__name__}.{group}.{verb}", GROUPS[group]) for group in GROUPS for verb in verbs_of(group)}
+    verbs = {only: own[only]} if only in own else own | plugin_verbs()
+    if only in EXTRAS and only not in verbs:
+        raise NlgaugeError(f'`nlgauge {only}` requires another package: pip install "nlgauge[{EXTRAS[only]}]"')
+    for name in [only] if only in verbs else verbs:
+        path, heading = verbs[name]
+        module = importlib.import_module(path)
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name, rich_help_panel=heading)
             continue
@@ -60,6 +67,13 @@ def build(only: str | None = None) -> typer.Typer:
             more = {"hidden": True} if each in ALIASES else {"rich_help_panel": heading}
             app.command(each, help=module.__doc__, no_args_is_help=needs, **more)(module.command)
     return app
+
+
+def plugin_verbs() -> dict[str, tuple[str, str]]:
+    """Verbs of installed packages: name -> module and heading in the help."""
+    from importlib.metadata import entry_points  # slow to import, and most commands do not ask
+
+    return {entry.name: (entry.value, PLUGINS) for entry in entry_points(group="nlgauge.verbs")}
 
 
 def verbs_of(group: str) -> list[str]:

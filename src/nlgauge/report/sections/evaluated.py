@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import nlgauge
+from nlgauge.analyses import PAPERS
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.sections import Finding, Findings, Run, section
@@ -154,16 +155,13 @@ def metrics_alone(run: Run) -> Findings:
     last=True, of_choices=True,
 )  # fmt: skip
 def made(run: Run) -> Findings:
-    from nlgauge.papers.inventory import papers
-
     used = {t.kind for t in run.tables.values()}
     kinds = _kinds_by_paper(used)
-    cited = [p for p in papers() if p.id in kinds]
     lines = [
         f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} "
         f"draws{' (--quick)' if run.quick else ''}, Python {platform.python_version()}; "
         f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
-        *[f"Method: “{p.title}” ({some(kinds[p.id], 12)})." for p in cited],
+        *[f"Method: “{title}” ({some(kinds[paper], 12)})." for paper, title in PAPERS.items() if paper in kinds],
     ]
     rows = [
         {"analysis": t.kind, "about": run.about(t), "signature": t.signature}

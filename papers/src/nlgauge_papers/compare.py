@@ -1,0 +1,230 @@
+"""Published cells beside ours: difference, verdict, and the scoreboard over tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+from nlgauge.errors import NlgaugeError, Note, code_of
+from nlgauge.table import Cell, Row, Table
+from nlgauge_papers import (
+    Difference,
+    Key,
+    LeftOut,
+    NeedsWeights,
+    NeverPublished,
+    NotRedistributed,
+    Ours,
+    Sources,
+    Study,
+    published_rows,
+    why_absent,
+)
+
+EQUAL, WITHIN, DIFFERS = "equal", "within tolerance", "differs"
+SLIP = "equal with the paper's slip"
+CHOSEN = "equal with a rater chosen to match"
+HOLDS, EXCEPTIONS = "claim holds", "claim has exceptions"
+OTHER, FEWER = get_args(Difference)
+NEVER, ELSEWHERE, WEIGHTS, LEFT = "never published", "not redistributed", "needs weights", "left out"
+ABSENT = "not computable"
+MISSING = {NeverPublished: NEVER, NotRedistributed: ELSEWHERE, NeedsWeights: WEIGHTS, LeftOut: LEFT}
+JUDGED = (EQUAL, WITHIN, DIFFERS, SLIP)
+VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
+HEADS = {
+    WITHIN: "within", SLIP: "with slip", CHOSEN: "chosen rater", HOLDS: "claims hold", EXCEPTIONS: "claims not",
+    ELSEWHERE: "to fetch", NEVER: "never public", ABSENT: "no rule",
+}  # fmt: skip
+WITH_SLIP = "ours with the slip"
+
+
+@dataclass
+class Narrow(Table):
+    """A table for narrow terminals: `joined` columns stand in one, `heads` are shorter. Rows stay as they are."""
+
+    joined: list[str] = field(default_factory=list)
+    heads: dict[str, str] = field(default_factory=dict)
+
+    def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
+        header, body = super().grid()
+        n = len(self.joined)
+        if n > 1:
+            header = ["cell", *header[n:]]
+            body = [[Cell(", ".join(c.text for c in cells[:n])), *cells[n:]] for cells in body]
+        return [self.heads.get(h, h) for h in header], body
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A cell as the paper prints it, or a claim and its number of statements. `decimals` is its precision."""
+
+    key: Key
+    text: str
+    mark: str = ""
+
+    @property
+    def value(self) -> float:
+        return float(self.text.replace("−", "-").replace(",", ""))
+
+    @property
+    def decimals(self) -> int:
+        return len(self.text.partition(".")[2])
+
+
+def published(study: Study) -> tuple[list[str], list[Printed]]:
+    """Names of the key columns, and the cells."""
+    rows = published_rows(study.paper, study.table)
+    names = [c for c in rows[0] if c not in ("printed", "stated", "mark")]
+    column = "stated" if study.claims else "printed"
+    return names, [Printed(tuple(row[c] for c in names), row[column], row.get("mark") or "") for row in rows]
+
+
+def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
+    """`equal` when our value, rounded as the paper rounds, prints the same (a tie may go either way).
+
+    >>> verdict(Printed(("a",), ".396"), 0.3957, 0.01)
+    'equal'
+    """
+    if ours is None or math.isnan(ours):
+        return ABSENT
+    off = abs(ours - printed.value)
+    if off <= 0.5 * 10**-printed.decimals + 1e-9:
+        return EQUAL
+    return WITHIN if off <= tolerance + 1e-9 else DIFFERS
+
+
+def compare(study: Study, sources: Sources) -> Narrow:
+    """Every published cell of the table beside ours."""
+    names, cells = published(study)
+    try:
+        ours = study(sources)
+    except NlgaugeError as error:  # the data or an extra are not at hand: the whole table says so
+        ours = Ours({}, {(): why_absent(error)})
+    if ours.slips:
+        ours = replace(ours, beside={**ours.beside, WITH_SLIP: ours.slips})
+    rows = [_row(study, names, cell, ours) for cell in cells]
+    keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
+    said = "stated" if study.claims else "printed"
+    return Narrow(
+        title=f"Paper {study.paper}, {study.label}: {study.title}",
+        rows=rows,
+        method="stated: statements into which we split what the paper says in words; it prints no such number. "
+               "ours: how many hold."
+        if study.claims
+        else f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
+        + (f"{WITH_SLIP}: a slip of the paper repeated, the reason names it; " if ours.slips else "")
+        + "reasons are words, they change no verdict.",
+        notes=[count(rows, "claims" if study.claims else "cells"), *ours.notes, *_numbered(rows)],
+        decimals=1 + max((cell.decimals for cell in cells), default=2),
+        kind="reproduce",
+        joined=keys,
+        shown=[*keys, said, "ours", "difference", *ours.beside, "verdict",
+               *(["why"] if any(r["why"] for r in rows) else [])],
+    )  # fmt: skip
+
+
+def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
+    value = ours.values.get(cell.key, math.nan)
+    found = verdict(cell, value, study.tolerance)
+    reason = ours.reason(cell.key, absent=found == ABSENT)
+    if found == ABSENT:
+        found = MISSING.get(type(reason), ABSENT)
+    elif cell.key in ours.other:
+        found = ours.other[cell.key]
+    elif found != EQUAL and verdict(cell, ours.slips.get(cell.key), 0) == EQUAL:
+        found = SLIP
+    elif study.claims:
+        found = HOLDS if found == EQUAL else EXCEPTIONS
+    elif cell.key in ours.chosen and found == EQUAL:
+        found = CHOSEN
+    whole = cell.decimals == 0 and not math.isnan(value) and value == int(value)  # a count prints as one
+    shown, off = (int(value), int(value - cell.value)) if whole else (value, value - cell.value)
+    return {
+        **dict(zip(names, cell.key, strict=True)), "stated" if study.claims else "printed": cell.text, "ours": shown,
+        "difference": off, **{rule: values.get(cell.key, math.nan) for rule, values in ours.beside.items()},
+        "verdict": found, "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason), "why": "",
+    }  # fmt: skip
+
+
+def _numbered(rows: list[Row]) -> list[str]:
+    """Reasons below the table instead of beside each cell; the rows get their numbers."""
+    reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
+    for row in rows:
+        row["why"] = f"[{reasons.index(row['reason']) + 1}]" if row["reason"] else ""
+    return [Note(f"[{i}] {reason}", f"[{i}]") for i, reason in enumerate(reasons, 1)]
+
+
+def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
+    """The cells with these verdicts; the counts below stay those of the whole table."""
+    rows = [row for row in table.rows if row["verdict"] in wanted]
+    needed = {row["why"] for row in rows}
+    notes = [n for n in table.notes if code_of(n) not in {row["why"] for row in table.rows} - needed - {""}]
+    shown = [c for c in table.shown if c != "why" or needed - {""}]
+    return replace(table, rows=rows, notes=notes, shown=shown)
+
+
+def count(rows: Iterable[Row], noun: str = "cells") -> str:
+    """`378 cells: 370 equal, 8 within tolerance`"""
+    found = [row["verdict"] for row in rows]
+    return f"{len(found)} {noun}: " + ", ".join(f"{found.count(v)} {v}" for v in VERDICTS if v in found)
+
+
+def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
+    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why no others."""
+
+    rows: list[Row] = []
+    papers: dict[str, Counter[str]] = {}
+    notes = []
+    for study, table in compared:
+        found = Counter(row["verdict"] for row in table.rows)
+        papers.setdefault(study.paper, Counter()).update(found)
+        why = "; ".join(dict.fromkeys(row["reason"] for row in table.rows if row["reason"]))
+        rows.append({"paper": study.paper, "table": study.name, "what": study.title, **_counts(found), "why": why})
+        if main := _main_reason(table.rows):
+            notes.append(f"{study.name}: {main}")
+    ordered: list[Row] = []
+    for paper, found in papers.items():
+        ordered += [row for row in rows if row["paper"] == paper]
+        ordered.append({"paper": paper, "table": paper, "what": "", **_counts(found), "why": ""})
+    all_ = sum(papers.values(), Counter[str]())
+    if len(papers) > 1:
+        ordered.append({"paper": "all", "table": "all", "what": "", **_counts(all_), "why": ""})
+    return Narrow(
+        title="The papers, recomputed: cells of the published tables beside ours",
+        rows=ordered,
+        method="; ".join(MEANING[v] for v in ("compared", *VERDICTS) if v in MEANING and (v == "compared" or all_[v]))
+        + ". `nlgauge reproduce PAPER TABLE` shows the cells of one table.",
+        notes=notes,
+        kind="scoreboard",
+        # titles are in the list without arguments
+        shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],
+        heads=HEADS,
+    )  # fmt: skip
+
+
+MEANING = {
+    "compared": "compared = equal + within + differs + with slip",
+    SLIP: "with slip: equal once a slip that the paper's own numbers show is repeated; both values stand in the table",
+    CHOSEN: "chosen rater: equal, but the rater shown was picked because his ratings match the print",
+    HOLDS: "claims: sentences of the paper counted as statements, not printed cells",
+    OTHER: "other weights: a value beside the printed one, not judged",
+    FEWER: "fewer sets: the mean of fewer sets than the paper's beside the printed one, not judged",
+    WEIGHTS: "needs weights: the code is here, the weights are to be had by name or from their authors",
+    ELSEWHERE: "to fetch: published, not redistributed here; computed once the file is in NLGAUGE_DATA",
+    NEVER: "never public: nobody but the authors can compute it",
+    LEFT: "left out: by --no-slow, or an extra is missing",
+    ABSENT: "no rule: nothing to compute, the reason says why",
+}
+
+
+def _counts(found: Counter[str]) -> Row:
+    return {"cells": found.total(), "compared": sum(found[v] for v in JUDGED), **{v: found[v] for v in VERDICTS}}
+
+
+def _main_reason(rows: Sequence[Row]) -> str:
+    """What explains most of the cells that are not recomputed."""
+    words = Counter(row["reason"] for row in rows if row["reason"])
+    return "" if not words else max(words, key=lambda w: (words[w], w))

@@ -1,0 +1,123 @@
+"""deng2021: scores of the metrics that its Tables D.1–F.6 set beside its own, and their six correlations with people.
+
+The paper took most of these rows from the releases of others, so each follows the program behind that release. These
+were found by trying the natural settings and keeping what agrees with the printed cells; one setting serves a row in
+all its tables:
+
+* SummEval toolkit (D.1–D.3) and E.1: ROUGE-1.5.5 with stems, F, the matches of all references over all their n-grams
+  ("model average"), ROUGE-L over sentences; BLEU of sacrebleu, lower-cased; chrF of sacrebleu; METEOR 1.5; CIDEr-D on
+  Snowball stems, as the toolkit's own program has it.
+* Mir et al. (E.1): their released columns on the unmasked texts; WMD turned round.
+* USR (F.1–F.6): BLEU and ROUGE-L (beta 1.2) of pycocoevalcap on tokens split at white space, METEOR 1.5, and F1 of
+  characters, against the original response, which is left out of the systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics.overlap.matches import paired
+from nlgauge.metrics.overlap.rouge import Rouge, f_measure, sizes
+from nlgauge.scoring.store import Store, stored
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.text.windows import sentence_spans
+from nlgauge.types import Array
+from nlgauge_papers import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
+
+SIX = [
+    (level, coefficient, Measure(grouping, coefficient))
+    for level, grouping in (("sample", "global"), ("system", "system"))
+    for coefficient in ("pearson", "spearman", "kendall")
+]
+LEFT_OUT = LeftOut("runs a model: left out by --no-slow")
+WEIGHTS = NeedsWeights("the metric's code is here; its weights are to be had by name and are not here")
+ENCODER = "the embedded 22M-parameter encoder instead of the paper's model"
+VECTORS = "other word vectors than the paper's"
+
+
+def lines(text: str) -> str:
+    """A sentence a line, as ROUGE-1.5.5 wants them for ROUGE-L.
+
+    >>> lines("One . Two .")
+    'One .\\nTwo .'
+    """
+    return "\n".join(text[a:b] for a, b in sentence_spans(text))
+
+
+def pooled_rouge(spec: str, batch: Batch) -> Array:
+    """F of a ROUGE with all references together: all their matches over all their n-grams (ROUGE-1.5.5's default)."""
+    rouge = metric_from_spec(spec)
+    if not isinstance(rouge, Rouge):
+        raise NlgaugeError(f"{spec}: is no ROUGE.")
+    tokens, pairs = paired(batch, rouge.tokenizer, stem=rouge.stems)
+    precision, recall = rouge._parts(batch, tokens, pairs)
+    size = sizes(tokens, pairs, getattr(rouge, "order", 1) - 1)[1]
+    hits, mass, mean = (_sums(v, pairs.start) for v in (recall * size, size, precision))
+    of_all = np.diff(pairs.start)
+    values = f_measure(mean / np.maximum(of_all, 1), hits / np.maximum(mass, 1), 1.0)
+    return pairs.scores(np.where(of_all > 0, values, 0.0)).values
+
+
+def _sums(values: Array, start: np.ndarray) -> Array:
+    # Each sample by itself: differences of a running sum would split ties by rounding.
+    return np.array([values[a:b].sum() for a, b in pairwise(start.tolist())])
+
+
+@dataclass
+class BaselineRows:
+    """Collects the cells of a table: correlations of a row's scores with people's ratings of an aspect."""
+
+    sources: Sources
+    data: Dataset
+    values: dict[Key, float] = field(default_factory=dict)
+    reasons: dict[Key, str] = field(default_factory=dict)
+    other: dict[Key, Difference] = field(default_factory=dict)
+    slips: dict[Key, float] = field(default_factory=dict)
+
+    def arrays(self, scores: Array | str, aspect: str, without: str = "") -> tuple[Array, Array]:
+        """Scores, or a column of the set, and ratings, systems × inputs; with people's outputs, `without` a system."""
+        column = scores if isinstance(scores, str) else "scores"
+        data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
+        panel = data.panel(aspect, metrics=[column], keep_people=True)
+        used = [i for i, system in enumerate(panel.systems) if system != without]
+        return panel.stacked()[0, used], panel.human[used]
+
+    def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
+        """Six correlations with people."""
+        x, human = self.arrays(scores, aspect, without)
+        found = evaluate(x[None], human, [m for _, _, m in SIX]).value[0]
+        return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
+
+    def split_ties(self, name: str, scores: Array | str, aspect: str, sign: int = 1) -> None:
+        """The slip of plain floating-point means: their sums split a tie of two systems in the last bit."""
+        from scipy.stats import kendalltau, spearmanr
+
+        x, human = (values.mean(axis=1) for values in self.arrays(scores, aspect))
+        for coefficient, of in (("spearman", spearmanr), ("kendall", kendalltau)):
+            self.slips[name, "system", coefficient] = sign * float(of(x, human)[0])
+
+    def add(
+        self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: Difference | None = None
+    ) -> None:
+        keys: dict[Key, float] = {(name, *key): value for key, value in found.items()}
+        self.values |= keys
+        if other:
+            self.other |= dict.fromkeys(keys, other)
+        if reason:
+            self.reasons[name,] = reason
+
+    def ours(self, *notes: str) -> Ours:
+        return Ours(self.values, self.reasons, notes, self.other, slips=self.slips)
+
+
+def run_metric(sources: Sources, spec: str, batch: Batch) -> Array:
+    """Scores of a metric that costs time, from the store where they are kept."""
+    sources.tell(spec)
+    return stored(metric_from_spec(spec), batch, Store(sources.store)).values

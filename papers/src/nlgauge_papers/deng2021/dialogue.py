@@ -1,0 +1,229 @@
+"""deng2021 (ctc), Tables F.1–F.4 and F.6 (dialogue) and its ablations: Tables 1, 2, 3 and F.5."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import lru_cache
+
+import numpy as np
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NlgaugeError, NotHere
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics.learned.usr import regression
+from nlgauge.types import Array
+from nlgauge_papers import Difference, Key, LeftOut, Ours, Sources, meteor_1_5, study, why_absent
+from nlgauge_papers.deng2021.baselines import ENCODER, LEFT_OUT, BaselineRows
+from nlgauge_papers.deng2021.tables import TRAINED, e_row, embedding_matching, model_row, start
+
+TRUTH = "Original Ground Truth"
+BASELINES = {
+    **{f"BLEU-{n}": f"bleu(order={n}, preset='coco', tokenize='none')" for n in (1, 2, 3, 4)},
+    "ROUGE-L": "rouge-l(tokenize='none', beta=1.2)",
+    "METEOR": meteor_1_5.spec(),
+    "F-1": "token-f1(unit='char')",
+}
+SPLIT = (
+    "F-1 counts characters, blanks too. Outputs that share as large a part with their reference are tied here; in the "
+    "paper 2PR / (P + R) in floating point splits some of these ties, which is what ours with the slip does"
+)
+REASONS = {"METEOR": meteor_1_5.reason(), "F-1": SPLIT}
+OVERALL = (
+    "the paper prints one system-level value for both aspects of PersonaChat: that of Overall, which is what ours "
+    "with the slip is"
+)
+USR_COLUMNS = {"mlm": "usr_mlm", "drc": "usr_dr_context", "drf": "usr_dr_fact"}
+USR_PARTS = ("USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)")
+USR_PUBLISHED = (
+    "from the authors' published scores and regression, which give the other cells of USR; what this "
+    "one is, is not known"
+)
+HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge"}
+SETS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
+NOTE = (
+    "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the "
+    "rows come; Word Length and E over all systems, people kept. F-1, of which the paper says no more, is that of "
+    "characters: all its cells come out so, and hardly one with words."
+)
+
+
+def split_f1(data: Dataset) -> Array:
+    """F1 of characters by way of precision and recall, whose rounding splits ties."""
+    found = []
+    for output, (reference, *_) in data.samples.select("output", "references").iter_rows():
+        shared = (Counter(output.lower()) & Counter(reference.lower())).total()
+        precision, recall = shared / len(output), shared / len(reference)
+        found.append(2 * precision * recall / (precision + recall) if shared else 0.0)
+    return np.array(found)
+
+
+def usr_rows(rows: BaselineRows, aspect: str) -> None:
+    """The three parts of USR as its authors published their scores, and their regression on them."""
+    try:
+        data = rows.sources("usr-topical-scores")
+    except NotHere as error:
+        rows.reasons |= {(name,): why_absent(error) for name in (*USR_PARTS, "USR")}
+        return
+    own = BaselineRows(rows.sources, data)
+    parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
+    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {"USR": np.array(regression(parts))}
+    for name, values in scores.items():
+        rows.add(name, own.correlate(values, aspect, without=TRUTH))
+        del rows.reasons[name,]
+    rows.reasons["USR",] = USR_PUBLISHED
+
+
+@lru_cache(maxsize=16)
+def baseline(sources: Sources, name: str, metric: str) -> Array | LeftOut:
+    """Scores of a row on a set, which several tables share; or why there are none."""
+    try:
+        return metric_from_spec(BASELINES[metric]).score(Batch.of(sources(name))).values
+    except NlgaugeError as error:  # an extra is not installed
+        return LeftOut(error)
+
+
+def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
+    rows = start(sources, name)
+    batch = Batch.of(rows.data)
+    for metric in BASELINES:
+        scores = baseline(sources, name, metric)
+        if isinstance(scores, LeftOut):
+            rows.reasons[metric,] = scores
+            continue
+        rows.add(metric, rows.correlate(scores, HUMAN[aspect], without=TRUTH), REASONS.get(metric, ""))
+        if metric == "F-1":
+            tied = rows.correlate(split_f1(rows.data), HUMAN[aspect], without=TRUTH)
+            rows.slips[metric, "sample", "spearman"] = tied["sample", "spearman"]
+        if name == "usr-persona":
+            overall = rows.correlate(scores, "Overall", without=TRUTH)
+            rows.slips |= {(metric, *key): value for key, value in overall.items() if key[0] == "system"}
+            rows.reasons[metric, "system"] = OVERALL
+    rows.add("Word Length", rows.correlate(metric_from_spec("length").score(batch).values, HUMAN[aspect]))
+    if name == "usr-topical":
+        usr_rows(rows, HUMAN[aspect])
+    model_row(rows, "BERTScore (base)", "bertscore", batch, HUMAN[aspect], ENCODER, without=TRUTH)
+    embedding_matching(rows, table, name)
+    return rows.ours(NOTE)
+
+
+@study("deng2021", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+def table_f1(sources: Sources) -> Ours:
+    return dialogue(sources, "F.1", "usr-persona", "engagingness")
+
+
+@study("deng2021", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+def table_f2(sources: Sources) -> Ours:
+    return dialogue(sources, "F.2", "usr-persona", "groundedness")
+
+
+@study(
+    "deng2021", "F.3", title="Engagingness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
+)
+def table_f3(sources: Sources) -> Ours:
+    return dialogue(sources, "F.3", "usr-topical", "engagingness")
+
+
+@study(
+    "deng2021", "F.4", title="Groundedness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
+)
+def table_f4(sources: Sources) -> Ours:
+    return dialogue(sources, "F.4", "usr-topical", "groundedness")
+
+
+@study(
+    "deng2021",
+    "F.6",
+    title="Dialogue, the other aspects, Pearson",
+    sets=[*SETS.values(), "usr-topical-scores"],
+    tolerance=0.01,
+)
+def table_f6(sources: Sources) -> Ours:
+    values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
+    other: dict[Key, Difference] = {}
+    for theirs, name in SETS.items():
+        for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall"):
+            rows = start(sources, name)
+            batch = Batch.of(rows.data)
+            for metric in ("F-1", "BLEU-4", "METEOR", "ROUGE-L"):
+                scores = baseline(sources, name, metric)
+                if isinstance(scores, LeftOut):
+                    rows.reasons[metric,] = scores
+                    continue
+                rows.add(metric, rows.correlate(scores, aspect, TRUTH), REASONS.get(metric, ""))
+            length = metric_from_spec("length").score(batch).values
+            rows.add("Response Length", rows.correlate(length, aspect))
+            if name == "usr-topical":
+                usr_rows(rows, aspect)
+            model_row(rows, "BERTScore (base)", "bertscore", batch, aspect, ENCODER, without=TRUTH)
+            found = e_row(sources, "F.6", name, aspect)
+            rows.add("Ours (E)", found, ENCODER if sources.slow else LEFT_OUT, other="other weights")
+            for metric, level, c in rows.values:
+                if (level, c) == ("sample", "pearson"):
+                    key = metric, theirs, aspect
+                    values[key] = rows.values[metric, level, c]
+                    if (metric, level, c) in rows.other:
+                        other[key] = rows.other[metric, level, c]
+            reasons |= {(k[0], theirs, aspect): text for k, text in rows.reasons.items() if len(k) == 1}
+    return Ours(values, reasons, [NOTE], other)
+
+
+FORMULAS = {  # the paper's names of the variants, by table
+    "1": {"r→y": "mean(r>y)", "y→x": "mean(y>x)", "+": "mean(r>y) + mean(y>x)", "×": "mean(r>y) * mean(y>x)"},
+    "2": {"y→x": "mean(y>x)", "x→y": "mean(x>y)", "y⇔x": "harmonic(mean(y>x), mean(x>y))"},
+}
+WHOLE, KNOWN = "sum(y>[x,c])", "sum(y>c)"
+
+
+def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
+    """E of one ablation table: key of the cell to (set, aspect, formula); D and R have no weights."""
+    from nlgauge.scoring.store import Store
+    from nlgauge_papers.deng2021.estimators import Sets, ablation_table
+
+    reasons: dict[Key, str] = {(): TRAINED}
+    values: dict[Key, float] = {}
+    if sources.slow:
+        for name in {name for name, _, _ in names.values()}:
+            sources(name)
+        sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+        found = {
+            (r["set"], r["aspect"], r["variant"]): r["ours E"]
+            for r in ablation_table(sets, only={name for name, _, _ in names.values()})
+        }
+        values = {key: found[which] for key, which in names.items() if which in found}
+    reasons |= dict.fromkeys(names, ENCODER if sources.slow else LEFT_OUT)
+    return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
+
+
+@study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
+def table_1(sources: Sources) -> Ours:
+    return ablation(
+        sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()}
+    )
+
+
+@study("deng2021", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
+def table_2(sources: Sources) -> Ours:
+    return ablation(
+        sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()}
+    )
+
+
+@study("deng2021", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
+def table_3(sources: Sources) -> Ours:
+    return ablation(sources, {
+        ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
+        for chat, name in SETS.items() for theirs in ("Mean", "Sum")
+    })  # fmt: skip
+
+
+@study("deng2021", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True)
+def table_f5(sources: Sources) -> Ours:
+    names: dict[Key, tuple[str, str, str]] = {}
+    for chat, name in SETS.items():
+        names["Engagingness (E)", chat, "Swapped"] = name, "engagingness", KNOWN
+        names["Engagingness (E)", chat, "Ours"] = name, "engagingness", WHOLE
+        names["Groundedness (E)", chat, "Swapped"] = name, "groundedness", WHOLE
+        names["Groundedness (E)", chat, "Ours"] = name, "groundedness", KNOWN
+    return ablation(sources, names)

@@ -1,0 +1,80 @@
+"""deng2021, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
+
+Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training
+is one point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and
+the correlation of the aspect that its task serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.head import Head
+from nlgauge.metrics.alignment.trained import FORMS
+from nlgauge.table import Row, Table
+from nlgauge_papers.deng2021.estimators import Case
+from nlgauge_papers.deng2021.trained import Read, scored
+
+FIGURE = "alignment-accuracy"
+# Which ratings a task answers to; the paper shows XSUM and Topical-Chat.
+SERVES = {
+    "summarisation": ("consistency", ("qags-xsum", "qags-cnndm", "summeval")),
+    "dialogue": ("groundedness", ("usr-topical", "usr-persona")),
+    "response": ("engagingness", ("usr-topical", "usr-persona")),
+    "style": ("preservation", ("yelp",)),
+}
+
+
+def checkpoints(training: Path) -> list[Head]:
+    """The heads that a training saved, the earliest first."""
+    paths = sorted(training.glob("step-*.safetensors"))
+    if not paths:
+        raise NlgaugeError(f"{training}: no checkpoints of a training (step-N.safetensors).")
+    return [Head.load(path) for path in paths]
+
+
+def figure_7(read: Read, trainings: Sequence[Path], only: Iterable[str] = ()) -> Table:
+    """Accuracy on held-out weak labels and human correlation at each checkpoint."""
+    found = {training: checkpoints(training) for training in trainings}
+    tasks = [heads[0].facts["task"] for heads in found.values()]
+    rows: list[Row] = []
+    for training, heads in found.items():
+        aspect, sets = SERVES[heads[0].facts["task"]]
+        # Trainings of one task are told apart by their folders.
+        tag = f" ({training.name})" if tasks.count(heads[0].facts["task"]) > 1 else ""
+        for name in (s for s in sets if not only or s in only):
+            rows += [_point(read, training, head, aspect, name, tag) for head in heads]
+    return Table(
+        "Figure 7: accuracy of the alignment and correlation with people over training steps",
+        rows,
+        method="accuracy and AUC over content words of damaged documents that were held out (weak labels; R: "
+        "correlation with the share of aligned words); pearson, spearman: over all outputs with people's ratings.",
+        kind=FIGURE,
+        shown=["task", "step", "accuracy", "auc", "pearson", "spearman"],
+    )
+
+
+def _point(read: Read, training: Path, head: Head, aspect: str, name: str, tag: str) -> Row:
+    facts, how = head.facts, FORMS[aspect][head.facts["kind"]]
+    label = f"{training} step {facts['step']}"
+    found = scored(read, Case("7", name, aspect, ""), how.formula, how.settings, (head, head), label)
+    told = facts["held out"]
+    return {
+        "task": f"{name}, {aspect}{tag}", "set": name, "training": training.name,
+        "targets": facts.get("targets") or "its own",
+        "step": facts["step"], "accuracy": told.get("accuracy", told.get("pearson")), "auc": told.get("auc"),
+        "pearson": found["pearson"], "spearman": found["spearman"], "label": f"{training.name}, step {facts['step']}:",
+    }  # fmt: skip
+
+
+def ablation(steps: Table) -> Table:
+    """The last checkpoint of each training beside the others (Appendix A.1: XSUM .322, with references .282)."""
+    last = {row["task"]: row for row in steps}
+    keys = ("targets", "training", "set", "step", "accuracy", "auc", "pearson", "spearman")
+    return Table(
+        "Targets of the training: pseudo-summaries or others (deng2021, Appendix A.1)",
+        [{k: row[k] for k in keys} for row in last.values()],
+        method="the last checkpoint of each training; its held-out labels are made as its own training was.",
+    )

@@ -1,0 +1,214 @@
+"""gao2025 (measures): its takeaways, each as a number of statements that can hold or not.
+
+`claims` asks the simulation (sections 4.3 and 4.4) and the paper's own printed Tables 2, 3 and 7 (section 5).
+`claims-sets` asks published sets with the metrics published with them: the same question on other metrics than the
+paper's. A statement of an order is each pair of it: "global < input < item < system" are six.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.table import Row
+from nlgauge_papers import Key, Ours, Sources, all_studies, study, why_absent
+from nlgauge_papers.compare import published
+
+NEAR = 0.05  # what ≈ is taken to mean
+STILL = 0.02  # a series that moves less hardly moves
+NOISE = 0.005  # a fall that counts as none: about the standard error of a mean over draws of thresholds
+ORDERS = {
+    "DP by level": "global < input < item < system",
+    "DP by coefficient": "pearson < spearman < kendall",
+    "RC by level": "input ≈ global > item > system",
+    "RC by coefficient": "pearson > kendall > spearman",
+}
+LEVELS, COEFFICIENTS = ("system", "input", "global", "item"), ("pearson", "spearman", "kendall")
+STILL_WITH_SCALE = ("system/spearman", "system/kendall")
+UP_AND_DOWN = ("input/kendall", "global/kendall", "item/kendall")
+SIZES = {"simulation, 15 systems × 200 inputs": (15, 200), "simulation, 5 systems × 100 inputs": (5, 100)}
+TRIALS, REDRAWS = 50, 10
+SETS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "SummEval": ("summeval", {}, ("coherence", "consistency", "fluency", "relevance")),
+    "REALSumm": ("realsumm", {}, ("litepyramid_recall",)),
+    "USR Persona-Chat": ("usr-persona", {}, ()),
+    "USR Topical-Chat": ("usr-topical", {}, ()),
+    "HANNA": ("hanna", {}, ()),
+    "WMT23 zh-en news": ("wmt23-zh-en", {"domain": "news"}, ("mqm",)),
+}
+DRAWS = 50
+
+Values = Mapping[str, float]
+
+
+def statements(order: str, values: Values) -> tuple[int, list[str]]:
+    """How many pairs of an order hold, and those that do not; ≈ means within .05.
+
+    >>> statements("input ≈ global > item", {"input": 0.7, "global": 0.9, "item": 0.8})
+    (1, ['input .700 not ≈ global .900', 'input .700 not > item .800'])
+    """
+    words = order.split()
+    names, signs = words[::2], words[1::2]
+    held, broken = 0, []
+    for i, a in enumerate(names):
+        for j in range(i + 1, len(names)):
+            sign = next((s for s in signs[i:j] if s != "≈"), "≈")
+            x, y = values[a], values[names[j]]
+            if {"<": x < y, ">": x > y, "≈": abs(x - y) <= NEAR}[sign]:
+                held += 1
+            else:
+                broken.append(f"{a} {number(x)} not {sign} {names[j]} {number(y)}")
+    return held, broken
+
+
+class ClaimCounts:
+    """Collects how many statements of each claim hold, and in words those that do not."""
+
+    def __init__(self) -> None:
+        self.values: dict[Key, float] = {}
+        self.reasons: dict[Key, str] = {}
+
+    def add(self, claim: str, on: str, held: int, broken: Sequence[str]) -> None:
+        self.values[claim, on] = held
+        if broken:
+            self.reasons[claim, on] = "; ".join(broken)
+
+    def orders(self, kind: str, on: str, value: Mapping[tuple[str, str], float]) -> None:
+        """Both orders of DP or RC by the mean over the other side."""
+        means = {
+            "level": {g: fmean(value[g, c] for c in COEFFICIENTS) for g in LEVELS},
+            "coefficient": {c: fmean(value[g, c] for g in LEVELS) for c in COEFFICIENTS},
+        }
+        for side, values in means.items():
+            order = ORDERS[f"{kind} by {side}"]
+            self.add(f"{kind} by {side}: {order}", on, *statements(order, values))
+
+    def series(
+        self, claim: str, on: str, all_: Mapping[str, Sequence[float]], holds: Callable[[Sequence[float]], bool]
+    ) -> None:
+        broken = [f"{name}: " + " ".join(map(number, values)) for name, values in all_.items() if not holds(values)]
+        self.add(claim, on, len(all_) - len(broken), broken)
+
+
+def rises(values: Sequence[float]) -> bool:
+    """From the first to the last, with no fall beyond noise."""
+    highest = values[0]
+    for value in values:
+        if value < highest - NOISE:
+            return False
+        highest = max(highest, value)
+    return values[-1] > values[0]
+
+
+def still(values: Sequence[float]) -> bool:
+    return max(values) - min(values) <= STILL
+
+
+def rises_then_falls(values: Sequence[float]) -> bool:
+    return values[0] < max(values) > values[-1]
+
+
+def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
+    """Each measure's values along the grid."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(row["measure"], []).append(row["value"])
+    return {f"{name} over {lines}": values for name, values in found.items()}
+
+
+@study("gao2025", "claims", title="Takeaways: on the simulation and on the paper's own tables", sets=[], claims=True)
+def claims(sources: Sources) -> Ours:
+    from nlgauge.analyses.design.simulation import relation, scale
+    from nlgauge.stats.design.simulate import SimulationParams
+
+    found = ClaimCounts()
+    for on, (systems, inputs) in SIZES.items():
+        params = replace(SimulationParams(), N=systems, M=inputs)
+        capable, within = (
+            _lines(t.rows, name) for t, name in zip(relation(params, trials=TRIALS), ("ρ_sys", "μ_ρ"), strict=True)
+        )
+        both = {k: v for k, v in (capable | within).items() if k.startswith(("input/", "global/"))}
+        found.series("raising ρ_sys or μ_ρ raises input and global level", on, both, rises)
+        sizes = _lines(scale(params, trials=TRIALS, redraws=REDRAWS).rows, "scale size")
+        first = {k: next(v for n, v in sizes.items() if n.startswith(k)) for k in STILL_WITH_SCALE}
+        found.series("system Spearman and Kendall hardly move with scale size", on, first, still)
+        peak = {k: v for k, v in sizes.items() if k.startswith(UP_AND_DOWN)}
+        found.series("input, global and item Kendall rise, then fall with scale size", on, peak, rises_then_falls)
+        rest = {k: v for k, v in sizes.items() if k not in peak and not k.startswith(STILL_WITH_SCALE)}
+        found.series("the other measures rise with scale size", on, rest, rises)
+    for table, kind in (("2", "DP"), ("7", "DP"), ("3", "RC")):
+        cells = published(all_studies()[f"gao2025/{table}"])[1]
+        by = _by_measure((cell.key, cell.value) for cell in cells)
+        found.orders(kind, f"Table {table}, mean of D1 to D30", by)
+        worst = _system_worst(((cell.key, cell.value) for cell in cells), low=kind == "DP")
+        words = f"system level is worst on {worst} of 30 sets"
+        found.add(
+            f"{kind}: system level is worst on most sets",
+            f"Table {table}",
+            int(worst > 15),
+            [words] if worst <= 15 else [],
+        )
+    return Ours(found.values, found.reasons, notes=[
+        f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × "
+        f"{REDRAWS}), seed 0; hardly moves: at most {STILL}; rises: never more than {NOISE} below what it had "
+        f"reached; ≈: within {NEAR}.",
+    ])  # fmt: skip
+
+
+def _by_measure(cells: Iterable[tuple[Key, float]]) -> dict[tuple[str, str], float]:
+    """Means over D1 … D30 by level and coefficient."""
+    gathered: dict[tuple[str, str], list[float]] = {}
+    for (_, level, function), value in cells:
+        gathered.setdefault((level.lower(), function.lower()), []).append(value)
+    return {key: fmean(values) for key, values in gathered.items()}
+
+
+def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
+    """On how many sets the mean over coefficients is worst at system level."""
+    sets: dict[str, dict[str, list[float]]] = {}
+    for (name, level, _), value in cells:
+        sets.setdefault(name, {}).setdefault(level.lower(), []).append(value)
+    worst = max if low else min
+    return sum(worst(levels, key=lambda g: fmean(levels[g])) == "system" for levels in sets.values())
+
+
+@study("gao2025", "claims-sets", title="Takeaways of section 5 on published sets with other metrics",
+       sets=[name for name, _, _ in SETS.values()], slow=True, claims=True)  # fmt: skip
+def claims_on_sets(sources: Sources) -> Ours:
+    found = ClaimCounts()
+    notes = []
+    for on, (name, options, aspects) in SETS.items():
+        try:
+            data = sources(name, **options)
+        except NeedsMissing as error:
+            found.reasons |= {(f"{kind}: {order}", on): why_absent(error) for kind, order in ORDERS.items()}
+            continue
+        sources.tell(f"{on}: DP and RC of {len(data.metrics)} metrics")
+        values = stability_of(data, aspects or tuple(data.aspects))
+        for kind in ("DP", "RC"):
+            found.orders(kind, on, values[kind])
+        notes.append(f"{on}: {len(data.metrics)} metrics published with it, {len(aspects or data.aspects)} aspects")
+    return Ours(found.values, found.reasons, notes=[
+        "the metrics are others than the paper's 32, whose scores were never published: this asks whether the claims "
+        "hold beyond them, not whether the paper counted right. People stay among the systems, as in the paper; "
+        f"means over aspects; {DRAWS} draws and splits (paper: 1000), seed 0.",
+        *notes,
+    ])  # fmt: skip
+
+
+def stability_of(data: Dataset, aspects: Sequence[str]) -> dict[str, dict[tuple[str, str], float]]:
+    """DP and RC by (level, coefficient), means over the aspects."""
+    from nlgauge.analyses.design.stability import stability
+
+    gathered: dict[str, dict[tuple[str, str], list[float]]] = {"DP": {}, "RC": {}}
+    for aspect in aspects:
+        for row in stability(data.panel(aspect, keep_people=True), draws=DRAWS, trials=DRAWS).rows:
+            level, coefficient = row["measure"].split("/")
+            for kind, values in gathered.items():
+                values.setdefault((level, coefficient), []).append(row[kind.lower()])
+    return {kind: {key: fmean(v) for key, v in values.items()} for kind, values in gathered.items()}

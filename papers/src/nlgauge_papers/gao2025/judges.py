@@ -1,0 +1,70 @@
+"""Real judges on SummEval: 43,512 released replies of GPT-3.5, GPT-4 and Llama 2, read by our parser, beside the
+experts.
+
+`nlgauge reproduce gao2025 judges` prints how well each judge agrees, and what averaging and coarser scales do to every
+measure (gao2025, sections 1 and 4.4, on judges that really answered). GPT-3.5 was asked in five prompt styles; their
+mean stands for several draws of one judge.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from statistics import fmean
+
+import polars as pl
+
+from nlgauge.analyses.judges.fineness import fineness
+from nlgauge.analyses.judges.judges import judges
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import Dataset
+from nlgauge.datasets import load_set, mirror_folder
+from nlgauge.metrics.judge.reply_parser import parse
+from nlgauge.metrics.judge.scale import Scale
+from nlgauge.table import Table
+from nlgauge_papers import Sources, further
+
+FIVE, OPTIONS = Scale.parse("1-5"), Scale.parse("A-E")
+STYLES = ("rts", "altrts", "mcq", "altmcq", "stareval")
+
+
+def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]]:
+    """Judge -> (system, document) -> rating; without replies that have none; the first of repeated ones counts."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    with gzip.open(mirror / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["aspect"] == aspect:
+                parsed = parse(row["resp"], OPTIONS if "mcq" in row["method"] else FIVE)
+                if parsed.value is not None:
+                    mine = found.setdefault(f"{row['evaluator']} {row['method']}", {})
+                    mine.setdefault((row["system"], row["id"]), parsed.value)
+    return found
+
+
+def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:
+    """SummEval's twelve judged systems with one column a judge; GPT-3.5's five styles also as draws of one judge."""
+    data = load_set("summeval", mirror=mirror)
+    read = ratings(mirror_folder(mirror), aspect)
+    styles = [name for style in STYLES for name in read if name.endswith(f" {style}") and name.startswith("gpt-3.5")]
+    for k, name in enumerate(styles):
+        read[f"gpt-3.5, 5 prompts#{k + 1}"] = read.pop(name) if k else dict(read[name])
+    keys = {key for name in read if name.startswith("gpt-3.5, 5") for key in read[name]}
+    read["gpt-3.5, 5 prompts"] = {
+        key: fmean(read[n][key] for n in read if n.startswith("gpt-3.5, 5 prompts#") and key in read[n]) for key in keys
+    }
+    systems = {system for values in read.values() for system, _ in values}
+    part = data.where(data.samples.filter(pl.col("system").is_in(sorted(systems))))
+    rows = part.samples.select("system", "input").rows()
+    return part.only_metrics([]).with_scores({name: [values.get(row) for row in rows] for name, values in read.items()})
+
+
+@further("gao2025", "judges", title="Real judges on SummEval: 43,512 released replies", sets=["summeval"])
+def study(sources: Sources) -> list[Table]:
+    """How well each judge agrees, and what averaging and coarser scales do to every measure."""
+    tables = []
+    for aspect in ("coherence", "consistency", "fluency", "relevance"):
+        data = judged_set(aspect, sources.mirror)
+        tables += [judges(Choice(data, [aspect])), fineness(data.panel(aspect))]
+    return tables

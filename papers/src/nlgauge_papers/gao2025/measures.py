@@ -1,0 +1,159 @@
+"""gao2025 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
+
+The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot
+be recomputed cell by cell; what they are said to show is tested in claims.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses.agreement.parameters import parameters
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge_papers import Key, NeverPublished, Ours, Sources, study, why_absent
+
+NO_SCORES = NeverPublished("the scores of the paper's 32 metrics, 18 of them GPT judges, were never published")
+JUDGES = NeverPublished("the scores and replies of the GPT judges were never published")
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A part of one of the paper's six sets: its name there, the set here, and the bounds its ratings are scaled by."""
+
+    set: str
+    subset: str
+    name: str
+    scale: tuple[float, float] = (1, 5)
+    aspects: dict[str, str] = field(default_factory=dict)  # the paper's names, where they are not ours
+    options: dict[str, Any] = field(default_factory=dict)
+    people: bool = True  # human-written outputs stay among the systems
+
+    def panel(self, sources: Sources, aspect: str) -> Panel:
+        data = sources(self.name, **self.options)
+        return data.panel(self.aspects.get(aspect, aspect), keep_people=self.people)
+
+
+# The paper scales every aspect of USR by 1–5, also 0/1 and 1–3 ones: hence its negative means.
+DIALOGUE = {"Maintains Context": "MaintainsContext", "Uses Knowledge": "UsesKnowledge"}
+PARTS = [
+    Subset(
+        "SummEval",
+        "CNN/DM",
+        "summeval",
+        aspects={a: a.lower() for a in ("Coherence", "Consistency", "Fluency", "Relevance")},
+    ),
+    Subset("WMT23", "GeneralMT2023_NEWS", "wmt23-zh-en", (-25, 0), {"Overall Quality": "mqm"}, {"domain": "news"}),
+    Subset("HANNA", "WP", "hanna"),
+    Subset("MANS", "ROC", "openmeva", aspects={"Overall": "overall"}),
+    Subset("MANS", "WP", "mans-wp", aspects={"Overall": "overall"}),
+    Subset("USR", "Persona-Chat", "usr-persona", aspects=DIALOGUE),
+    Subset("USR", "Topical-Chat", "usr-topical", aspects=DIALOGUE),
+    # Only without its human reference do all 20 cells of Table 5 come out.
+    Subset(
+        "WebNLG2020",
+        "WebNLG2020",
+        "webnlg2020-en",
+        (0, 100),
+        {"Datacoverage": "DataCoverage", "Textstructure": "TextStructure"},
+        people=False,
+    ),
+]
+ASPECTS = {
+    "SummEval": ["Coherence", "Consistency", "Fluency", "Relevance"],
+    "WMT23": ["Overall Quality"],
+    "HANNA": ["Coherence", "Complexity", "Empathy", "Engagement", "Relevance", "Surprise"],
+    "MANS": ["Overall"],
+    "USR": ["Engaging", "Maintains Context", "Natural", "Overall", "Understandable", "Uses Knowledge"],
+    "WebNLG2020": ["Correctness", "Datacoverage", "Fluency", "Relevance", "Textstructure"],
+}
+SETS = [part.name for part in PARTS]
+
+
+def numbered() -> Iterator[tuple[str, Subset, str]]:
+    """The 30 meta-evaluation sets: D1 … D30, each a part and the paper's name of an aspect."""
+    number = 0
+    for part in PARTS:
+        for aspect in ASPECTS[part.set]:
+            number += 1
+            yield f"D{number}", part, aspect
+
+
+@study("gao2025", "1", title="Data sets: subsets, aspects, systems, inputs", sets=SETS)
+def table_1(sources: Sources) -> Ours:
+    """Counted on the ratings: systems and inputs with at least one rating of these aspects."""
+    values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
+    for name, aspects in ASPECTS.items():
+        found = []
+        for part in (p for p in PARTS if p.set == name):
+            try:
+                found.append([~np.isnan(part.panel(sources, a).human) for a in aspects])
+            except NeedsMissing as error:
+                reasons[name,] = why_absent(error)
+        if len(found) == sum(p.set == name for p in PARTS):
+            values[name, "subsets"] = len(found)
+        if found:
+            there = np.any(found[0], axis=0)
+            values[name, "aspects"] = len(found[0])
+            values[name, "systems"] = int(there.any(axis=1).sum())
+            values[name, "inputs"] = int(there.any(axis=0).sum())
+    known = {
+        "HANNA": "the release has 11 systems and 96 prompts, and only they give the paper's own Table 5 (24 of "
+        "24 cells)",
+        "WMT23": "377 rated news segments in the release; they give the paper's own Table 5 (4 of 4 cells)",
+    }
+    reasons |= {(name,): words for name, words in known.items() if (name, "systems") in values}
+    return Ours(values, reasons, notes=[
+        "where a set has two subsets the first is counted, as in the paper (USR Topical-Chat has 6 systems).",
+        "WebNLG2020 without its human reference: 16 systems; with it 17.",
+    ])  # fmt: skip
+
+
+@study("gao2025", "5", title="Parameters of the human scores of D1 to D30", sets=SETS)
+def table_5(sources: Sources) -> Ours:
+    values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
+    for number, part, aspect in numbered():
+        key = number, part.set, part.subset, aspect
+        try:
+            panel = part.panel(sources, aspect)
+        except NeedsMissing as error:
+            reasons[key] = why_absent(error)
+            continue
+        people = parameters(panel, human_scale=part.scale).rows[0]
+        names = {"mean": "mean", "σ": "sigma", "unique": "unique", "tie ratio": "tie_ratio"}
+        values |= {(*key, name): float(people[column]) for name, column in names.items()}
+    return Ours(values, reasons, notes=[
+        "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which agrees "
+        "only without its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM (x + "
+        "25)/25, WebNLG x/100.",
+    ])  # fmt: skip
+
+
+def absent(reason: str, note: str) -> Ours:
+    """A table whose data were never published: all its cells say why."""
+    return Ours({}, {(): reason}, notes=[note])
+
+
+@study("gao2025", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
+def table_2(sources: Sources) -> Ours:
+    return absent(
+        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+    )
+
+
+@study("gao2025", "3", title="Ranking consistency of 12 measures", sets=[])
+def table_3(sources: Sources) -> Ours:
+    return absent(
+        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+    )
+
+
+@study("gao2025", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])
+def table_7(sources: Sources) -> Ours:
+    return absent(NO_SCORES, "`nlgauge stability FILE --test williams` asks the same of any data.")

@@ -1,0 +1,113 @@
+"""The inventory: every table, figure, metric, data set and algorithm of the five papers, and where it lives here.
+
+`inventory.toml` is the one place where this is written; docs/papers/inventory.md and `nlgauge reproduce` read it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from nlgauge.analyses import PAPERS
+from nlgauge.errors import NameUnknown
+from nlgauge.registry import did_you_mean
+from nlgauge_papers import Study, all_studies
+
+FILE = Path(__file__).with_name("inventory.toml")
+KINDS = ("table", "figure", "metric", "data", "algorithm")
+STATES = {
+    "recomputed": "the paper's figures are computed here from published data; the scoreboard says how many come out",
+    "partly": "some of them are",
+    "offered": "the code is here; the paper's figures need weights that are to be had by name, or it prints none",
+    "to fetch": "published elsewhere and not redistributed here; nothing is computed without it",
+    "never published": "what it takes was never published; the code is here",
+}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper. `id` is how people cite it: author and year."""
+
+    id: str
+    short: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing of a paper. `where`: module or command here; `study`: the name of its study, when there is one."""
+
+    paper: str
+    kind: str
+    name: str
+    what: str
+    state: str
+    where: str = ""
+    data: tuple[str, ...] = ()
+    missing: str = ""
+    study: str = ""
+
+
+@cache
+def _read() -> tuple[tuple[Paper, ...], tuple[Item, ...]]:
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return (
+        tuple(Paper(**p, title=PAPERS[p["id"]]) for p in found["paper"]),
+        tuple(Item(**{**i, "data": tuple(i.get("data") or ())}) for i in found["item"]),
+    )
+
+
+def papers() -> tuple[Paper, ...]:
+    return _read()[0]
+
+
+def items(paper: str | None = None, kind: str | None = None) -> list[Item]:
+    """Everything, or that of one paper or kind.
+
+    >>> [item.name for item in items("gao2025", "algorithm")][:1]
+    ['Algorithm 1']
+    """
+    return [i for i in _read()[1] if paper in (None, i.paper) and kind in (None, i.kind)]
+
+
+def find_paper(name: str) -> Paper:
+    """The paper of that citation key or short name: novikova2017, novikova.
+
+    >>> find_paper("novikova").id
+    'novikova2017'
+    """
+    for paper in papers():
+        if name.lower() in (paper.id, paper.short):
+            return paper
+    known = [k for p in papers() for k in (p.id, p.short)]
+    listed = ", ".join(f"{p.id} ({p.short})" for p in papers())
+    raise NameUnknown(f"no paper '{name}'.{did_you_mean(name, known)} There are {listed}.")
+
+
+def studies(paper: str | None = None) -> list[Study]:
+    """The registered studies in the order of the inventory; those it does not know come last."""
+    order = {item.study: place for place, item in reversed(list(enumerate(items()))) if item.study}
+    rank = {paper.id: place for place, paper in enumerate(papers())}
+    known = sorted(all_studies(), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name))
+    return [all_studies()[name] for name in known if paper in (None, name.partition("/")[0])]
+
+
+def find_table(paper: str, table: str) -> tuple[list[Study], list[Item]]:
+    """The studies and the items that a table's name stands for: 9, 'Table 9', D.1."""
+    asked = table.lower().removeprefix("table").strip()
+    there = [s for s in studies(paper) if s.table.lower() == asked]
+    listed = [
+        i
+        for i in items(paper)
+        if asked in (i.name.lower(), i.name.lower().removeprefix("table").strip())
+        or (i.study and i.study.lower() == f"{paper}/{asked}")
+    ]
+    if not there and listed:
+        there = [s for s in studies(paper) if s.name in {i.study for i in listed}]
+    if not there and not listed:
+        known = [*(s.table for s in studies(paper)), *(i.name for i in items(paper) if i.kind == "table")]
+        tables = ", ".join(dict.fromkeys(s.table for s in studies(paper)))
+        raise NameUnknown(f"paper {paper} has no table '{table}'.{did_you_mean(table, known)} There are {tables}.")
+    return there, listed
