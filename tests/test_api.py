@@ -379,3 +379,16 @@ def test_examples_of_the_door_run() -> None:
         module = importlib.import_module(name)
         found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
         assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_two_arrays_are_scores_and_ratings() -> None:
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 6, (6, 20)).astype(float)
+    scores = {"good": ratings + rng.normal(size=ratings.shape), "bad": rng.normal(size=ratings.shape)}
+    table = ng.correlate(scores, ratings, measures="global/pearson")
+    for row in table:
+        assert row["value"] == pytest.approx(np.corrcoef(scores[row["metric"]].ravel(), ratings.ravel())[0, 1])
+    one = ng.correlate(pl.Series("m", scores["good"][0]), list(ratings[0]), measures="global/pearson")
+    assert one.rows[0]["value"] == pytest.approx(np.corrcoef(scores["good"][0], ratings[0])[0, 1])
+    with pytest.raises(NlgaugeError, match=r"one shape.*scores \(2,\), ratings \(3,\)"):
+        ng.correlate([1, 2], [1, 2, 3])

@@ -12,8 +12,8 @@ from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
-    from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.explained import AlignedOutput
+    from nlgauge.metrics.base import MetricLike
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judge_data import JudgedData
@@ -24,7 +24,7 @@ Texts = str | Sequence[str] | None
 
 def score(
     data: Any = None,
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    metrics: Sequence[MetricLike] | MetricLike | None = None,
     *,
     outputs: Texts = None,
     references: Sequence[str | Sequence[str]] | str | None = None,
@@ -39,8 +39,9 @@ def score(
     ----------
     data : path, data frame, rows, Dataset or Selection, optional
         Or the texts themselves in `outputs`.
-    metrics : str, Metric or a sequence of them, optional
-        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow.
+    metrics : str, Metric, function or a sequence of them, optional
+        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow. The parameters of a function
+        are any of `output`, `reference`, `references`, `source`, `context` and `control`; it returns a number.
     outputs, references, sources, contexts : str or sequence of str, optional
         Texts instead of data; an output may have several references.
     progress : callable, optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
@@ -16,6 +16,7 @@ from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
 C = TypeVar("C", bound="type[Metric]")
+MetricLike: TypeAlias = "str | Metric | Callable[..., float | None]"  # a spec, a metric, or a function of texts
 
 
 @dataclass(frozen=True)
