@@ -35,7 +35,7 @@ def run(*arguments: str) -> str:
 
 @pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
 def test_every_entry_says_what_it_is_and_where_it_comes_from(e: Entry) -> None:
-    for field in (e.title, e.task, e.raters, e.licence, e.shape):
+    for field in (e.title, e.task, e.raters, e.licence, e.shape, e.size):
         assert field.strip()
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", e.name)
     assert re.fullmatch(r"[a-z][a-z0-9-]+-\d{4}-[a-z0-9]+", e.cite), e.cite
