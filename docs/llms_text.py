@@ -11,8 +11,8 @@ LLMS = """# NLGauge
 > Which automatic metric or LLM judge can I trust to evaluate generated text, for what, and how sure can I be? A command line and a Python package:
 > scores and people's ratings in, answers with intervals out.
 
-Install: `pip install nlgauge` (extras: `nlgauge doctor`). Start: `nlgauge check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
-`nlgauge docs schema` is its JSON Schema, `nlgauge docs skill` says which verb when and what not to claim. In Python each verb is a function of
+Install: `pip install nlgauge` (extras: `nlgauge list environment`). Start: `nlgauge data check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
+`nlgauge list schema` is its JSON Schema, `nlgauge list skill` says which verb when and what not to claim. In Python each verb is a function of
 `nlgauge` (`import nlgauge as ng; ng.verdicts("answers.csv")`), typed, with a docstring.
 """
 

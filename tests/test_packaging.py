@@ -1,4 +1,4 @@
-"""What a user gets: every data file is in the wheel, versions agree, and `nlgauge doctor` says what is missing."""
+"""What a user gets: every data file is in the wheel, versions agree, and `nlgauge list environment` says what is missing."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_doctor_names_every_extra_and_what_it_adds() -> None:
-    said = CliRunner().invoke(build("doctor"), ["doctor", "--format", "json"])
+    said = CliRunner().invoke(build("list"), ["list", "environment", "--format", "json"])
     assert said.exit_code == 0
     rows = {row["what"]: row for row in json.loads(said.stdout)["tables"][0]["rows"]}
     extras = set(PROJECT["optional-dependencies"]) - set(doctor.GROUPS)

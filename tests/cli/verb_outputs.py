@@ -27,12 +27,12 @@ from nlgauge.cli import build
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # In this order: some read what one before them wrote.
 COMMANDS = """
-convert example -o texts.jsonl
-convert scores.csv -o scores.parquet
-check scores.csv
-formats
-doctor
-docs
+data convert example -o texts.jsonl
+data convert scores.csv -o scores.parquet
+data check scores.csv
+data formats
+list environment
+list llms
 list metrics
 list measures
 list analyses
@@ -58,10 +58,10 @@ verdicts scores.csv --people-pass-from 3 --human coherence --metrics rouge_l
 gate judged.csv --min kappa=.2,tnr=.1
 bias judged.csv
 drift scores.csv scores.csv
-split judged.csv -o parts.jsonl
+data split judged.csv -o parts.jsonl
 jury panel.csv
 estimate judged.csv
-next judged.csv --budget 20 -o to_label.csv
+label judged.csv --budget 20 -o to_label.csv
 rank votes.jsonl
 robustness texts.jsonl --metrics rouge-1 --sample 10 --perturbation drop
 simulate --systems 3 --inputs 4
@@ -75,9 +75,9 @@ merge shards.csv
 judge texts.jsonl --aspect coherence --model m --dry-run
 judge texts.jsonl --aspect coherence --model m --batch-out asked.jsonl
 judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --reparse -o judged.jsonl
-store info
-store export kept.jsonl
-store prune --model m --metric rouge-1
+cache info
+cache export kept.jsonl
+cache prune --model m --metric rouge-1
 align --output "A hockey fan." --source "An avid fan of football."
 train aligner --task style --text text.txt -o mine --count 20 --steps 8 --checkpoints 1
 train joint --text text.txt -o read --steps 1 --batch 2 --every 1

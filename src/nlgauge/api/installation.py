@@ -59,7 +59,7 @@ def doctor() -> Table:
     wrong = sum(row["state"] == "wrong" for row in rows)
     told = "Nothing is missing." if not lacking else f"{lacking - wrong} optional things are not there"
     notes = [told + (f"; {wrong} need mending." if wrong else "." if lacking else "")]
-    return Table("nlgauge doctor", rows, notes=notes, kind="doctor")
+    return Table("nlgauge list environment", rows, notes=notes, kind="doctor")
 
 
 def row(what: str, state: str, found: str, remark: str = "") -> Row:

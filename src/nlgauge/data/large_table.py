@@ -159,7 +159,7 @@ class Grid:
 def _schema(path: Path) -> list[str]:
     if path.suffix.lower() != ".parquet":
         raise DataError(
-            f"{path}: a large table is read column by column, which needs .parquet; `nlgauge convert` writes it."
+            f"{path}: a large table is read column by column, which needs .parquet; `nlgauge data convert` writes it."
         )
     if not path.is_file():
         raise DataError(f"{path}: no such file.")

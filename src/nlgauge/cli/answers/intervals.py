@@ -6,7 +6,7 @@ there.
 
 [bold]Examples[/bold]
 
-  nlgauge convert scores.csv -o scores.parquet
+  nlgauge data convert scores.csv -o scores.parquet
 
   nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
 """

@@ -120,7 +120,7 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
             raise NlgaugeError(f"--batch scores every row by itself: {', '.join(unread)} has no meaning there.")
         if path.is_file() and not streams(path):
             raise NlgaugeError(
-                f"{path}: is no plain table of one output a row, which --batch needs; `nlgauge convert` may write one."
+                f"{path}: --batch needs a plain table with one row per output; `nlgauge data convert` may write one."
             )
         return batch
     if unread or not is_large(path):

@@ -1,4 +1,4 @@
-"""Published human-judgement sets: which there are, what they hold, and how to get them."""
+"""Files and published sets: check, convert and split a file; list, show and get published human judgments."""
 
 from __future__ import annotations
 

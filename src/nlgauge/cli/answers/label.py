@@ -5,11 +5,11 @@ back with --labels, `nlgauge estimate` weighs by it. A next draw takes what has 
 
 [bold]Examples[/bold]
 
-  nlgauge next answers.csv --budget 60 -o to_label.csv
+  nlgauge label answers.csv --budget 60 -o to_label.csv
 
-  nlgauge next answers.csv --budget 60 --for ranking -o tasks.json --tool label-studio
+  nlgauge label answers.csv --budget 60 --for ranking -o tasks.json --tool label-studio
 
-  nlgauge next answers.csv --labels to_label.csv --budget 40 -o second.csv
+  nlgauge label answers.csv --labels to_label.csv --budget 40 -o second.csv
 
   nlgauge estimate answers.csv --labels to_label.csv --labels second.csv
 """

@@ -2,11 +2,11 @@
 
 [bold]Examples[/bold]
 
-  nlgauge check ratings.csv
+  nlgauge data check ratings.csv
 
-  nlgauge check ratings.csv --system llm --human +stars     (what it would be with these words)
+  nlgauge data check ratings.csv --system llm --human +stars     (what it would be with these words)
 
-  nlgauge check ratings.csv --format json
+  nlgauge data check ratings.csv --format json
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 [bold]Examples[/bold]
 
-  nlgauge convert export.json -o ratings.jsonl.gz     (loses nothing)
+  nlgauge data convert export.json -o ratings.jsonl.gz     (loses nothing)
 
-  nlgauge convert wmt23 --set lp=en-de -o wmt23.parquet
+  nlgauge data convert wmt23 --set lp=en-de -o wmt23.parquet
 
 A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
 """

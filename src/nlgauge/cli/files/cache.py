@@ -23,7 +23,7 @@ def info(store: Which = None, format: o.Format = "table") -> None:
 
     [bold]Example[/bold]
 
-      nlgauge store info
+      nlgauge cache info
     """
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store
@@ -49,7 +49,7 @@ def export(
 
     [bold]Example[/bold]
 
-      nlgauge store export replies.jsonl
+      nlgauge cache export replies.jsonl
     """
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store
@@ -70,7 +70,7 @@ def prune(
 
     [bold]Example[/bold]
 
-      nlgauge store prune --model gpt-3.5-turbo --older 365
+      nlgauge cache prune --model gpt-3.5-turbo --older 365
     """
     from nlgauge.errors import NlgaugeError
     from nlgauge.scoring.replies import Replies

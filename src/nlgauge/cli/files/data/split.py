@@ -5,9 +5,9 @@ test part is written into a log beside it, and said.
 
 [bold]Examples[/bold]
 
-  nlgauge split answers.csv
+  nlgauge data split answers.csv
 
-  nlgauge split answers.csv --test .3 --by conversation -o parts/answers.jsonl
+  nlgauge data split answers.csv --test .3 --by conversation -o parts/answers.jsonl
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 [bold]Examples[/bold]
 
-  nlgauge formats
+  nlgauge data formats
 
-  nlgauge formats -f md -o formats.md
+  nlgauge data formats -f md -o formats.md
 """
 
 from __future__ import annotations
