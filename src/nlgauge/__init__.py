@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.analyses.design.simulated_data import simulated as simulate
     from nlgauge.api.choices import rank
     from nlgauge.api.gate import gate
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from nlgauge.report.listing import available
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
-    from nlgauge.scoring.shards import merge
     from nlgauge.scoring.store import Store
     from nlgauge.scoring.stream import stream
     from nlgauge.session import Selection
@@ -92,10 +90,8 @@ _HOME = {
     "get_set": "nlgauge.datasets.published_sets",
     "judge": "nlgauge.api.scores",
     "jury": "nlgauge.api.guarding",
-    "large_intervals": "nlgauge.analyses.agreement.large_intervals",
     "load": "nlgauge.datasets.load",
     "load_set": "nlgauge.datasets",
-    "merge": "nlgauge.scoring.shards",
     "next_to_label": "nlgauge.api.labelling",
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.datasets.published_sets:sets_table",
@@ -116,7 +112,7 @@ __all__ = [
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
-    "jury", "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
+    "jury", "load", "load_set", "next_to_label", "plot", "published_sets", "rank", "report",
     "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "train_joint",
     "verdicts",
 ]  # fmt: skip

@@ -50,7 +50,6 @@ diff old.results.json new.results.json
 compare scores.csv
 agree texts.jsonl
 stability scores.csv
-intervals scores.parquet --draws 20
 plan scores.csv --metrics rouge_l,bertscore --trials 5
 plan judged.csv --for gate --trials 5
 verdicts judged.csv --slices topic
@@ -70,8 +69,7 @@ simulate --study scale --systems 4 --inputs 8 --trials 1 --redraws 1 --measure i
 reproduce
 explore scores.csv --no-browser
 score texts.jsonl -m rouge-1,bleu -o scored.jsonl
-score outputs.csv -m rouge-1 --batch 50 --shard 1/1 -o shards.csv
-merge shards.csv
+score outputs.csv -m rouge-1 --batch 50 -o batches.csv
 judge texts.jsonl --aspect coherence --model m --dry-run
 judge texts.jsonl --aspect coherence --model m --batch-out asked.jsonl
 judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --reparse -o judged.jsonl

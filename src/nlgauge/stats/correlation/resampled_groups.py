@@ -17,7 +17,7 @@ from nlgauge.types import Array, Ids, Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.evaluate_groups import Slots
-    from nlgauge.stats.resampling.draws import Masks, Times
+    from nlgauge.stats.resampling.draws import Masks
 
 
 class HumanSide(NamedTuple):
@@ -52,9 +52,9 @@ class CellWeights(NamedTuple):
 
     row: Ids
     col: Ids
-    rows: Times
-    cols: Times
-    groups: Times
+    rows: Array
+    cols: Array
+    groups: Array
 
 
 class Scales(NamedTuple):
@@ -181,7 +181,7 @@ def weigh_groups(walk: Walk, x: Array, z: Array, valid: Mask, by: CellWeights, s
 
 
 def weigh_systems(
-    x: Array, z: Array, valid: Mask, near: tuple[Array, Array], rows: Times, cols: Times, slots: Slots,
+    x: Array, z: Array, valid: Mask, near: tuple[Array, Array], rows: Array, cols: Array, slots: Slots,
     sums: GroupSums
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""

@@ -8,7 +8,6 @@ the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from nlgauge.types import Array, Ids
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
-Times = Array | NDArray[np.uint8]  # how often something counts
 
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
 PICKS = 1 << 20  # units drawn at once, to bound the memory
@@ -44,12 +42,9 @@ class Masks(NamedTuple):
 class Weights(NamedTuple):
     """How often each system and each input counts in each draw: strips × systems (or inputs) × STRIP."""
 
-    systems: Times
-    inputs: Times
+    systems: Array
+    inputs: Array
     draws: int
-
-    def strip(self, s: int) -> Weights:
-        return Weights(self.systems[s : s + 1], self.inputs[s : s + 1], STRIP)
 
 
 def blocks_of(draws: int) -> int:
@@ -162,21 +157,6 @@ def bootstrap_counts(
                 for mine, n, moves in zip(own, units, drawn, strict=True)
             )
             yield one, two
-
-
-def bootstrap_weights(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Weights:
-    """The same in an eighth of the memory, in strips, with the data themselves as the first draw."""
-    found = [np.zeros((-(-(draws + 1) // STRIP), n, STRIP), np.uint8) for n in (systems, inputs)]
-    whole = [(np.ones((1, systems)), np.ones((1, inputs)))]
-    some = chain(whole, bootstrap_counts(how, systems, inputs, draws, seed))
-    for at, times in enumerate(row for pair in some for row in zip(*pair, strict=True)):
-        for counts, row in zip(found, times, strict=True):
-            if row.max(initial=0) > 255:
-                raise NlgaugeError(
-                    "a unit was drawn more than 255 times: too few draws of too many; use `meta --analysis intervals`."
-                )
-            counts[at // STRIP, :, at % STRIP] = row
-    return Weights(found[0], found[1], draws + 1)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Array:
