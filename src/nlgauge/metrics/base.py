@@ -87,8 +87,11 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """One line that is printed beside the numbers, so that others can repeat them; '' where options say all."""
-        return ""
+        """One line that is printed with the numbers so that others can repeat them; by default only our version.
+
+        The spec (`str(metric)`) holds the options, so only what the options leave open needs to be added here.
+        """
+        return signature()
 
     def models(self) -> dict[str, str]:
         """Option -> name or folder of a model."""

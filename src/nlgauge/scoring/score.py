@@ -12,7 +12,7 @@ from nlgauge.metrics import Batch, Metric
 from nlgauge.metrics.base import MetricLike
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch, signature_of
+from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch
 from nlgauge.table import Table
 
 __all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
@@ -77,6 +77,6 @@ def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Da
     data = data.with_scores({name: column.values for name, column in columns.items()})  # type: ignore[misc]
     return replace(
         data, failures=pl.concat(frames), notes=(*data.notes, *notes),
-        signatures={**data.signatures, **{str(m): signature_of(m) for m in metrics}},
+        signatures={**data.signatures, **{str(m): m.signature for m in metrics}},
         lower=(data.lower - set(names)) | {str(m) for m in metrics if m.facts.lower},
     )  # fmt: skip

@@ -20,7 +20,7 @@ from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import RECOMMENDED, plan_for, suggested_for
-from nlgauge.scoring.score_batch import score_batch, signature_of
+from nlgauge.scoring.score_batch import score_batch
 from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
@@ -176,5 +176,5 @@ def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Se
     return {
         "file": file.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": file.encoding,
         "batch": batch, "columns": texts.columns, "by": by, "group": texts.group,
-        "metrics": {str(m): signature_of(m) for m in planned},
+        "metrics": {str(m): m.signature for m in planned},
     }  # fmt: skip
