@@ -4,6 +4,8 @@
 
   nlgauge score outputs.jsonl --metrics bleu,rouge-l(stem=True),flesch -o scored.jsonl
 
+  nlgauge score hyp.txt --ref ref.txt -m bleu,chrf     (plain text, one output per line; --ref again for another)
+
   nlgauge score outputs.csv                     (all quick metrics that the columns allow)
 
   nlgauge score outputs.csv -m len,wps --by dataset --format csv
@@ -38,6 +40,9 @@ def command(
         "with people; by default all that are quick."
     )] = None,
     by: Annotated[str, o.choice("--by", "Column whose values are the lines of the table.")] = "system",
+    ref: Annotated[list[Path] | None, o.column("--ref", "Text file with one reference per line, FILE with one "
+                                                        "output per line; again for another reference.")] = None,
+    src: Annotated[Path | None, o.column("--src", "Text file with one source per line.")] = None,
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File for the data with their scores: .jsonl (keeps "
                                                         "all), .csv or .parquet.")] = None,
@@ -72,7 +77,13 @@ def command(
             o.tell([f"{again} batches were begun again, because their worker or machine was lost"])
         _tell(file, asked, out, size, done, format)
         return
-    data = columns.load_and_tell()
+    if ref or src or file.endswith(".txt"):
+        from nlgauge.api.scores import from_text_files
+
+        data = from_text_files(file, ref or (), src)
+        o.tell([f"{file}: {len(data):,} outputs, one per line"])
+    else:
+        data = columns.load_and_tell()
     chosen: list[Metric] = plan(data, asked) if asked else suggested(data)
     if not asked:
         o.tell([f"no --metrics given; these {len(chosen)}: {', '.join(map(str, chosen))}"])
