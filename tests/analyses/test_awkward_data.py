@@ -11,10 +11,10 @@ import pytest
 from nlgauge import registry
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.analyses.comparing.ranking import ranking
-from nlgauge.analyses.complementarity.ensemble import ensemble
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.explorer.points import Explored
+from nlgauge_papers.novikova2017.ensemble import ensemble
 
 SMALL = {"draws": 20, "trials": 5, "splits": 5, "redraws": 2}
 

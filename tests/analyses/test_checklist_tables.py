@@ -11,14 +11,14 @@ from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
 from scipy.stats import ks_2samp
 from small_datasets import dataset
 
-from nlgauge.analyses.checklist.aspect_disagreement import aspect_disagreement
 from nlgauge.analyses.checklist.aspect_preference import aspect_preference
 from nlgauge.analyses.checklist.discrimination import discrimination
 from nlgauge.analyses.checklist.inter_aspect import inter_aspect
-from nlgauge.analyses.checklist.joint_aspects import joint_aspects
 from nlgauge.analyses.checklist.rater_rows import rated_rows, with_overall
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge_papers.nimah2023.aspect_disagreement import aspect_disagreement
+from nlgauge_papers.nimah2023.joint_aspects import joint_aspects
 
 NAN = np.nan
 

@@ -8,9 +8,9 @@ from analysis_panels import by
 from aspect_data import data_of, made
 from scipy.stats import kendalltau
 
-from nlgauge.analyses.complementarity.consensus import consensus, consensus_distance
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.ranking.rankings import system_representation
+from nlgauge_papers.colombo2023.consensus import consensus, consensus_distance
 
 
 def test_a_clear_order_is_the_consensus_of_both_sides() -> None:

@@ -12,13 +12,13 @@ from scipy import stats
 from nlgauge import registry
 from nlgauge.analyses.agreement.inter_metric import inter_metric
 from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.comparing.best_metric import best_metric
 from nlgauge.analyses.comparing.system_means import system_means
-from nlgauge.analyses.errors.quality_bins import quality_bins
-from nlgauge.analyses.errors.relative_ranking import relative_ranking, signed_rank_p
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge_papers.novikova2017.best_metric import best_metric
+from nlgauge_papers.novikova2017.quality_bins import quality_bins
+from nlgauge_papers.novikova2017.relative_ranking import relative_ranking, signed_rank_p
 
 
 def two_domains(inputs: int = 40, systems: str = "AB", seed: int = 0) -> Dataset:

@@ -7,12 +7,12 @@ import pytest
 from analysis_panels import by
 from scipy import stats
 
-from nlgauge.analyses.complementarity.ensemble import ensemble, fit
-from nlgauge.analyses.errors.characteristics import characteristics, cut_of, describe
 from nlgauge.analyses.errors.disagreements import OVER, UNDER, disagreements
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge_papers.novikova2017.characteristics import characteristics, cut_of, describe
+from nlgauge_papers.novikova2017.ensemble import ensemble, fit
 
 
 def short_and_long(n: int = 120) -> Dataset:

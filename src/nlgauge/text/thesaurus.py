@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from nlgauge.text.stopwords import STOP
 from nlgauge.text.wordnet import DETACH, PARTS, _lines, _names, exceptions, index
-from nlgauge.text.wordnet_distance import ANTONYM, HYPERNYM, HYPONYM, _entry, _links, _related
+from nlgauge.text.wordnet_relations import ANTONYM, HYPERNYM, HYPONYM, entry, links, related
 
 MEANINGS = 4  # that a word may have at most
 SMALLEST = 3  # letters; shorter words are function words, or symbols of units and elements
@@ -42,7 +42,7 @@ def broader(word: str) -> tuple[str, ...]:
     ('spouse',)
     """
     first = _noun(word)
-    return () if first is None else _plain(_entry(up)[0][0] for up in _links(first, HYPERNYM))
+    return () if first is None else _plain(entry(up)[0][0] for up in links(first, HYPERNYM))
 
 
 @lru_cache(2**16)
@@ -54,10 +54,10 @@ def otherwise(word: str) -> tuple[str, ...]:
     """
     first = _noun(word)
     if first is None:
-        return _plain(_related(word, ANTONYM)) if _only_part(word) in ("adj", "adv") else ()
-    beside = [s for up in _links(first, HYPERNYM) for s in _links(up, HYPONYM) if s != first]
-    mine = set(_entry(first)[0])
-    return _plain(n for s in beside for n in _entry(s)[0] if n not in mine and n in _met("noun"))
+        return _plain(related(word, ANTONYM)) if _only_part(word) in ("adj", "adv") else ()
+    beside = [s for up in links(first, HYPERNYM) for s in links(up, HYPONYM) if s != first]
+    mine = set(entry(first)[0])
+    return _plain(n for s in beside for n in entry(s)[0] if n not in mine and n in _met("noun"))
 
 
 def _noun(word: str) -> tuple[str, int] | None:

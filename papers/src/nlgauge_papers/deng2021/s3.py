@@ -21,11 +21,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import metric, signature
+from nlgauge.metrics import Batch, metric
+from nlgauge.metrics.base import signature
 from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.embedding.word_vectors import counted_overlap
 from nlgauge.metrics.learned.on_samples import OnSamples
-from nlgauge.text.batch import Batch
 from nlgauge.text.snowball import stem
 from nlgauge.text.stopwords import STOP, stop_signature, stop_words_of
 from nlgauge.types import Array

@@ -11,7 +11,7 @@ import polars as pl
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses._parts import (
+from nlgauge.analyses.parts import (
     Halves,
     Outputs,
     check_words,

@@ -1,4 +1,4 @@
-"""Output against the meaning that it was made from: SIM and lev.dist of novikova2017."""
+"""SIM of novikova2017: the similarity of an output and the meaning representation that it was generated from."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from nlgauge.metrics.base import Facts, Metric, metric, needing, signature
-from nlgauge.metrics.batch import Scores, usable
+from nlgauge.metrics import Batch, Metric, Scores, metric
+from nlgauge.metrics.base import Facts, needing, signature
+from nlgauge.metrics.batch import usable
 from nlgauge.models.static_vectors import Vectors, ready, vectors
-from nlgauge.text import wordnet_distance as _relations
-from nlgauge.text.batch import Batch
 from nlgauge.text.wordnet import folder
+from nlgauge_papers.novikova2017 import wordnet_distance
 
 # inform_no_match(area='upper market', kids_allowed=no): the act, then slots and values.
 ACT = re.compile(r"^\s*\??\w+\s*\((.*)\)\s*$", re.S)
@@ -112,15 +112,15 @@ class Sim(Metric):
 
 @functools.lru_cache(2**18)
 def _boost(a: str, b: str) -> float:
-    steps = _relations.distance(a, b)
+    steps = wordnet_distance.distance(a, b)
     return 0.0 if steps is None else 0.5 * math.exp(-0.25 * steps)
 
 
 def _penalty(term: str, aligned: str, similarity: float, wordnet: bool) -> float:
     if similarity < BAD:
-        parts = _relations.parts_of(term) if wordnet else frozenset()
+        parts = wordnet_distance.parts_of(term) if wordnet else frozenset()
         return similarity + (0.5 if parts and parts <= {"adj", "adv"} else 1.0)
-    return similarity + 0.5 if wordnet and _relations.antonyms(term, aligned) else 0.0
+    return similarity + 0.5 if wordnet and wordnet_distance.antonyms(term, aligned) else 0.0
 
 
 def content_terms(text: str) -> list[str]:
@@ -131,47 +131,3 @@ def content_terms(text: str) -> list[str]:
     """
     inner = ACT.match(text)
     return [term for term in TERM.findall((inner[1] if inner else text).lower()) if term not in STOP]
-
-
-@metric(
-    "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
-    cite="novikova-etal-2017-need", longest=100_000,
-)  # fmt: skip
-class LevSource(Metric):
-    """Levenshtein distance in characters between output and source (lev.dist of novikova2017's data)."""
-
-    normalise: bool = False
-
-    def score(self, batch: Batch) -> Scores:
-        texts = batch.texts.list()
-        found = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
-        of = functools.cache(lambda output, source: self._of(texts[output], texts[source]))
-        pairs = zip(batch.output[found.places].tolist(), batch.source[found.places].tolist(), strict=True)
-        return found.scattered([of(*pair) for pair in pairs])
-
-    def _of(self, output: str, source: str) -> float:
-        distance = levenshtein(output, source)
-        return distance / max(len(output), len(source), 1) if self.normalise else distance
-
-
-def levenshtein(a: str, b: str) -> int:
-    """Edits between two strings, a column of the table at a time as bits of one integer (Hyyrö 2003).
-
-    >>> levenshtein("kitten", "sitting")
-    3
-    """
-    if not a or not b:
-        return len(a) + len(b)
-    places: dict[str, int] = {}
-    for i, sign in enumerate(a):
-        places[sign] = places.get(sign, 0) | 1 << i
-    full, last = (1 << len(a)) - 1, 1 << (len(a) - 1)
-    up, down, distance = full, 0, len(a)
-    for sign in b:
-        match = places.get(sign, 0) | down
-        diagonal = (((match & up) + up) ^ up) | match
-        left, right = down | (full & ~(up | diagonal)), up & diagonal
-        distance += bool(left & last) - bool(right & last)
-        left, right = ((left << 1) | 1) & full, (right << 1) & full
-        down, up = left & diagonal, right | (full & ~(left | diagonal))
-    return distance

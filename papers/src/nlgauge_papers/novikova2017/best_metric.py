@@ -6,8 +6,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses._parts import Outputs, correlations, single, star_words
-from nlgauge.analyses._types import Types, types_of
+from nlgauge.analyses.parts import Outputs, correlations, single, star_words
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
@@ -19,6 +18,7 @@ from nlgauge.stats.tests.row_column_permutation import clustered
 from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
+from nlgauge_papers.novikova2017.metric_types import Types, types_of
 
 
 @analysis(

@@ -9,7 +9,8 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses._parts import (
+from nlgauge.analyses.agreement.split import marked
+from nlgauge.analyses.parts import (
     Halves,
     Outputs,
     check_words,
@@ -19,7 +20,6 @@ from nlgauge.analyses._parts import (
     single,
     star_words,
 )
-from nlgauge.analyses.agreement.split import marked
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import percent

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.metrics.base import Metric, metric, signature
-from nlgauge.metrics.batch import Scores
+from nlgauge.kernels.lepor import positions
+from nlgauge.metrics import Batch, Metric, Scores, metric
+from nlgauge.metrics.base import signature
 from nlgauge.metrics.overlap.matches import kinds, paired
 from nlgauge.metrics.references import MultiRef, over_references
-from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
 
@@ -37,8 +37,6 @@ class Lepor(Metric):
         )
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.kernels.lepor import positions
-
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
         found, apart = positions(
             tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.window, kinds(tokens)

@@ -13,7 +13,9 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.models.static_vectors import vectors
 from nlgauge.text import wordnet as _wordnet
-from nlgauge.text import wordnet_distance as _relations
+from nlgauge.text import wordnet_relations as _relations
+from nlgauge_papers.novikova2017 import wordnet_distance as _distance
+from nlgauge_papers.novikova2017.meaning_similarity import content_terms
 
 WORDS = (
     "hotel building structure inn restaurant cheap inexpensive expensive dear music musical price pricey child kid "
@@ -69,6 +71,23 @@ def test_an_antonym_costs_its_similarity_and_a_half() -> None:
     assert sim("cheap hotel", "inform(expensive hotel)") == pytest.approx((near + 1) / 2 - (near + 0.5) / 2)
 
 
+def test_terms_of_a_meaning_representation_are_slots_and_values_without_the_act() -> None:
+    found = content_terms("inform_no_match(area='upper market',kids_allowed=no)")
+    assert found == ["area", "upper", "market", "kids", "allowed", "no"]
+    assert content_terms("There is a hotel in the upper market area.") == ["hotel", "upper", "market", "area"]
+
+
+@pytest.mark.usefixtures("ready")
+def test_sim_is_1_for_the_same_terms_and_higher_for_near_words() -> None:
+    sources = ["inform(price='cheap',type=hotel)"] * 3
+    outputs = ["price cheap type hotel", "an inexpensive inn", "the violin sonata"]
+    found = metric_from_spec("sim").score(Batch.from_columns(outputs, sources)).values
+    assert found[0] == pytest.approx(1)
+    assert found[0] > found[1] > found[2]
+    scores = metric_from_spec("sim").score(Batch.from_columns(["", "hotel"], ["hotel", "()"]))
+    assert scores.reasons == {1: "empty source"}
+
+
 @pytest.mark.usefixtures("ready")
 def test_against_references_the_best_one_counts() -> None:
     metric = metric_from_spec("sim(against='references')")
@@ -103,7 +122,7 @@ def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(tmp_path: Path, m
     (copy / "lexnames").write_text("".join(f"{k:02d}\tname.{k}\t1\n" for k in range(45)))
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
     monkeypatch.setattr(_relations, "OFTEN", -1)
-    for kept in (_relations._senses, _relations._forms, _relations._around, _relations._related):
+    for kept in (_relations.senses, _distance._forms, _distance._around, _relations.related):
         kept.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,7 +152,7 @@ def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(tmp_path: Path, m
         return min(found, default=None)
 
     for a, b in itertools.combinations(WORDS, 2):
-        assert _relations.distance(a, b) == distance(a, b), (a, b)
-        assert _relations.antonyms(a, b) == (b in joined(a, "antonyms") or a in joined(b, "antonyms")), (a, b)
-    for kept in (_relations._senses, _relations._forms, _relations._around, _relations._related):
+        assert _distance.distance(a, b) == distance(a, b), (a, b)
+        assert _distance.antonyms(a, b) == (b in joined(a, "antonyms") or a in joined(b, "antonyms")), (a, b)
+    for kept in (_relations.senses, _distance._forms, _distance._around, _relations.related):
         kept.cache_clear()

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, turned_words
-from nlgauge.analyses._parts import Outputs, panels_of
+from nlgauge.analyses.parts import Outputs, panels_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel

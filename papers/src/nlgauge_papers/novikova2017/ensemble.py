@@ -9,8 +9,8 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted
-from nlgauge.analyses._parts import panels_of, single
 from nlgauge.analyses.errors.disagreements import ranks
+from nlgauge.analyses.parts import panels_of, single
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import Families, families_of

@@ -18,8 +18,8 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.embedding.s3 import FEATURES, FORMAT, features, read_vectors
 from nlgauge.text.stopwords import STOP
+from nlgauge_papers.deng2021.s3 import FEATURES, FORMAT, features, read_vectors
 
 PLACE = Path(__file__).parent.parent.parent / "tools" / "s3_regressors.py"
 SPEC = importlib.util.spec_from_file_location("s3_regressors", PLACE)
