@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.dot_plots import Point, dots
-from nlgauge.report.figures.heat_maps import heat
+XX
 from nlgauge.report.figures.look import ACCENT, COLOURS, QUIET, distinct, there
 from nlgauge.table import Table
 

@@ -1,13 +1,12 @@
-"""Characteristics, disagreements and ensembles: what needs texts, references or domains."""
+"""Characteristics and ensembles: what needs texts, references or domains."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from analysis_panels import by
+from analysis_panels import by, two_domains
 from scipy import stats
 
-from nlgauge.analyses.errors.disagreements import OVER, UNDER, disagreements
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -61,30 +60,6 @@ def test_a_cut_leaves_no_half_empty() -> None:
     assert cut_of(np.array([1.0, 2.0, 3.0, 4.0])) == 2.5
     assert cut_of(np.array([1.0, 1.0, 1.0, 2.0])) == 2.0
     assert cut_of(np.array([1.0, 2.0, 2.0, 2.0])) == 2.0
-
-
-def told() -> Dataset:
-    """Five outputs, ranks by people 0 … 4; the metric puts the worst on top and the best at the bottom."""
-    people, metric = [1, 2, 3, 4, 5], [9, 2, 3, 4, 1]
-    rows = [
-        {"system": "A", "input": f"i{k}", "output": f"text {k}", "q": people[k], "m": metric[k], "minus": -metric[k]}
-        for k in range(5)
-    ]
-    return load(rows, human=["q"], metrics=["m", "minus"], lower=["minus"])
-
-
-def test_the_worst_disagreements_stand_first_with_their_texts() -> None:
-    rows = disagreements(told(), metric="m", top=1).rows
-    assert [(r["who"], r["output"], r["gap"]) for r in rows] == [(OVER, "text 0", 1.0), (UNDER, "text 4", -1.0)]
-
-
-def test_a_lower_is_better_metric_is_turned_and_agreement_is_no_disagreement() -> None:
-    same = disagreements(told(), metric="minus", top=1).rows
-    assert [r["output"] for r in same] == ["text 0", "text 4"]
-    together = disagreements(told(), top=5).rows
-    assert {r["output"] for r in together} == {"text 0", "text 4"}  # gaps of 0 are left out
-    with pytest.raises(NameUnknown, match="no scores of metric 'mm'"):
-        disagreements(told(), metric="mm")
 
 
 def test_ridge_weights_are_those_of_sklearn() -> None:
@@ -162,4 +137,11 @@ def test_families_are_averaged_and_a_family_that_a_domain_lacks_is_left_out() ->
 
 def test_too_little_to_learn_from_is_said() -> None:
     with pytest.raises(NeedsMissing, match="no part has 20 outputs"):
-        ensemble(told())
+        ensemble(two_domains(inputs=2))
+
+
+def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
+    families = {"mine": ["good", "back"]}
+    named = ensemble(two_domains(), families=families, by="domain")
+    assert named.rows == ensemble(two_domains(), metrics=["good", "back"], families=families, by="domain").rows
+    assert any("left out: flat" in note for note in named.notes)
