@@ -38,7 +38,9 @@ def llms() -> str:
         "## Analyses (`nlgauge meta FILE --analysis NAME`)",
         "",
     ]
-    lines += [f"- {name}: {registry.get('analysis', name).question}" for name in registry.names("analysis")]
+    for name in registry.names("analysis"):
+        extra = ' (`pip install "nlgauge[papers]"`)' if name in registry.IN_PAPERS["analysis"] else ""
+        lines.append(f"- {name}: {registry.get('analysis', name).question}{extra}")
     return "\n".join([*lines, "", "## Documentation (docs/ of the source, or its site)", "", *_pages(), ""])
 
 

@@ -39,7 +39,7 @@ ADDS = {
 GROUPS = ("all", "dev")  # of others, not asked about by themselves
 TOOLS = {  # command, Debian packages, what for
     "chromium": ("chromium", "pictures of reports, the browser tests"),
-    "link-parser": ("link-grammar link-grammar-dictionaries-en", "the metric prs"),
+    "link-parser": ("link-grammar link-grammar-dictionaries-en", "the metric prs of nlgauge-papers"),
 }
 NEEDED = re.compile(r"^(?P<name>[\w.-]+)(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<when>.*))?$")
 EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")

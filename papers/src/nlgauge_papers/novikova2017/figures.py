@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.dot_plots import Point, dots
-XX
-from nlgauge.report.figures.look import ACCENT, COLOURS, QUIET, distinct, there
+from nlgauge.report.figures.look import ACCENT, COLOURS, QUIET, distinct, heat, there
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
