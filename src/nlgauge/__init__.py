@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nlgauge.datasets.published_sets import sets_table as published_sets
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
-    from nlgauge.metrics.alignment.joint_training import JointPlan, train_joint
     from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
@@ -56,7 +55,6 @@ _HOME = {
     "Asking": "nlgauge.metrics.judge.client",
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
-    "JointPlan": "nlgauge.metrics.alignment.joint_training",
     "Judge": "nlgauge.metrics.judge.judge",
     "JudgedData": "nlgauge.scoring.judge_data",
     "Measure": "nlgauge.stats.correlation.measure",
@@ -103,17 +101,16 @@ _HOME = {
     "stability": "nlgauge.api.questions",
     "stream": "nlgauge.scoring.stream",
     "train_aligner": "nlgauge.metrics.alignment.training",
-    "train_joint": "nlgauge.metrics.alignment.joint_training",
     "verdicts": "nlgauge.api.questions",
 }
 
 __all__ = [
-    "AlignerPlan", "Asking", "Dataset", "Estimate", "JointPlan", "Judge", "JudgedData", "Measure", "Metric",
+    "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
     "jury", "load", "load_set", "next_to_label", "plot", "published_sets", "rank", "report",
-    "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "train_joint",
+    "score", "select", "simulate", "split", "stability", "stream", "train_aligner",
     "verdicts",
 ]  # fmt: skip
 

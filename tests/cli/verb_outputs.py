@@ -78,7 +78,6 @@ cache export kept.jsonl
 cache prune --model m --metric rouge-1
 align --output "A hockey fan." --source "An avid fan of football."
 train aligner --task style --text text.txt -o mine --count 20 --steps 8 --checkpoints 1
-train joint --text text.txt -o read --steps 1 --batch 2 --every 1
 train text corpus.tgz -o passages.txt
 """.strip().splitlines()
 
