@@ -13,8 +13,8 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.models.static_vectors import vectors
 from nlgauge.text import wordnet as _wordnet
-from nlgauge.text import wordnet_relations as _relations
 from nlgauge_papers.novikova2017 import wordnet_distance as _distance
+from nlgauge_papers.novikova2017 import wordnet_relations as _relations
 from nlgauge_papers.novikova2017.meaning_similarity import content_terms
 
 WORDS = (

@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 from nlgauge.text.wordnet import PARTS, base_forms
-from nlgauge.text.wordnet_relations import ANTONYM, DERIVED, HYPERNYM, SIMILAR, Synset, links, related, senses
+from nlgauge_papers.novikova2017.wordnet_relations import (
+    ANTONYM,
+    DERIVED,
+    HYPERNYM,
+    SIMILAR,
+    Synset,
+    links,
+    related,
+    senses,
+)
 
 FARTHEST = 2
 
