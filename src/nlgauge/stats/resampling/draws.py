@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,20 +22,17 @@ from nlgauge.types import Array, Ids
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
-Times = Array | NDArray[np.uint8]  # how often something counts
+Times = NDArray[np.int16]  # how often something counts; as a mask, whether it is swapped
 
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
 PICKS = 1 << 20  # units drawn at once, to bound the memory
 
 
-T = TypeVar("T", np.int8, np.float64)
-
-
 class Masks(NamedTuple):
     """Swap masks of a block: cell c is swapped where rows[row[c]] xor cols[col[c]]; draw 0 swaps nothing."""
 
-    rows: Bits
-    cols: Bits
+    rows: Times
+    cols: Times
     row: Ids
     col: Ids
     draws: int
@@ -115,11 +112,11 @@ def _masks(how: Swap, systems: int, inputs: int, coins: Bits) -> Masks:
     )
 
 
-def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
+def _strips(draws_first: Array | Bits, first: int = 0) -> Times:
     """draws × units → strips × units × STRIP, zeros in front (`first`) and behind."""
     draws, units = draws_first.shape
     strips = -(-(draws + first) // STRIP)
-    out = np.zeros((strips, units, STRIP), draws_first.dtype)
+    out = np.zeros((strips, units, STRIP), np.int16)
     for s in range(strips):  # strip by strip: no second array of this size
         at = s * STRIP - first
         low, high = max(at, 0), min(at + STRIP, draws)
@@ -127,8 +124,8 @@ def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
     return out
 
 
-def _still(draws: int) -> Bits:
-    return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int8)
+def _still(draws: int) -> Times:
+    return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int16)
 
 
 def joined(strips: Array, draws: int, first: int = 0) -> Array:
@@ -137,7 +134,7 @@ def joined(strips: Array, draws: int, first: int = 0) -> Array:
 
 
 def weights(systems: Array, inputs: Array) -> Weights:
-    """Weights given as draws × systems and draws × inputs."""
+    """Weights given as draws × systems and draws × inputs, whole numbers."""
     return Weights(_strips(systems), _strips(inputs), len(systems))
 
 
@@ -165,16 +162,12 @@ def bootstrap_counts(
 
 
 def bootstrap_weights(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Weights:
-    """The same in an eighth of the memory, in strips, with the data themselves as the first draw."""
-    found = [np.zeros((-(-(draws + 1) // STRIP), n, STRIP), np.uint8) for n in (systems, inputs)]
+    """The same in a quarter of the memory, in strips, with the data themselves as the first draw."""
+    found = [np.zeros((-(-(draws + 1) // STRIP), n, STRIP), np.int16) for n in (systems, inputs)]
     whole = [(np.ones((1, systems)), np.ones((1, inputs)))]
     some = chain(whole, bootstrap_counts(how, systems, inputs, draws, seed))
     for at, times in enumerate(row for pair in some for row in zip(*pair, strict=True)):
         for counts, row in zip(found, times, strict=True):
-            if row.max(initial=0) > 255:
-                raise NlgaugeError(
-                    "a unit was drawn more than 255 times: too few draws of too many; use `meta --analysis intervals`."
-                )
             counts[at // STRIP, :, at % STRIP] = row
     return Weights(found[0], found[1], draws + 1)
 
