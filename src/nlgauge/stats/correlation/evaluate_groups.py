@@ -19,10 +19,10 @@ from nlgauge.stats.correlation.groups import cut
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.resampled_groups import (
     ONE_METRIC,
+    CellScores,
     Draws,
     GroupSums,
     ResampledGroups,
-    Scores,
     correlate_groups,
     prepare,
 )
@@ -182,7 +182,7 @@ def swap_pair(
     valid = data.shared(*pair)
     metrics = [data.metrics[k] for k in pair]
     x = np.stack([np.where(valid, metric.x, 0.0) for metric in metrics])
-    scores = Scores(x, data.z, np.array([scale_of(row, valid, standardise) for row in x]).reshape(-1))
+    scores = CellScores(x, data.z, np.array([scale_of(row, valid, standardise) for row in x]).reshape(-1))
     once = np.ones((len(masks.rows), 1, STRIP), np.int16)
     draws = Draws(masks.row, masks.col, masks.rows, masks.cols, once, swap=True)
     sums, groups = GroupSums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
@@ -223,7 +223,7 @@ class Weighing:
 
     data: SortedPanel
     want: Wanted
-    scores: Scores
+    scores: CellScores
     valid: Mask
     groups: dict[str, ResampledGroups]
     values: Array | None
@@ -231,7 +231,7 @@ class Weighing:
     @classmethod
     def of(cls, data: SortedPanel, k: int, want: Wanted, systems_once: bool) -> Weighing:
         metric, valid = data.metrics[k], data.shared(k)
-        scores = Scores(np.where(valid, metric.x, 0.0)[None], data.z, ONE_METRIC)
+        scores = CellScores(np.where(valid, metric.x, 0.0)[None], data.z, ONE_METRIC)
         groups = {
             g: prepare(plan, (data.orders[g], metric.orders[g]), scores, valid, 0.0, LEAST[g])
             for g, plan in data.plans.items()

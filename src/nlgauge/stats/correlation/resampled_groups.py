@@ -52,7 +52,7 @@ class Draws(NamedTuple):
     swap: bool
 
 
-class Scores(NamedTuple):
+class CellScores(NamedTuple):
     """Scores of one or two metrics (metrics × cells) and of people. Two metrics come on one scale by (x − mean) · unit;
     `scales` has mean and unit of each. Kernels get the scores as they are and these numbers, because a standardized
     table has lost what is small compared with the mean.
@@ -80,7 +80,7 @@ class GroupSums(NamedTuple):
 
 
 def prepare(
-    plan: GroupLayout, orders: tuple[Ids, ...], scores: Scores, valid: Mask, near: float, least: int
+    plan: GroupLayout, orders: tuple[Ids, ...], scores: CellScores, valid: Mask, near: float, least: int
 ) -> ResampledGroups:
     """Sort one or two metrics into the entries of each group.
 
@@ -113,7 +113,7 @@ def _begins(group: Ints, values: Array) -> Mask:
     return np.append(True, (group[1:] != group[:-1]) | (values[1:] != values[:-1]))[: len(group)]
 
 
-def correlate_groups(groups: ResampledGroups, draws: Draws, scores: Scores, slots: Slots, sums: GroupSums) -> None:
+def correlate_groups(groups: ResampledGroups, draws: Draws, scores: CellScores, slots: Slots, sums: GroupSums) -> None:
     """Add up the coefficients of all groups in every draw."""
     from nlgauge.kernels import resample
 

@@ -135,6 +135,8 @@ def joined(strips: Array, draws: int, first: int = 0) -> Array:
 
 def weights(systems: Array, inputs: Array) -> Weights:
     """Weights given as draws × systems and draws × inputs, whole numbers."""
+    if any((part.astype(np.int16) != part).any() for part in (systems, inputs)):
+        raise NlgaugeError("weights of systems and inputs must be whole numbers below 32,768")
     return Weights(_strips(systems), _strips(inputs), len(systems))
 
 
