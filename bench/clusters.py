@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.errors.relative_ranking import orders, signed_rank_p
 from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of, kappa
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import SimulationParams, simulate_panel
@@ -29,6 +28,7 @@ from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.stats.tests.ks import ks_permutation
 from nlgauge.stats.tests.row_column_permutation import ks_shuffled, order_tests, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
+from nlgauge_papers.novikova2017.relative_ranking import orders, signed_rank_p
 
 RHO = Measure.parse("global/spearman")
 STATEMENTS = ("KS of low and high outputs", "correlation over all outputs", "order of two outputs")

@@ -27,8 +27,9 @@ from nlgauge.api.limits import (
     UNDECIDED,
     correct_failures,
     decided,
-    labels_to_decide,
     level_of_look,
+    limit_row,
+    verdict_row,
 )
 from nlgauge.stats.agreement.proportion import proportion_interval
 from nlgauge.stats.agreement.two_by_two import SHARES, Figure, cell_counts, figure_of, figures_of
@@ -88,6 +89,14 @@ class Tally:
 def figure(kind: np.ndarray, name: str) -> Figure:
     """Of rows: both fail, only people fail, only the judge fails, both pass."""
     return figures_of(cell_counts(kind >= 2, (kind == 1) | (kind == 3), None), clustered=False)[name]
+
+
+def labels_to_decide(found: Figure, limit: float, n: int) -> int | None:
+    """Of an undecided figure of n labels; None where it is decided, has no interval, or lies at the limit."""
+    row = {"metric": "", "aspect": "", "measure": "", "value": found.value, "low": found.low, "high": found.high}
+    alone = decided(found.value, found.low, found.high, limit)
+    labels: int | None = verdict_row(limit_row(row, limit, n), alone == FAILED, LEVEL, LEVEL)["labels"]
+    return labels
 
 
 def labels_named(

@@ -1,4 +1,4 @@
-"""Labels that `nlgauge next` saves against random labelling at the same width of the interval, and its coverage.
+"""Labels that `nlgauge label` saves against random labelling at the same width of the interval, and its coverage.
 
     python -m bench.labels_saved                                      all cells that out/labels_saved.json does not hold yet
     python -m bench.labels_saved --write docs/labels_saved.md         and the tables of the page (about 20 minutes on one core)

@@ -1,17 +1,11 @@
-"""Larger than the memory: throughput and peak memory of scoring and of intervals, and how they grow.
+"""Measure throughput and peak memory of scoring a file that is larger than memory, and how they grow with the file.
 
-Scoring: each size is a JSONL file of its own (outputs of about 12 tokens, one reference, every text different), scored
-by
+Each size is a JSONL file of its own (outputs of about 12 tokens, one reference, every text different), scored by
 `nlgauge score --batch 20000` in a process of its own with BLEU, ROUGE-1, ROUGE-2, ROUGE-L and chrF, to a Parquet file.
-Start-up is included. Peak memory is the largest resident size that the system saw of that process.
-
-Intervals: a Parquet table of systems × inputs × metrics, people's scores the mean of three ratings from 1 to 5, read
-one metric at a time by `nlgauge intervals` in a process of its own: 1,000 draws of the inputs, or of systems and
-inputs, Pearson, Spearman and Kendall on system and input level.
+Start-up is included. Peak memory is the largest resident set size of that process.
 
     python -m bench.large                        (10,000 to 1,000,000 samples)
     python -m bench.large --samples 10000000     (and 10,000,000: about 2 GB of temporary files, some minutes)
-    python -m bench.large --samples 0 --panel 200 100000 50      (8 GB of temporary files, long)
 """
 
 from __future__ import annotations
@@ -49,13 +43,7 @@ def main() -> None:
     options.add_argument("--samples", type=int, default=1_000_000, help="the largest size; 10,000 is the smallest")
     options.add_argument("--only", action="store_true", help="that size alone")
     options.add_argument("--folder", type=Path, help="for the temporary files; the system's by default")
-    options.add_argument("--panel", type=int, nargs=3, default=[50, 5_000, 4], metavar=("SYSTEMS", "INPUTS", "METRICS"))
-    options.add_argument("--over", nargs="*", default=["inputs", "both"])
-    asked = options.parse_args()
-    if asked.samples:
-        scoring(asked)
-    for over in asked.over:
-        panel(*asked.panel, over, asked.folder)
+    scoring(options.parse_args())
 
 
 def scoring(asked: argparse.Namespace) -> None:
@@ -102,46 +90,6 @@ def measured(words: list[str], folder: Path) -> tuple[float, float, float]:
     if process.returncode:
         sys.exit((folder / "log").read_text()[-2000:])
     return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
-def panel(systems: int, inputs: int, metrics: int, over: str, where: Path | None) -> None:
-    with tempfile.TemporaryDirectory(dir=where) as folder:
-        path = Path(folder) / "panel.parquet"
-        write_panel(path, systems, inputs, metrics)
-        words = ["intervals", str(path), "--over", over, "-o", f"{folder}/table.csv"]
-        wall, cpu, peak = measured(words, Path(folder))
-        print(
-            f"intervals over {over}: {systems:,} systems × {inputs:,} inputs × {metrics} metrics "
-            f"({path.stat().st_size / 1e9:.1f} GB): {wall:,.0f} s on the clock, {cpu:,.0f} s of the processor "
-            f"({cpu / metrics:.1f} a metric), peak {peak:,.0f} MB",
-            flush=True,
-        )
-
-
-def write_panel(path: Path, systems: int, inputs: int, metrics: int) -> None:
-    """Some systems at a time, then all as one file: no more in the memory than a part."""
-    rng = np.random.default_rng(0)
-    names = [f"i{i:06d}" for i in range(inputs)]
-    parts = []
-    some = max(1, 1_000_000 // inputs)
-    for first in range(0, systems, some):
-        who = range(first, min(systems, first + some))
-        ratings = [rng.integers(1, 6, (3, inputs)).mean(axis=0) for _ in who]
-        quality = np.concatenate(ratings)
-        columns = {
-            "system": np.repeat([f"s{s}" for s in who], inputs),
-            "input": names * len(who),
-            "human.quality": quality,
-        }
-        columns |= {f"metric.m{k}": quality + rng.normal(0, 1 + k / 10, len(quality)) for k in range(metrics)}
-        parts.append(path.with_name(f"part-{first:06d}.parquet"))
-        pl.DataFrame(columns).write_parquet(parts[-1], compression="uncompressed")
-    if len(parts) == 1:
-        parts[0].rename(path)
-        return
-    pl.scan_parquet(parts).sink_parquet(path, compression="uncompressed")
-    for part in parts:
-        part.unlink()
 
 
 def write(path: Path, samples: int) -> None:

@@ -1,4 +1,4 @@
-"""Is a judge's threshold chosen better from labels that `nlgauge next --for threshold` draws than from random ones?
+"""Is a judge's threshold chosen better from labels that `nlgauge label --for threshold` draws than from random ones?
 
 A table of docs/labels_saved.md (`python -m bench.labels_saved --write docs/labels_saved.md`).
 1,000 outputs, a judge's normal scores of those that people pass and fail (distance 0.7, 1.5 or 3), labels of n of them.

@@ -102,9 +102,10 @@ def metrics() -> str:
             needs = ", ".join(sorted(f.needs - {"output"})) or "–"
             bounds = f"{f.bounds[0]:g} to {f.bounds[1]:g}"
             what = f.summary + (f" *{f.weights}*" if f.weights else "")
+            extra = ", ".join(filter(None, [f.extra, "papers" if f.name in registry.IN_PAPERS["metric"] else ""]))
             lines.append(
                 f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | "
-                f"{f.extra or '–'} |"
+                f"{extra or '–'} |"
             )
         lines.append("")
     return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ LLMS = """# NLGauge
 > Which automatic metric or LLM judge can I trust to evaluate generated text, for what, and how sure can I be? A command line and a Python package:
 > scores and people's ratings in, answers with intervals out.
 
-Install: `pip install nlgauge` (extras: `nlgauge doctor`). Start: `nlgauge check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
-`nlgauge docs schema` is its JSON Schema, `nlgauge docs skill` says which verb when and what not to claim. In Python each verb is a function of
+Install: `pip install nlgauge` (extras: `nlgauge list environment`). Start: `nlgauge data check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
+`nlgauge list schema` is its JSON Schema, `nlgauge list skill` says which verb when and what not to claim. In Python each verb is a function of
 `nlgauge` (`import nlgauge as ng; ng.verdicts("answers.csv")`), typed, with a docstring.
 """
 
@@ -38,7 +38,9 @@ def llms() -> str:
         "## Analyses (`nlgauge meta FILE --analysis NAME`)",
         "",
     ]
-    lines += [f"- {name}: {registry.get('analysis', name).question}" for name in registry.names("analysis")]
+    for name in registry.names("analysis"):
+        extra = ' (`pip install "nlgauge[papers]"`)' if name in registry.IN_PAPERS["analysis"] else ""
+        lines.append(f"- {name}: {registry.get('analysis', name).question}{extra}")
     return "\n".join([*lines, "", "## Documentation (docs/ of the source, or its site)", "", *_pages(), ""])
 
 

@@ -126,7 +126,7 @@ def verbs_and_tables(found: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, l
         words = line.split()
         verb = (
             " ".join(words[:2])
-            if words[0] in ("data", "store", "train", "list", "reproduce") and words[1:]
+            if words[0] in ("data", "cache", "train", "list", "reproduce") and words[1:]
             else words[0]
         )
         if "--analysis" not in words:

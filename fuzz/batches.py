@@ -1,21 +1,17 @@
-"""Targets: tables read and scored in batches, and the folders that unfinished runs and shards leave behind."""
+"""Targets: tables read and scored in batches, and the folders that unfinished runs leave behind."""
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fuzz.contract import Target, check, refused
 from fuzz.readers import SAMPLES, parquet, scratch
-from nlgauge.data.large_table import LargeTable
-from nlgauge.scoring.shards import Shard, merge
 from nlgauge.scoring.stream import stream
 from nlgauge.scoring.table_batches import BatchPlace, TableFile
 
@@ -40,9 +36,7 @@ def targets() -> Iterator[Target]:
         seeds = [parquet()] if kind == "parquet" else [own, own.replace(b"\n", b"\r\n"), *samples]
         yield Target(f"batches-{kind}", cuts(f".{kind}"), seeds, weight=8)
         yield Target(f"stream-{kind}", scores(f".{kind}"), [parquet()] if kind == "parquet" else [own], weight=2)
-    yield Target("wide-parquet", columns, [wide_table(), parquet()], weight=4)
-    for name, run in (("parts", resumes), ("merge", merges)):
-        yield Target(name, run, folder_seeds(name), weight=1)
+    yield Target("parts", resumes, folder_seeds(), weight=1)
 
 
 def rows_of(source: TableFile, size: int) -> list[tuple[BatchPlace, list[Any], list[str]]]:
@@ -87,32 +81,6 @@ def scores(suffix: str) -> Callable[[bytes], None]:
     return run
 
 
-def columns(data: bytes) -> None:
-    """A table of which one column is read at a time."""
-    path = scratch() / "wide.parquet"
-    path.write_bytes(data)
-    wide = refused(lambda: LargeTable.open(path))
-    if wide is None:
-        return
-    for read, names in ((wide.human, wide.humans), (wide.metric, wide.metrics)):
-        for name in names:
-            found = refused(lambda read=read, name=name: read(name))  # type: ignore[misc]
-            if found is not None:
-                check(found.shape == (len(wide.grid.systems), len(wide.grid.inputs)), "a table of another shape")
-
-
-def wide_table() -> bytes:
-    rows = {
-        "system": ["A", "B", "A", "B"],
-        "input": [1, 1, 2, 2],
-        "human.q": [1.0, 2.0, None, 4.0],
-        "metric.m": [0.1, 0.2, 0.3, None],
-    }
-    out = io.BytesIO()
-    pl.DataFrame(rows).write_parquet(out)
-    return out.getvalue()
-
-
 def same(a: list[Any], b: list[Any]) -> bool:
     return repr(a) == repr(b)  # NaN is itself here
 
@@ -128,38 +96,36 @@ def fresh(name: str) -> Path:
 # --- folders of runs: the first byte says which file of the folder the rest takes the place of ---
 
 
+class _Stop(BaseException):
+    """Ends a run after its first batch."""
+
+
 @cache
-def whole_folder(name: str) -> tuple[Path, Path, dict[str, bytes]]:
-    """A run of two batches, the second of which is missing (parts), or two finished shards (merge); and its files."""
-    path, out = scratch() / f"{name}.jsonl", fresh(f"{name}.csv")
+def unfinished_run() -> tuple[Path, Path, dict[str, bytes]]:
+    """Return the input, the output and the kept files of a run of two batches, the second of which is missing."""
+
+    def stop(*_: int) -> None:
+        raise _Stop
+
+    path, out = scratch() / "parts.jsonl", fresh("parts.csv")
     path.write_bytes(OWN["jsonl"])
-    for at in (1, 2) if name == "merge" else (1,):
-        stream(path, METRICS, out, batch=2, shard=Shard(at, 2))
+    with suppress(_Stop):
+        stream(path, METRICS, out, batch=2, progress=stop)
     folder = out.with_name(f"{out.name}.parts")
     return path, out, {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
 
 
-def folder_seeds(name: str) -> list[bytes]:
-    return [bytes([i]) + content for i, content in enumerate(whole_folder(name)[2].values())]
-
-
-def damaged(name: str, data: bytes) -> tuple[Path, Path]:
-    path, out, files = whole_folder(name)
-    folder = fresh(out.name).with_name(f"{out.name}.parts")
-    folder.mkdir()
-    bad = list(files)[data[0] % len(files) if data else 0]
-    for each, content in files.items():
-        (folder / each).write_bytes(data[1:] if each == bad else content)
-    return path, out
+def folder_seeds() -> list[bytes]:
+    return [bytes([i]) + content for i, content in enumerate(unfinished_run()[2].values())]
 
 
 def resumes(data: bytes) -> None:
-    path, out = damaged("parts", data)
+    """A run continues from a folder in which one file was replaced."""
+    path, out, files = unfinished_run()
+    folder = fresh(out.name).with_name(f"{out.name}.parts")
+    folder.mkdir()
+    bad = list(files)[data[0] % len(files) if data else 0]
+    for name, content in files.items():
+        (folder / name).write_bytes(data[1:] if name == bad else content)
     done = refused(lambda: stream(path, METRICS, out, batch=2))
     check(done is None or (done.rows == 4 and out.exists()), "a run that says it is done, and is not")
-
-
-def merges(data: bytes) -> None:
-    _, out = damaged("merge", data)
-    done = refused(lambda: merge([out]))
-    check(done is None or out.exists(), "a merge that says it is done, and is not")

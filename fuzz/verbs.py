@@ -58,9 +58,9 @@ VERBS: dict[str, tuple[str, ...]] = {
     "batch": ("score", "{file}", "-m", "len,rouge-1", "--batch", "3", "-o", "{out}.csv"),
     "judge": ("judge", "{file}", "--aspect", "fluency", "--model", "m", "--base-url", "http://localhost:1/v1",
               "--dry-run"),
-    "convert": ("convert", "{file}", "-o", "{out}.jsonl"),
-    "convert-wide": ("convert", "{file}", "-o", "{out}.csv"),
-    "check": ("check", "{file}"),
+    "convert": ("data", "convert", "{file}", "-o", "{out}.jsonl"),
+    "convert-wide": ("data", "convert", "{file}", "-o", "{out}.csv"),
+    "check": ("data", "check", "{file}"),
     "explore": (),
 }  # fmt: skip
 

@@ -248,7 +248,7 @@ def store(data: bytes) -> None:
         for call in ("info", "export"):
             refused(
                 lambda call=call: called(
-                    "store", call, *(["{out}.jsonl"] if call == "export" else []), "--store", str(path), file=path
+                    "cache", call, *(["{out}.jsonl"] if call == "export" else []), "--store", str(path), file=path
                 )
             )  # type: ignore[misc]
         asked = [Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)]

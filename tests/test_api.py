@@ -179,21 +179,20 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 
 # The Python name of what each verb does.
 VERBS = {
-    "agree": "agreement", "align": "align", "bias": "bias", "check": "check", "compare": "compare", "convert": "export",
+    "agree": "agreement", "align": "align", "bias": "bias", "cache": "Store", "compare": "compare",
     "data": "published_sets", "drift": "drift",
-    "diff": "diff", "docs": "docs", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate", "split": "split",
-    "intervals": "large_intervals",
-    "judge": "judge", "jury": "jury", "list": "available", "merge": "merge", "meta": "analyse",
-    "next": "next_to_label", "plan": "analyse",
+    "diff": "diff", "estimate": "estimate", "explore": "explore", "gate": "gate", "label": "next_to_label",
+    "judge": "judge", "jury": "jury", "list": "available", "meta": "analyse",
+    "plan": "analyse",
     "rank": "rank",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
-    "store": "Store", "train": "train_aligner", "verdicts": "verdicts",
+    "train": "train_aligner", "verdicts": "verdicts",
 }  # fmt: skip
 
 
 def test_whatever_a_command_does_a_function_does() -> None:
     folder = Path(ng.__file__).parent / "cli"
-    verbs = {path.stem for path in folder.glob("*/*.py") if not path.stem.startswith("_")}
+    verbs = {path.stem for path in folder.glob("*/*") if not path.stem.startswith("_")}
     assert verbs == set(VERBS)
     assert set(VERBS.values()) <= set(ng.__all__)
 
@@ -379,3 +378,16 @@ def test_examples_of_the_door_run() -> None:
         module = importlib.import_module(name)
         found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
         assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_two_arrays_are_scores_and_ratings() -> None:
+    rng = np.random.default_rng(3)
+    ratings = rng.integers(1, 6, (6, 20)).astype(float)
+    scores = {"good": ratings + rng.normal(size=ratings.shape), "bad": rng.normal(size=ratings.shape)}
+    table = ng.correlate(scores, ratings, measures="global/pearson")
+    for row in table:
+        assert row["value"] == pytest.approx(np.corrcoef(scores[row["metric"]].ravel(), ratings.ravel())[0, 1])
+    one = ng.correlate(pl.Series("m", scores["good"][0]), list(ratings[0]), measures="global/pearson")
+    assert one.rows[0]["value"] == pytest.approx(np.corrcoef(scores["good"][0], ratings[0])[0, 1])
+    with pytest.raises(NlgaugeError, match=r"one shape.*scores \(2,\), ratings \(3,\)"):
+        ng.correlate([1, 2], [1, 2, 3])

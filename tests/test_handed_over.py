@@ -16,9 +16,6 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.scoring import aggregate
-from nlgauge.scoring.scored_parts import ScoredParts
-from nlgauge.scoring.shards import Recorded, Shard, merge
-from nlgauge.scoring.stream import stream
 
 OWN = '''
 from dataclasses import dataclass
@@ -67,52 +64,6 @@ def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "NLGAUGE_STORE": str(cwd / "store.sqlite"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "nlgauge", *words]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, check=False)
-
-
-def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_it(tmp_path: Path, own: Path) -> None:
-    table = tmp_path / "outputs.csv"
-    pl.DataFrame(rows()).write_csv(table)
-    spec = f"{own}@handed-wit"
-    for file in ("mine.csv", "handed.csv"):
-        stream(table, [spec, "len"], tmp_path / file, batch=5, shard=Shard(1, 1))
-    own.with_name("RAN").unlink()
-    script = (
-        "import sys; from nlgauge.scoring.shards import merge; done = merge([sys.argv[1]]);"
-        "print([type(m).__name__ for m in done.metrics], [m.facts.lower for m in done.metrics]);"
-        "print(done.groups.notes)"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path / "mine.csv")]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "['Recorded', 'Len'] [True, True]" in told.stdout, told.stderr
-    assert "no corpus value of handed-wit" in told.stdout
-    assert pl.read_csv(tmp_path / "mine.csv").columns[-2:] == ["metric.handed-wit", "metric.len"]
-    assert not ran(own)
-
-    # A stranger writes the file's name wherever an honest run says `handed-wit`, and marks all parts as of that run.
-    parts = list((tmp_path / "handed.csv.parts").glob("*.json"))
-    for part in parts:
-        part.write_text(part.read_text().replace("handed-wit", spec))
-    facts = tmp_path / "handed.csv.parts" / "run.json"
-    facts.write_text(json.dumps({**json.loads(facts.read_text()), "specs": [spec, "len"]}))
-    run = ScoredParts.known(tmp_path / "handed.csv.parts").run
-    for part in parts:
-        if part != facts:
-            part.write_text(json.dumps({**json.loads(part.read_text()), "run": run}))
-    handed = nlgauge("merge", "handed.csv", cwd=tmp_path)
-    assert handed.returncode == 0, handed.stderr
-    assert not ran(own)
-
-
-def test_the_user_may_name_the_file_for_corpus_values_and_no_other_one(tmp_path: Path, own: Path) -> None:
-    table = tmp_path / "outputs.csv"
-    pl.DataFrame(rows()).write_csv(table)
-    for file in ("a.csv", "b.csv"):
-        stream(table, [f"{own}@handed-wit"], tmp_path / file, batch=5, shard=Shard(1, 1))
-    done = merge([tmp_path / "a.csv"], metrics=[f"{own}@handed-wit"])
-    assert not any(isinstance(m, Recorded) for m in done.metrics)
-    assert {row["value"] for row in done.groups.rows if row["of"] == "corpus"} == {6.0}
-    with pytest.raises(NlgaugeError, match="was not scored with bleu"):
-        merge([tmp_path / "b.csv"], metrics=["bleu"])
 
 
 def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path, own: Path) -> None:

@@ -74,7 +74,7 @@ def test_from_no_label_to_an_estimate(outputs, tmp_path, tool):
         sys.executable,
         "-m",
         "nlgauge",
-        "next",
+        "label",
         str(outputs),
         "--budget",
         "36",
@@ -195,7 +195,7 @@ def test_a_draw_says_what_it_will_save_before_people_label():
 
 
 def test_a_long_draw_shows_its_first_rows_and_where_the_others_are(outputs, tmp_path):
-    argv = [sys.executable, "-m", "nlgauge", "next", str(outputs), "-n", "40"]
+    argv = [sys.executable, "-m", "nlgauge", "label", str(outputs), "-n", "40"]
     shown, whole = (
         subprocess.run([*argv, *more], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
         for more in (["-o", "tasks.csv"], [])

@@ -1,4 +1,4 @@
-"""What a user gets: every data file is in the wheel, versions agree, and `nlgauge doctor` says what is missing."""
+"""What a user gets: every data file is in the wheel, versions agree, and `nlgauge list environment` says what is missing."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_doctor_names_every_extra_and_what_it_adds() -> None:
-    said = CliRunner().invoke(build("doctor"), ["doctor", "--format", "json"])
+    said = CliRunner().invoke(build("list"), ["list", "environment", "--format", "json"])
     assert said.exit_code == 0
     rows = {row["what"]: row for row in json.loads(said.stdout)["tables"][0]["rows"]}
     extras = set(PROJECT["optional-dependencies"]) - set(doctor.GROUPS)
@@ -259,7 +259,7 @@ def test_a_minimal_install_lists_every_metric(minimal: Run) -> None:
     said = minimal("-m", "nlgauge", "list", "metrics", "--format", "json")
     assert said.returncode == 0, said.stderr
     listed = {row["metric"] for table in json.loads(said.stdout)["tables"] for row in table["rows"]}
-    assert set(registry.names("metric")) <= listed
+    assert set(registry.names("metric")) - set(registry.IN_PAPERS["metric"]) <= listed
 
 
 TRY = """
@@ -284,7 +284,8 @@ def test_a_minimal_install_scores_what_needs_no_extra_and_refuses_the_rest_in_a_
     assert said.returncode == 0, said.stderr
     outcome: dict[str, str] = json.loads(said.stdout)
     scored = {name for name in tried if outcome[name] == "scored"}
-    assert scored == {name for name in tried if not extra[name]} - {"s3"}  # which asks for the files of its authors
+    assert scored == {name for name in tried if not extra[name]} - set(registry.IN_PAPERS["metric"])
+    assert outcome["s3"] == "no metric 's3'. It is part of nlgauge-papers: pip install \"nlgauge[papers]\""
     assert len(scored) > 40
     assert all("\n" not in line for line in outcome.values())
     assert outcome["bertscore"].endswith('pip install "nlgauge[neural]"')

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.analyses.design.simulated_data import simulated as simulate
     from nlgauge.api.choices import rank
     from nlgauge.api.gate import gate
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from nlgauge.datasets.published_sets import sets_table as published_sets
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
-    from nlgauge.metrics.alignment.joint_training import JointPlan, train_joint
     from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     from nlgauge.report.listing import available
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
-    from nlgauge.scoring.shards import merge
     from nlgauge.scoring.store import Store
     from nlgauge.scoring.stream import stream
     from nlgauge.session import Selection
@@ -58,7 +55,6 @@ _HOME = {
     "Asking": "nlgauge.metrics.judge.client",
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
-    "JointPlan": "nlgauge.metrics.alignment.joint_training",
     "Judge": "nlgauge.metrics.judge.judge",
     "JudgedData": "nlgauge.scoring.judge_data",
     "Measure": "nlgauge.stats.correlation.measure",
@@ -92,10 +88,8 @@ _HOME = {
     "get_set": "nlgauge.datasets.published_sets",
     "judge": "nlgauge.api.scores",
     "jury": "nlgauge.api.guarding",
-    "large_intervals": "nlgauge.analyses.agreement.large_intervals",
     "load": "nlgauge.datasets.load",
     "load_set": "nlgauge.datasets",
-    "merge": "nlgauge.scoring.shards",
     "next_to_label": "nlgauge.api.labelling",
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.datasets.published_sets:sets_table",
@@ -107,17 +101,16 @@ _HOME = {
     "stability": "nlgauge.api.questions",
     "stream": "nlgauge.scoring.stream",
     "train_aligner": "nlgauge.metrics.alignment.training",
-    "train_joint": "nlgauge.metrics.alignment.joint_training",
     "verdicts": "nlgauge.api.questions",
 }
 
 __all__ = [
-    "AlignerPlan", "Asking", "Dataset", "Estimate", "JointPlan", "Judge", "JudgedData", "Measure", "Metric",
+    "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
-    "jury", "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
-    "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "train_joint",
+    "jury", "load", "load_set", "next_to_label", "plot", "published_sets", "rank", "report",
+    "score", "select", "simulate", "split", "stability", "stream", "train_aligner",
     "verdicts",
 ]  # fmt: skip
 

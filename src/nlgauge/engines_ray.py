@@ -31,6 +31,12 @@ REACH = 5.0  # seconds
 # What workers must know of this process; keys of judges are left to the machines themselves, as Ray would show them.
 PLACES = ("NLGAUGE_STORE", "NLGAUGE_DATA", "NLGAUGE_MODELS", "NLGAUGE_WORDNET")
 TOLD = ("NLGAUGE_BASE_URL", "NLGAUGE_MODEL", "NLGAUGE_TORCH_WEIGHTS")
+SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_worker_niceness": "0",  # Ray's own 15 starves on a machine with other work
+}
 _works: dict[str, Any] = {}  # in a worker: the work of the run, with its models, from job to job
 
 
@@ -94,14 +100,11 @@ class Ray:
     @cached_property
     def _ray(self) -> Any:
         """Connected, on the first use; a program that has called ray.init() keeps its own cluster."""
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's own 15 starves on a machine with other work
-        ray: Any = importlib.import_module("ray")
-        if not ray.is_initialized():
-            self._knock()
-            self._connect(ray)
+        with _settings():
+            ray: Any = importlib.import_module("ray")
+            if not ray.is_initialized():
+                self._knock()
+                self._connect(ray)
         return ray
 
     def _connect(self, ray: Any) -> None:
@@ -142,6 +145,18 @@ def _chunk(shared: list[Any], jobs: Sequence[Any]) -> list[Any]:
         _works.clear()
         _works[name] = importlib.import_module("ray").get(shared[0])
     return [_works[name](job) for job in jobs]
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Set what Ray reads from the environment when it starts, and restore the environment afterwards."""
+    new = {name: value for name, value in SETTINGS.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)
 
 
 @contextmanager

@@ -31,6 +31,15 @@ FOLDERS = {
 }
 PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses"}
 
+# Plugins of the distribution nlgauge-papers, so that an installation without it can say where a name comes from.
+IN_PAPERS = {
+    "metric": "hlepor lepor prs s3 sim".split(),
+    "analysis": (
+        "aspect-disagreement best-metric characteristics consensus consensus-distance ensemble joint-aspects "
+        "quality-bins relative-ranking"
+    ).split(),
+}
+
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
 # A decorator at the beginning of a line and the texts that its arguments begin with.
@@ -85,10 +94,18 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
     try:
         return _found[kind][name]
     except KeyError:
-        known = names(kind)
-        problem = f"no {kind} '{name}'.{did_you_mean(name, known)}"
-        remedy = f"`nlgauge list {PLURALS[kind]}` shows all {len(known)}."
-        raise NameUnknown(f"{problem} {remedy}", code="unknown_name", problem=problem, remedy=remedy) from None
+        raise unknown(kind, name) from None
+
+
+def unknown(kind: str, name: str) -> NameUnknown:
+    """The error about a name that nothing has: where it would come from, or the nearest names."""
+    if name in IN_PAPERS.get(kind, ()):
+        problem = f"no {kind} '{name}'. It is part of nlgauge-papers: pip install \"nlgauge[papers]\""
+        return NameUnknown(problem, code="unknown_name", problem=problem)
+    known = names(kind)
+    problem = f"no {kind} '{name}'.{did_you_mean(name, known)}"
+    remedy = f"`nlgauge list {PLURALS[kind]}` shows all {len(known)}."
+    return NameUnknown(f"{problem} {remedy}", code="unknown_name", problem=problem, remedy=remedy)
 
 
 def names_code(name: str) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.load import load
 from nlgauge.data.panel import Panel
 
 
@@ -67,3 +69,29 @@ def by(table: Any, *keys: str) -> dict[Any, dict[str, Any]]:
 def same_rows(a: Any, b: Any) -> bool:
     """Equal rows, NaN equal to NaN, by way of JSON."""
     return bool(a.to_dict()["rows"] == b.to_dict()["rows"])
+
+
+def two_domains(inputs: int = 40, systems: str = "AB", seed: int = 0) -> Dataset:
+    """`good` follows people in news only, `flat` nowhere, `back` is lower-is-better and follows them everywhere."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for domain in ("news", "chat"):
+        for i in range(inputs):
+            for s in systems:
+                q = float(rng.integers(1, 7))
+                rows.append(
+                    {"system": s, "input": f"{domain}{i}", "domain": domain,
+                     "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
+                     "references": [f"reference {i}"] * (1 + i % 3), "quality": q, "style": float(rng.integers(1, 7)),
+                     "good": q + rng.normal(0, 0.5 if domain == "news" else 20), "flat": rng.normal(),
+                     "back": -q + rng.normal(0, 2)}
+                )  # fmt: skip
+    return load(rows, human=["quality", "style"], metrics=["good", "flat", "back"], lower=["back"])
+
+
+def frame(data: Dataset, aspect: str = "quality") -> Any:
+    return (
+        data.samples.join(data.scores, on=["system", "input"])
+        .join(data.ratings.filter(data.ratings["aspect"] == aspect), on=["system", "input"])
+        .to_pandas()
+    )

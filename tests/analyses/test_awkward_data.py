@@ -11,7 +11,6 @@ import pytest
 from nlgauge import registry
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.analyses.comparing.ranking import ranking
-from nlgauge.analyses.complementarity.ensemble import ensemble
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.explorer.points import Explored
@@ -74,8 +73,6 @@ def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
     named = transfer([data], families={"ROUGE": ["rouge-l"]})
     assert [(r["family"], r["value"]) for r in named] == [("ROUGE", alone[0]["value"])]
     assert any("left out: rouge-1, bleu" in note for note in named.notes)
-    both = ensemble(data, families={"mine": ["rouge-1", "bleu"]})
-    assert both.rows == ensemble(data, metrics=["rouge-1", "bleu"], families={"mine": ["rouge-1", "bleu"]}).rows
     renamed = transfer([data], families={"rouge-l": "mine"})  # one column's family: the others keep theirs
     assert {r["family"] for r in renamed} == {"mine", "ROUGE", "BLEU"}
 

@@ -1,4 +1,4 @@
-"""nlgauge convert, as a user types it."""
+"""nlgauge data convert, as a user types it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
 
 def convert(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "nlgauge", "convert", *args],
+        [sys.executable, "-m", "nlgauge", "data", "convert", *args],
         capture_output=True, text=True, cwd=cwd, env={**os.environ, "COLUMNS": "400"}, timeout=120, check=False,
     )  # fmt: skip
 

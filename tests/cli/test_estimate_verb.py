@@ -151,7 +151,7 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     log, fill, systems = (part.partition("```")[0] for part in page.split("```python\n")[1:])
     make = f'{log}\nimport subprocess, sys\nsubprocess.run([sys.executable, "-m", "nlgauge", *sys.argv[1:]])\n{fill}'
-    draw = ["next", "log.csv", "--budget", "100", "-o", "to_label.csv"]
+    draw = ["label", "log.csv", "--budget", "100", "-o", "to_label.csv"]
     subprocess.run([sys.executable, "-c", make, *draw], check=True, cwd=tmp_path, capture_output=True)
     subprocess.run([sys.executable, "-c", systems], check=True, cwd=tmp_path)
     runs = [

@@ -1,4 +1,4 @@
-"""nlgauge formats: what can be read, written from the readers."""
+"""nlgauge data formats: what can be read, written from the readers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nlgauge(*args: str) -> str:
 
 
 def test_every_reader_and_the_plain_table_are_listed() -> None:
-    rows = list(csv.DictReader(io.StringIO(nlgauge("formats", "--format", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(nlgauge("data", "formats", "--format", "csv"))))
     assert [row["format"] for row in rows] == [*registry.names("reader"), "table"]
     inspect = next(row for row in rows if row["format"] == "inspect-ai")
     assert "C, P, I, N are 1, 0.5, 0, 0" in inspect["scores"]

@@ -88,10 +88,10 @@ def test_the_output_of_every_analysis_holds_to_the_schema() -> None:
 
 
 def test_the_guide_is_printed_and_an_unknown_name_is_one_line() -> None:
-    assert verb_outputs.typed(["docs", "skill"]).startswith("---\nname: nlgauge\n")
-    assert "### nlgauge verdicts" in verb_outputs.typed(["docs"])
+    assert verb_outputs.typed(["list", "skill"]).startswith("---\nname: nlgauge\n")
+    assert "### nlgauge verdicts" in verb_outputs.typed(["list", "llms"])
     with pytest.raises(ng.NlgaugeError, match="Did you mean 'schema'"):
-        verb_outputs.typed(["docs", "shema"])
+        verb_outputs.typed(["list", "shema"])
 
 
 def test_the_skill_names_only_verbs_and_codes_that_there_are() -> None:

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import nlgauge as ng
+from nlgauge.cli import build
+from nlgauge.errors import NlgaugeError
 
 ROWS = [
     {"system": "A", "input": "1", "output": "The hotel is near the park.", "source": "inform(near=park)"},
@@ -156,3 +159,19 @@ def test_list_metrics_is_one_line_each_and_a_name_shows_all_facts(tmp_path: Path
     assert all(any(row["metric"] in line.split() for line in lines) for row in known)
     said = nlgauge("list", "metrics", "rouge-l", cwd=tmp_path).stdout
     assert said.startswith("rouge-l\n") and "references" in said and "beta=" in said and "lin-2004-rouge" in said
+
+
+def test_two_text_files_are_scored_line_by_line(tmp_path: Path) -> None:
+    sacrebleu = pytest.importorskip("sacrebleu")
+    outputs, references = ["the cat sat on the mat", "a dog"], ["the cat sat on a mat", "the dog"]
+    (tmp_path / "hyp.txt").write_text("\r\n".join(outputs), encoding="utf-8")
+    (tmp_path / "ref.txt").write_text("\n".join([*references, ""]), encoding="utf-8")
+    words = ["score", str(tmp_path / "hyp.txt"), "--ref", str(tmp_path / "ref.txt"), "-m", "bleu", "--format", "json"]
+    done = CliRunner().invoke(build("score"), words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (row,) = [r for r in json.loads(done.stdout)["tables"][1]["rows"] if r["of"] == "corpus"]
+    assert row["system"] == "hyp"
+    assert row["value"] == pytest.approx(sacrebleu.corpus_bleu(outputs, [references]).score)
+    (tmp_path / "ref.txt").write_text("one\n", encoding="utf-8")
+    with pytest.raises(NlgaugeError, match=r"same number of lines: .*hyp.txt has 2, .*ref.txt has 1"):
+        CliRunner().invoke(build("score"), words, catch_exceptions=False)

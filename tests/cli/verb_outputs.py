@@ -27,12 +27,12 @@ from nlgauge.cli import build
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # In this order: some read what one before them wrote.
 COMMANDS = """
-convert example -o texts.jsonl
-convert scores.csv -o scores.parquet
-check scores.csv
-formats
-doctor
-docs
+data convert example -o texts.jsonl
+data convert scores.csv -o scores.parquet
+data check scores.csv
+data formats
+list environment
+list llms
 list metrics
 list measures
 list analyses
@@ -50,7 +50,6 @@ diff old.results.json new.results.json
 compare scores.csv
 agree texts.jsonl
 stability scores.csv
-intervals scores.parquet --draws 20
 plan scores.csv --metrics rouge_l,bertscore --trials 5
 plan judged.csv --for gate --trials 5
 verdicts judged.csv --slices topic
@@ -58,10 +57,10 @@ verdicts scores.csv --people-pass-from 3 --human coherence --metrics rouge_l
 gate judged.csv --min kappa=.2,tnr=.1
 bias judged.csv
 drift scores.csv scores.csv
-split judged.csv -o parts.jsonl
+data split judged.csv -o parts.jsonl
 jury panel.csv
 estimate judged.csv
-next judged.csv --budget 20 -o to_label.csv
+label judged.csv --budget 20 -o to_label.csv
 rank votes.jsonl
 robustness texts.jsonl --metrics rouge-1 --sample 10 --perturbation drop
 simulate --systems 3 --inputs 4
@@ -70,17 +69,15 @@ simulate --study scale --systems 4 --inputs 8 --trials 1 --redraws 1 --measure i
 reproduce
 explore scores.csv --no-browser
 score texts.jsonl -m rouge-1,bleu -o scored.jsonl
-score outputs.csv -m rouge-1 --batch 50 --shard 1/1 -o shards.csv
-merge shards.csv
+score outputs.csv -m rouge-1 --batch 50 -o batches.csv
 judge texts.jsonl --aspect coherence --model m --dry-run
 judge texts.jsonl --aspect coherence --model m --batch-out asked.jsonl
 judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --reparse -o judged.jsonl
-store info
-store export kept.jsonl
-store prune --model m --metric rouge-1
+cache info
+cache export kept.jsonl
+cache prune --model m --metric rouge-1
 align --output "A hockey fan." --source "An avid fan of football."
 train aligner --task style --text text.txt -o mine --count 20 --steps 8 --checkpoints 1
-train joint --text text.txt -o read --steps 1 --batch 2 --every 1
 train text corpus.tgz -o passages.txt
 """.strip().splitlines()
 

@@ -61,7 +61,7 @@ def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
 )
 def test_the_words_in_the_last_column_change_the_role(path: Path, column: str, role: str) -> None:
     words = next(row["correction"] for row in ng.check(path) if row["column"] == column).split(" or ")[0]
-    found = CliRunner().invoke(build("check"), ["check", str(path), *shlex.split(words), "--format", "json"])
+    found = CliRunner().invoke(build("data"), ["data", "check", str(path), *shlex.split(words), "--format", "json"])
     rows = json.loads(found.stdout)["tables"][0]["rows"]
     changed = next(row for row in rows if row["column"] == column)
     assert (changed["role"], "said by you" in changed["why"]) == (role, True)

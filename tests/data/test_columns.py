@@ -62,7 +62,7 @@ def test_systems_are_found_under_many_names(name: str) -> None:
     data = ng.load(rows(name, coherence=whole, bleu=real))
     assert data.systems == list(SYSTEMS)
     assert len(data.inputs) == INPUTS
-    assert name.lower() in ("model",) or said(data, f"system = '{name}'", "nlgauge check")
+    assert name.lower() in ("model",) or said(data, f"system = '{name}'", "nlgauge data check")
 
 
 def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_text() -> None:

@@ -373,7 +373,7 @@ def test_a_log_of_an_unknown_tool_is_refused_not_half_read(tmp_path: Path) -> No
         DataError, match=r"looks like a log \(objects run around nested records\) of a tool that no reader knows"
     ) as error:
         ng.load(log)
-    assert "`nlgauge formats`" in str(error.value)
+    assert "`nlgauge data formats`" in str(error.value)
     assert ng.load(log, input="id", output="output").metrics == []  # an epoch is no metric
     flat = [{"id": i, "bleu": i / 3, "quality": i} for i in range(3)]
     table = write(tmp_path, "table.json", json.dumps({"about": {"by": "me"}, "rows": flat}))

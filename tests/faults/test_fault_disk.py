@@ -30,7 +30,7 @@ WRITERS = [
     (["score", "outputs.jsonl", "-m", "len,bleu", "-o"], "scored.jsonl"),
     (["score", "outputs.jsonl", "-m", "len,bleu", "-o"], "scored.parquet"),
     (["score", "outputs.jsonl", "-m", "len,bleu", "-o"], "scored.csv"),
-    (["convert", "outputs.jsonl", "-o"], "tidy.jsonl.gz"),
+    (["data", "convert", "outputs.jsonl", "-o"], "tidy.jsonl.gz"),
     (["run", "example", "--quick", "-o"], "page.html"),
 ]
 
@@ -88,18 +88,18 @@ def test_a_read_only_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "ro").mkdir()
     (tmp_path / "ro" / "table.csv").write_text(OLD)
     before = in_namespace('mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; shift', str(tmp_path / "ro"))
-    ran = nlgauge(tmp_path, "convert", "example", "-o", "ro/table.csv", before=before)
+    ran = nlgauge(tmp_path, "data", "convert", "example", "-o", "ro/table.csv", before=before)
     assert ran.returncode == 2, ran.stderr
     assert_one_line(ran.stderr, "ro/table.csv: cannot be written (Read-only file system); name another place.")
     only_old(tmp_path / "ro", "table.csv")
-    kept = nlgauge(tmp_path, "store", "info", before=before, NLGAUGE_STORE=str(tmp_path / "ro" / "s.sqlite"))
+    kept = nlgauge(tmp_path, "cache", "info", before=before, NLGAUGE_STORE=str(tmp_path / "ro" / "s.sqlite"))
     assert kept.returncode == 2
     assert_one_line(kept.stderr, "Read-only file system")
 
 
 def test_a_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text(OLD)
-    ran = nlgauge(tmp_path, "convert", "example", "-o", "taken/table.csv")
+    ran = nlgauge(tmp_path, "data", "convert", "example", "-o", "taken/table.csv")
     assert ran.returncode == 2
     assert_one_line(ran.stderr, "taken/table.csv: cannot be written")
     with pytest.raises(NlgaugeError, match="score store"):

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 from fault_tools import begun, environment, interrupted, lines_of, nlgauge, write_outputs
 
@@ -71,30 +69,6 @@ def test_meta_with_many_draws_stops_between_two_jobs(tmp_path: Path, number: sig
     run = begun(tmp_path, *words)
     interrupted(run, number, lines_of(run, "constructed_quality", then=2.0))
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [INT, TERM])
-def test_intervals_go_on_with_the_next_metric(tmp_path: Path, number: signal.Signals) -> None:
-    rng = np.random.default_rng(0)
-    people = rng.integers(1, 6, 40 * 1000).astype(float)
-    table = {
-        "system": np.repeat([f"s{k}" for k in range(40)], 1000),
-        "input": np.tile(np.arange(1000), 40),
-        "human.q": people,
-    }
-    table |= {f"metric.m{k}": people + rng.normal(0, 1, len(people)) for k in range(8)}
-    pl.DataFrame(table).write_parquet(tmp_path / "table.parquet")
-    words = ["intervals", "table.parquet", "--over", "both", "-o"]
-    whole = nlgauge(tmp_path, *words, "whole.csv")
-    assert whole.returncode == 0, whole.stderr
-    run = begun(tmp_path, *words, "mine.csv")
-    interrupted(run, number, (tmp_path / "mine.csv.parts" / "0001.json").exists)
-    assert not (tmp_path / "mine.csv").exists()
-    again = nlgauge(tmp_path, *words, "mine.csv")
-    assert again.returncode == 0, again.stderr
-    assert (tmp_path / "mine.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert not (tmp_path / "mine.csv.parts").exists()
 
 
 @pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=SLOWER)])

@@ -44,10 +44,10 @@ def locked(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def test_a_store_locked_for_too_long_is_one_line(folder: Path, locked: sqlite3.Connection) -> None:
-    ran = nlgauge(folder, "store", "prune", "--model", "m", NLGAUGE_STORE_WAIT="0.3")
+    ran = nlgauge(folder, "cache", "prune", "--model", "m", NLGAUGE_STORE_WAIT="0.3")
     assert ran.returncode == 2, ran.stderr
     assert_one_line(ran.stderr, "another program has kept it locked for 0.3 s; wait for it (NLGAUGE_STORE_WAIT=300")
-    odd = nlgauge(folder, "store", "info", NLGAUGE_STORE_WAIT="long")
+    odd = nlgauge(folder, "cache", "info", NLGAUGE_STORE_WAIT="long")
     assert odd.returncode == 2
     assert_one_line(odd.stderr, "NLGAUGE_STORE_WAIT is 'long': give seconds")
 

@@ -33,8 +33,6 @@ EXAMPLES = {
     "batches": 12,
     "stream": 5,
     "parts": 6,
-    "merge": 6,
-    "wide": 12,
     "verb": 6,
 }
 LIMIT = 60.0  # seconds of the processor; a kernel may have to be compiled

@@ -174,6 +174,6 @@ def test_a_judge_among_metrics_that_is_cut_short_is_no_result(serve: Serve, fold
 
 def test_a_store_with_only_replies_is_shown(serve: Serve, folder: Path) -> None:
     assert nlgauge(folder, *words(serve())).returncode == 0
-    info = nlgauge(folder, "store", "info")
+    info = nlgauge(folder, "cache", "info")
     assert info.returncode == 0, info.stderr
     assert "200" in info.stdout

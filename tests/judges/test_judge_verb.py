@@ -1,4 +1,4 @@
-"""`nlgauge judge` and `nlgauge store`, as a user types them; and a run that is killed."""
+"""`nlgauge judge` and `nlgauge cache`, as a user types them; and a run that is killed."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_a_user_judges_plans_and_looks_at_the_store(serve: Serve, folder: Path) 
     report = nlgauge(folder, "meta", "judged.jsonl", "--measure", "global/pearson", "--format", "json")
     metrics = {r["metric"] for r in json.loads(report.stdout)["tables"][0]["rows"]}
     assert len(metrics) == 3  # the mean and the two draws
-    info = nlgauge(folder, "store", "info", "--format", "json")
+    info = nlgauge(folder, "cache", "info", "--format", "json")
     assert json.loads(info.stdout)["tables"][1]["rows"][0]["replies"] == 80
-    assert nlgauge(folder, "store", "export", "replies.jsonl").returncode == 0
+    assert nlgauge(folder, "cache", "export", "replies.jsonl").returncode == 0
     assert len((folder / "replies.jsonl").read_text().splitlines()) == 80
-    assert "80 replies forgotten" in nlgauge(folder, "store", "prune", "--model", "m").stdout
+    assert "80 replies forgotten" in nlgauge(folder, "cache", "prune", "--model", "m").stdout
 
 
 def test_with_labels_of_people_a_judge_ends_with_how_far_it_can_be_relied_on(serve: Serve, folder: Path) -> None:

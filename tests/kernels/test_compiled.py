@@ -80,9 +80,9 @@ def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -
     )
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout == "2\n"
-    assert re.fullmatch(r"nlgauge: the kernels are not compiled: .*nlgauge doctor.*\n", ran.stderr)
+    assert re.fullmatch(r"nlgauge: the kernels are not compiled: .*nlgauge list environment.*\n", ran.stderr)
     ran = subprocess.run(
-        [sys.executable, "-m", "nlgauge", "doctor", "--format", "json"],
+        [sys.executable, "-m", "nlgauge", "list", "environment", "--format", "json"],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     rows = {row["what"]: row for row in json.loads(ran.stdout)["tables"][0]["rows"]}

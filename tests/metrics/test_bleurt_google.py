@@ -1,4 +1,4 @@
-"""Google's BLEURT checkpoints: a tiny one that TensorFlow wrote, read without TensorFlow, beside a forward pass in
+"""Google's BLEURT checkpoints: a tiny one that TensorFlow wrote, converted without TensorFlow, and a forward pass in
 NumPy.
 
 tests/metrics/bleurt_tf holds made-up numbers in the layout and under the names of bleurt-tiny: with the names in order,
@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from papers.tools.bleurt_checkpoint import main, tensors
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.models.tensorflow_checkpoint import tensors
 
 FOLDER = Path(__file__).with_name("bleurt_tf")
 INDEX = FOLDER / "variables" / "variables.index"
@@ -76,30 +76,21 @@ def scored(folder: Path, batch: Batch) -> Any:
     return metric.score(batch)
 
 
-def test_a_checkpoint_of_google_scores_as_its_formula_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_converted_checkpoint_scores_as_its_formula_says(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
-    monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path))
     batch = Batch.from_columns(
         ["The dog ran .", "a cat sat on the green mat"], references=[["a dog sat"], ["the cats sat"]]
     )
-    found = scored(FOLDER, batch).values
+    assert main([str(FOLDER), "-o", str(tmp_path / "converted")]) == 0
+    found = scored(tmp_path / "converted", batch).values
     hand = [forward("a dog sat", "the dog ran ."), forward("the cat ##s sat", "a cat sat on the green mat")]
     assert found == pytest.approx(hand, abs=1e-5)
     assert hand[0] != pytest.approx(hand[1], abs=1e-3)
-    (made,) = tmp_path.iterdir()
-    assert made.name.startswith("bleurt-bleurt_tf-")
-    before = (made / "model.safetensors").stat().st_mtime_ns
-    assert scored(FOLDER, batch).values == pytest.approx(hand, abs=1e-5)
-    assert (made / "model.safetensors").stat().st_mtime_ns == before
 
 
-def test_other_weights_have_another_signature(tmp_path: Path) -> None:
-    copied = Path(shutil.copytree(FOLDER, tmp_path / "bleurt_tf"))
-    one, other = (metric_from_spec(f"bleurt(model={str(f)!r})") for f in (FOLDER, copied))
-    assert one.signature == other.signature  # type: ignore[attr-defined]
-    data = copied / "variables" / "variables.data-00000-of-00001"
-    data.write_bytes(b"\1" + data.read_bytes()[1:])
-    assert one.signature != other.signature  # type: ignore[attr-defined]
+def test_a_checkpoint_that_is_not_converted_names_the_script() -> None:
+    with pytest.raises(NlgaugeError, match=r"TensorFlow checkpoint.*papers/tools/bleurt_checkpoint\.py"):
+        scored(FOLDER, Batch.from_columns(["a cat"], references=[["a dog"]]))
 
 
 def _sentencepiece(folder: Path) -> None:
@@ -111,22 +102,21 @@ def _sentencepiece(folder: Path) -> None:
     ("harm", "said"),
     [
         (_sentencepiece, "is a BLEURT-20"),
-        (lambda f: (f / "vocab.txt").unlink(), r"vocab\.txt is missing"),
-        (lambda f: (f / "bleurt_config.json").write_text("{"), "bleurt_config.json"),
-        (lambda f: (f / "variables" / "variables.index").write_bytes(b"x" * 99), "no index of a TensorFlow checkpoint"),
+        (lambda f: (f / "vocab.txt").unlink(), "vocab.txt is missing"),
+        (lambda f: (f / "bleurt_config.json").write_text("{"), "not converted: Expecting property name"),
+        (lambda f: (f / "variables" / "variables.index").write_bytes(b"x" * 99), "not the index of a TensorFlow"),
         (lambda f: (f / "variables" / "variables.data-00000-of-00001").write_bytes(b"x"), "the file is damaged"),
         (lambda f: (f / "variables" / "variables.data-00000-of-00001").unlink(), "no such file"),
     ],
 )
 def test_what_cannot_be_converted_is_one_clear_line(
-    harm: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harm: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("transformers")
-    monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path / "models"))
     copied = Path(shutil.copytree(FOLDER, tmp_path / "bleurt"))
-    (copied / "saved_model.pb").write_text("")
     harm(copied)
-    with pytest.raises(NlgaugeError, match=said) as error:
-        scored(copied, Batch.from_columns(["a cat"], references=[["a dog"]]))
-    assert "\n" not in str(error.value)
-    assert not (tmp_path / "models").exists()
+    assert main([str(copied), "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.surface.meaning_representation import content_terms, levenshtein
+from nlgauge.metrics.surface.controls import levenshtein
 
 
 def scores(spec: str, outputs: list, sources: list | None = None):
@@ -50,26 +50,3 @@ def test_levenshtein_is_the_textbook_table(a: str, b: str) -> None:
 def test_the_distance_to_the_source_may_be_a_share_of_the_longer_text() -> None:
     assert scores("lev-source", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3, 2]
     assert scores("lev-source(normalise=True)", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3 / 7, 1]
-
-
-def test_terms_of_a_meaning_representation_are_slots_and_values_without_the_act() -> None:
-    found = content_terms("inform_no_match(area='upper market',kids_allowed=no)")
-    assert found == ["area", "upper", "market", "kids", "allowed", "no"]
-    assert content_terms("There is a hotel in the upper market area.") == ["hotel", "upper", "market", "area"]
-
-
-def test_sim_is_1_for_the_same_terms_and_higher_for_near_words() -> None:
-    for package in ("wordllama", "tokenizers", "safetensors"):
-        pytest.importorskip(package) if package != "wordllama" else _needs_files()
-    sources = ["inform(price='cheap',type=hotel)"] * 3
-    found = scores("sim", ["price cheap type hotel", "an inexpensive inn", "the violin sonata"], sources).values
-    assert found[0] == pytest.approx(1)
-    assert found[0] > found[1] > found[2]
-    assert scores("sim", ["", "hotel"], ["hotel", "()"]).reasons == {1: "empty source"}
-
-
-def _needs_files() -> None:
-    import importlib.util
-
-    if importlib.util.find_spec("wordllama") is None:
-        pytest.skip("wordllama is not installed")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.kernels.meteor_phrases import align_phrases
+from nlgauge.kernels.meteor import align_phrases
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.overlap import paraphrases as module
 

@@ -11,8 +11,8 @@ from metric_texts import real_samples
 from programs import agree, installed, program
 
 from nlgauge.metrics.batch import Sample
-from nlgauge.metrics.embedding.s3 import FEATURES, features, read_vectors
 from nlgauge.text.stopwords import STOP
+from nlgauge_papers.deng2021.s3 import FEATURES, features, read_vectors
 
 
 @pytest.mark.slow

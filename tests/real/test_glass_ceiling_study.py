@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from nlgauge.analyses.complementarity.complementarity import complementarity, matrix
-from nlgauge.analyses.complementarity.consensus import consensus
 from nlgauge.analyses.complementarity.portfolio import metric_portfolio
 from nlgauge.analyses.complementarity.predictability import predictability
 from nlgauge.analyses.complementarity.progress import progress_over_years
@@ -16,6 +15,7 @@ from nlgauge.datasets import entry as catalogue_entry
 from nlgauge.datasets import load_set
 from nlgauge.stats.ranking.rankings import BLOCKS, block_values
 from nlgauge_papers import Sources, all_studies
+from nlgauge_papers.colombo2023.consensus import consensus
 from nlgauge_papers.colombo2023.glass_ceiling import SETS, _by_set, _pooled
 from nlgauge_papers.compare import compare
 

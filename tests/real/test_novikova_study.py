@@ -83,8 +83,8 @@ def test_table_12_has_meteors_accuracies(sources: Sources) -> None:
 
 def test_scores_compared_as_numbers_miss_table_12_where_their_text_sorts_otherwise(sources: Sources) -> None:
     """What shows that the authors compared text: as numbers METEOR agrees and BLEU-4 does not."""
-    from nlgauge.analyses.errors.relative_ranking import relative_ranking
     from nlgauge_papers.novikova2017._shared import NAMES, medians
+    from nlgauge_papers.novikova2017.relative_ranking import relative_ranking
 
     data = medians(sources).only_metrics(["METEOR", "ROUGE_L", "Bleu_4", "sys.read.flesch"])
     table = relative_ranking(data, by="dataset", draws=1)

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+import nlgauge as ng
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring import score
@@ -68,3 +69,26 @@ def test_suggested_metrics_need_only_what_the_data_have_and_no_extra(small: Data
     assert {"test-words", "test-share", "len", "flesch"} <= {str(m) for m in found}
     assert all(not m.facts.extra and not m.facts.weights and m.facts.family != "control" for m in found)
     assert all(m.facts.needs <= {"output", "references"} for m in found)
+
+
+def test_a_plain_function_is_a_metric() -> None:
+    def shared(output: str, reference: str) -> float | None:
+        """Share of the words of the reference that the output has."""
+        words = set(reference.split())
+        return len(words & set(output.split())) / len(words) if len(words) > 1 else None
+
+    scored = ng.score(
+        outputs=["the cat sat", "a b", "x"],
+        references=[["the dog", "the cat"], ["one"], ["  "]],
+        metrics=[shared, "len"],
+    )
+    assert scored.scores["shared"].to_list() == [1.0, None, None]
+    reasons = {row["input"]: row["reason"] for row in scored.failures.to_dicts() if row["metric"] == "shared"}
+    assert reasons == {"2": "the function returned no number", "3": "empty reference"}
+
+
+def test_what_is_no_metric_is_refused_in_one_line() -> None:
+    with pytest.raises(NlgaugeError, match="expected a Metric, a metric name or a callable; got 3"):
+        ng.score(outputs=["a"], metrics=[3])
+    with pytest.raises(NlgaugeError, match=r"must be output, reference, references, .*; got x"):
+        ng.score(outputs=["a"], metrics=[lambda x: 1.0])

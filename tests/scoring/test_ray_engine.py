@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge import registry
 from nlgauge.engines import using
-from nlgauge.engines_ray import RETRIES, Ray
+from nlgauge.engines_ray import RETRIES, SETTINGS, Ray
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.scoring.stream import stream
 from nlgauge.stats.correlation.measure import TWELVE
@@ -107,6 +107,18 @@ def test_what_a_user_can_mend_is_one_line_from_a_worker_too(tmp_path: Path, clus
     path.write_text("\n".join(lines))
     with using(Ray()), pytest.raises(DataError, match=r"^row 1,201, column 'output': found int, expected a text\.$"):
         stream(path, ["len"], batch=500)
+
+
+def test_the_environment_of_the_caller_stays_as_it_was(
+    cluster: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAY_BACKEND_LOG_LEVEL", "error")
+    before = dict(os.environ)
+    with using(Ray()):
+        stream(outputs(tmp_path, 4), ["len"], tmp_path / "scores.csv", batch=2)
+    assert dict(os.environ) == before
 
 
 def test_a_job_that_always_ends_its_worker_is_given_up(cluster: None, tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from nlgauge import __version__
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores
-from nlgauge.scoring.store import Store, StoredScore, Storing, keys_of, lacks, signature_of, stored
+from nlgauge.scoring.store import Store, StoredScore, Storing, full_signature, keys_of, lacks, stored
 
 CALLS: list[str] = []
 
@@ -152,7 +153,7 @@ def test_a_file_that_is_no_store_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_the_signature_names_the_options() -> None:
-    assert signature_of(Slow(factor=2.0)).startswith("slow(factor=2.0)")
+    assert full_signature(Slow(factor=2.0)) == f"slow(factor=2.0)|version:nlgauge-{__version__}"
 
 
 def test_forget_removes_one_signature(store: Store) -> None:

@@ -144,19 +144,58 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, suffix: str, mo
     assert not list(tmp_path.glob("*.parts"))
 
 
-def test_parts_of_another_run_are_not_taken_for_this_one(tmp_path: Path) -> None:
-    path = write(tmp_path / "outputs.jsonl", rows())
-    out = tmp_path / "scores.csv"
+def begin(path: Path, metrics: list[str], out: Path, batches: int, **options: Any) -> None:
+    """Score that many batches, then interrupt the run."""
+    left = iter(range(batches - 1))
 
     def stop(*_: int) -> None:
-        raise Killed
+        if next(left, None) is None:
+            raise Killed
 
     with pytest.raises(Killed):
-        stream(path, METRICS, out, batch=7, progress=stop)
-    with pytest.raises(NlgaugeError, match=r"scores\.csv\.parts: is left from another run \(other batch\)"):
-        stream(path, METRICS, out, batch=8)
-    with pytest.raises(NlgaugeError, match=r"other metrics"):
-        stream(path, ["bleu"], out, batch=7)
+        stream(path, metrics, out, progress=stop, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [({"batch": 5}, "batch"), ({"metrics": ["len"]}, "metrics"), ({"by": "input"}, "by"), ({"touch": 1}, "changed")],
+)  # fmt: skip
+def test_the_folder_of_another_run_is_refused(tmp_path: Path, change: dict[str, Any], other: str) -> None:
+    path, out = write(tmp_path / "outputs.jsonl", rows()), tmp_path / "scores.csv"
+    begin(path, METRICS, out, 1, batch=4)
+    options: dict[str, Any] = {"metrics": METRICS, "batch": 4, **change}
+    if options.pop("touch", 0):
+        write(path, rows())
+    with pytest.raises(NlgaugeError, match=rf"scores\.csv\.parts: is left from another run \(other {other}\)"):
+        stream(path, out=out, **options)
+
+
+def test_a_batch_of_another_run_in_the_folder_is_scored_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "outputs.jsonl", rows())
+    stream(path, ["len"], tmp_path / "whole.csv", batch=20)
+    for name, metrics in (("a.csv", ["len"]), ("b.csv", ["wps"])):
+        begin(path, metrics, tmp_path / name, 1, batch=20)
+    for file in ("000000.csv", "000000.json"):
+        (tmp_path / "b.csv.parts" / file).replace(tmp_path / "a.csv.parts" / file)
+    assert stream(path, ["len"], tmp_path / "a.csv", batch=20).resumed == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+@pytest.mark.parametrize("lost", ["mark", "scores"])
+def test_a_batch_that_a_crash_has_damaged_is_scored_again(tmp_path: Path, lost: str) -> None:
+    path, out = write(tmp_path / "outputs.jsonl", rows()), tmp_path / "scores.csv"
+    stream(path, METRICS, tmp_path / "whole.csv", batch=10)
+    begin(path, METRICS, out, 4, batch=10)
+    folder = tmp_path / "scores.csv.parts"
+    (folder / "notes.json").write_text("a file of the user")
+    if lost == "mark":
+        mark = folder / "000002.json"
+        mark.write_bytes(mark.read_bytes()[:50])
+    else:
+        (folder / "000002.csv").unlink()
+    assert stream(path, METRICS, out, batch=10).resumed == 3
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert [p.name for p in folder.iterdir()] == ["notes.json"]
 
 
 def test_metrics_of_the_whole_corpus_are_refused_by_name(tmp_path: Path) -> None:

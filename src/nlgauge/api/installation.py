@@ -20,7 +20,7 @@ from nlgauge.table import Row, Table
 ADDS = {
     "sacrebleu": "the tokenizers intl, zh, ja-mecab and ko-mecab, and ter(normalize=True)",
     "pandas": "tables as pandas data frames",
-    "wordnet": "WordNet 3.0 where the system has none (synonyms of meteor and sim)",
+    "wordnet": "WordNet 3.0 where the system has none (synonyms of meteor)",
     "readability": "spelling and syllable dictionaries",
     "grammar": "a grammar checker",
     "vectors": "static word vectors",
@@ -33,13 +33,13 @@ ADDS = {
     "docs": "building the docs site",
     "bench": "other libraries beside ours in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",
-    "papers": "the five papers recomputed (`nlgauge reproduce`)",
+    "papers": "the five papers recomputed (`nlgauge reproduce`), with the metrics and analyses that only they use",
     "boost": "the analysis 'predictability'",
 }
 GROUPS = ("all", "dev")  # of others, not asked about by themselves
 TOOLS = {  # command, Debian packages, what for
     "chromium": ("chromium", "pictures of reports, the browser tests"),
-    "link-parser": ("link-grammar link-grammar-dictionaries-en", "the metric prs"),
+    "link-parser": ("link-grammar link-grammar-dictionaries-en", "the metric prs of nlgauge-papers"),
 }
 NEEDED = re.compile(r"^(?P<name>[\w.-]+)(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<when>.*))?$")
 EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")
@@ -59,7 +59,7 @@ def doctor() -> Table:
     wrong = sum(row["state"] == "wrong" for row in rows)
     told = "Nothing is missing." if not lacking else f"{lacking - wrong} optional things are not there"
     notes = [told + (f"; {wrong} need mending." if wrong else "." if lacking else "")]
-    return Table("nlgauge doctor", rows, notes=notes, kind="doctor")
+    return Table("nlgauge list environment", rows, notes=notes, kind="doctor")
 
 
 def row(what: str, state: str, found: str, remark: str = "") -> Row:
@@ -153,9 +153,9 @@ def tools() -> Iterator[Row]:
     from nlgauge.text.wordnet import folder
 
     try:
-        yield row("WordNet", "ok", str(folder()), "synonyms of meteor and sim")
+        yield row("WordNet", "ok", str(folder()), "synonyms of meteor")
     except NeedsMissing:
-        yield row("WordNet", "missing", "not found", "apt install wordnet-base: synonyms of meteor and sim")
+        yield row("WordNet", "missing", "not found", "apt install wordnet-base: synonyms of meteor")
 
 
 def places() -> Iterator[Row]:

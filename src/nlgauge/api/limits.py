@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from nlgauge.number import percent
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
 from nlgauge.types import Mask
-
-if TYPE_CHECKING:
-    from nlgauge.stats.agreement.two_by_two import Figure
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
@@ -214,11 +210,3 @@ def _times(half: float, level: float, distance: float, needed: float) -> float |
     error = half / float(ndtri((1 + level) / 2))
     times = (error * (float(ndtri((1 + needed) / 2)) + FOUR_OF_FIVE) / distance) ** 2
     return times if times <= MOST else None
-
-
-def labels_to_decide(found: Figure, limit: float, n: int) -> int | None:
-    """Of an undecided figure of n labels; None where it is decided, has no interval, or lies at the limit."""
-    row = {"metric": "", "aspect": "", "measure": "", "value": found.value, "low": found.low, "high": found.high}
-    alone = decided(found.value, found.low, found.high, limit)
-    labels: int | None = verdict_row(limit_row(row, limit, n), alone == FAILED, LEVEL, LEVEL)["labels"]
-    return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,6 +42,13 @@ def dataset(data: Any) -> Dataset:
     return load(data)
 
 
+def _holds_numbers(values: Any) -> bool:
+    """Whether these are the ratings of outputs rather than names of aspects."""
+    if values is None or isinstance(values, str):
+        return False
+    return not (isinstance(values, Sequence) and all(isinstance(each, str) for each in values))
+
+
 def select(
     data: Any,
     aspect: Names = None,
@@ -59,7 +67,8 @@ def select(
     Parameters
     ----------
     data : path, data frame, rows, Dataset, list of Datasets or Selection
-        A list of data sets, paths or names: each is analysed like the first.
+        A list of data sets, paths or names: each is analysed like the first. Or scores, with the ratings of the same
+        outputs in place of `aspect`: two arrays of outputs, or of systems × inputs.
     aspect, metrics, by : str or sequence of str, optional
         Aspects and metrics to use (all by default), and columns whose values part the data.
     keep_people : bool, default False
@@ -91,6 +100,10 @@ def select(
     """
     from nlgauge.data.dataset import Dataset
 
+    if _holds_numbers(aspect):
+        from nlgauge.api.arrays import from_arrays
+
+        data, aspect = from_arrays(data, aspect), None
     if isinstance(data, Selection):
         given = {"aspects": listed(aspect), "metrics": listed(metrics), "by": listed(by)}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -157,6 +170,7 @@ def correlate(
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Selection
+        Or scores, with the ratings of the same outputs as second argument: `correlate(scores, ratings)`.
     aspect, metrics : str or sequence of str, optional
         All by default.
     measures : str or sequence of str, optional
@@ -170,6 +184,8 @@ def correlate(
     >>> table = ng.correlate(ng.example(), measures=["input/kendall", "system/pearson"])
     >>> [(row["metric"], row["measure"], round(row["value"], 2)) for row in table][:2]
     [('unigram_f1', 'input/kendall', 0.78), ('unigram_f1', 'system/pearson', 0.94)]
+    >>> round(ng.correlate([0.1, 0.4, 0.3, 0.9], [1, 3, 2, 5], measures="global/kendall").rows[0]["value"], 2)
+    1.0
     """
     return analyse("correlation", data, aspect, metrics, measures=listed(measures), sort=sort)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.api.questions import dataset
@@ -12,8 +13,8 @@ from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
-    from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.explained import AlignedOutput
+    from nlgauge.metrics.base import MetricLike
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judge_data import JudgedData
@@ -24,7 +25,7 @@ Texts = str | Sequence[str] | None
 
 def score(
     data: Any = None,
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    metrics: Sequence[MetricLike] | MetricLike | None = None,
     *,
     outputs: Texts = None,
     references: Sequence[str | Sequence[str]] | str | None = None,
@@ -39,8 +40,9 @@ def score(
     ----------
     data : path, data frame, rows, Dataset or Selection, optional
         Or the texts themselves in `outputs`.
-    metrics : str, Metric or a sequence of them, optional
-        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow.
+    metrics : str, Metric, function or a sequence of them, optional
+        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow. The parameters of a function
+        are any of `output`, `reference`, `references`, `source`, `context` and `control`; it returns a number.
     outputs, references, sources, contexts : str or sequence of str, optional
         Texts instead of data; an output may have several references.
     progress : callable, optional
@@ -73,7 +75,41 @@ def score(
     return run(chosen, suggested(chosen) if metrics is None else metrics, progress=tick, workers=workers)
 
 
-def _from_texts(texts: Mapping[str, Any]) -> Dataset:
+def from_text_files(
+    outputs: str | Path, references: Sequence[str | Path] = (), source: str | Path | None = None
+) -> Dataset:
+    """Read outputs, references and sources from plain text files with one text per line.
+
+    Parameters
+    ----------
+    outputs : path
+        Its name without suffix is the name of the system.
+    references : sequence of paths
+        One file per reference; an empty line means that an output lacks this reference.
+    source : path, optional
+    """
+    files = {"output": [outputs], "references": list(references), "source": [] if source is None else [source]}
+    lines = {str(path): _lines(Path(path)) for paths in files.values() for path in paths}
+    counts = {path: len(texts) for path, texts in lines.items()}
+    if len(set(counts.values())) > 1:
+        shown = ", ".join(f"{path} has {n:,}" for path, n in counts.items())
+        raise NlgaugeError(f"text files must have the same number of lines: {shown}.")
+    texts: dict[str, Any] = {name: lines[str(paths[0])] for name, paths in files.items() if paths}
+    if references:
+        rows = zip(*(lines[str(path)] for path in references), strict=True)
+        texts["references"] = [[text for text in row if text.strip()] for row in rows]
+    return _from_texts(texts, Path(outputs).stem)
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a text file; the end of the last one is not another line."""
+    from nlgauge.data.files import decode, read_bytes
+
+    lines = decode(path, read_bytes(path)).replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _from_texts(texts: Mapping[str, Any], system: str = "outputs") -> Dataset:
     """One system's outputs, numbered from 1."""
     import polars as pl
 
@@ -90,7 +126,7 @@ def _from_texts(texts: Mapping[str, Any]) -> Dataset:
         wrong = [t for t in column if t is not None and not isinstance(t, str) and name != "references"]
         if wrong:
             raise NlgaugeError(f"{name}: a text is needed; found {type(wrong[0]).__name__}.")
-    keys = {"system": "outputs", "input": [str(i + 1) for i in range(sizes["output"])]}
+    keys = {"system": system, "input": [str(i + 1) for i in range(sizes["output"])]}
     return Dataset.of("texts", pl.DataFrame({**keys, **columns}), people=())
 
 

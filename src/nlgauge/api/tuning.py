@@ -95,5 +95,5 @@ def tuning_part(data: Dataset, path: str, test: float = TEST) -> tuple[Dataset, 
     tune, held = split(data, test)
     return tune, (
         f"prompts are tried on {len(tune):,} outputs; {len(held):,} are kept for the test and not shown to the model "
-        f"(`nlgauge split {path} --test {test:g}` writes both parts)"
+        f"(`nlgauge data split {path} --test {test:g}` writes both parts)"
     )

@@ -1,7 +1,8 @@
 """The command line: one file per verb, in three folders, imported only when asked for.
 
-A verb module holds either `command` (a function) or `app` (a typer group). Its docstring is its help. Installed
-packages add verbs through entry points of the group `nlgauge.verbs`, which name such a module.
+A verb module holds either `command` (a function) or `app` (a typer group), whose further commands may be modules of its
+own. Its docstring is its help. Installed packages add verbs through entry points of the group `nlgauge.verbs`, which
+name such a module.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ GROUPS = {
 PLUGINS = "Installed packages"  # heading of the verbs that they add
 EXTRAS = {"reproduce": "papers"}  # verb -> the extra that installs it
 # As they are met, not as the alphabet has them; verbs not named here follow.
-ORDER = "run meta verdicts estimate compare agree score judge check formats list data convert".split()
+ORDER = "run meta verdicts estimate compare agree score judge data list".split()
 
 
 def build(only: str | None = None) -> typer.Typer:
@@ -59,6 +60,10 @@ def build(only: str | None = None) -> typer.Typer:
         path, heading = verbs[name]
         module = importlib.import_module(path)
         if hasattr(module, "app"):
+            known = {each.name for each in module.app.registered_commands}
+            for inner in (m for m in pkgutil.iter_modules(getattr(module, "__path__", [])) if m.name not in known):
+                part = importlib.import_module(f"{path}.{inner.name}")
+                module.app.command(inner.name, help=part.__doc__)(part.command)
             app.add_typer(module.app, name=name, rich_help_panel=heading)
             continue
         given = inspect.signature(module.command).parameters.values()

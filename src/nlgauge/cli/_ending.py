@@ -76,9 +76,7 @@ def ended(run: Callable[[], object]) -> int:
         return _say(WRONG, str(said))
     except MemoryError:
         return _say(
-            WRONG,
-            "out of memory; `nlgauge score --batch` and `nlgauge intervals` work in bounded memory, or take a "
-            "part of the data.",
+            WRONG, "out of memory; `nlgauge score --batch` works in bounded memory; otherwise use a part of the data."
         )
     except Exception as error:
         import traceback

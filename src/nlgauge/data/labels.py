@@ -26,7 +26,7 @@ SHOWN = 5  # examples in a line
 MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
 # Columns that tell outputs of one id apart.
 PARTS = (*SETS, *sorted(TRIALS), "turn")
-# How a labelled row was drawn, as `nlgauge next` writes it.
+# How a labelled row was drawn, as `nlgauge label` writes it.
 PROBABILITY, STRATUM, ROUND = DRAWN = ("label_probability", "label_stratum", "label_round")
 UNNAMED = ["system"]  # the systems of a table without a system column
 

@@ -96,6 +96,7 @@ class Entry:
     papers: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     shape: str = ""
+    size: str = ""  # systems × inputs, or how many texts there are
     files: tuple[File, ...] = ()
     missing: str = ""
     notes: tuple[str, ...] = ()

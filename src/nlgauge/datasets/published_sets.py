@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -35,25 +34,25 @@ def sets_table(task: str | None = None, paper: str | None = None, mirror: str | 
     """
     folder = mirror_folder(mirror)
     rows: list[Row] = [
-        {"set": e.name, "task": e.task, "shape": e.shape, "aspects": len(e.aspects), "papers": " ".join(e.papers),
-         "licence": e.licence,
-         "here": e.here(folder) if e.files else "–"}
+        {
+            "set": e.name,
+            "task": e.task,
+            "shape": e.shape,
+            "size": e.size,
+            "aspects": len(e.aspects),
+            "papers": " ".join(e.papers),
+            "licence": e.licence,
+            "here": e.here(folder) if e.files else "–",
+        }
         for e in entries()
         if (task is None or task.lower() in e.task) and (paper is None or paper in e.papers)
-    ]  # fmt: skip
+    ]
     if not rows:
         raise NlgaugeError("no published set fits; `nlgauge data list` without options shows all.")
     return Table(
-        "Published human-judgement sets", rows, kind="data-list", shown=["set", "task", "shape", "papers", "here"],
-        heads={"shape": "size"}, cells={"shape": lambda row: _size(str(row["shape"]))},
+        "Published human-judgement sets", rows, kind="data-list", shown=["set", "task", "size", "papers", "here"],
         notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME says where it is published"],
     )  # fmt: skip
-
-
-def _size(shape: str) -> str:
-    """Systems × inputs; the rest stands in `described`."""
-    size = re.match(r"([\d,]+) [^×;:]*× ([\d,]+)", shape)
-    return f"{size[1]} × {size[2]}" if size else " ".join(shape.split()[:2]).strip(":,")
 
 
 def described(e: Entry, folder: Path) -> list[tuple[str, str]]:

@@ -53,7 +53,7 @@ def _say_slow() -> None:
     if os.environ.get("NLGAUGE_KERNELS") != "plain":
         print(
             "nlgauge: the kernels are not compiled: the results are the same and take tens to hundreds of times as "
-            "long; nlgauge doctor says how to mend that.",
+            "long; nlgauge list environment says how to mend that.",
             file=sys.stderr,
         )
 

@@ -1,13 +1,15 @@
 """Word alignments of METEOR.
 
-The beam search follows METEOR 1.5: all matches of all kinds (same word, same stem, common synset) compete in one beam
-search over the reference; most exact matches first, then fewest chunks, then shortest distance, ties to the earlier. A
-match of another kind adds nothing to the count while the search runs (1.5 rounds its weight down), and the distance of
-a match is charged to the paths that did not take it; both are kept, for equal numbers.
-`_greedy` follows nltk: from the last word of the output, the last free word of the reference; one kind after the other.
+The beam search follows METEOR 1.5. A match covers `span` words of the reference and `width` words of the output from
+`place`; it is a word with the same word, stem or synset, or a phrase of a paraphrase table. A match that nothing else
+touches is taken. All others compete in one beam search over the reference: largest `gain` first, then fewest chunks,
+then shortest distance, ties to the earlier. Without paraphrases only an exact match has a gain (1.5 rounds the weights
+of the others down), and the distance of a match is charged to the paths that did not take it; both are kept, for equal
+numbers. `_greedy` follows nltk: from the last word of the output, the last free word of the reference; one kind after
+the other.
 
-Kinds of match: 0 exact, 1 stem, 2 synonym. A path has four numbers: exact matches, chunks, distance, end of the last
-match.
+Kinds of match: 0 exact, 1 stem, 2 synonym, 3 paraphrase. A path has five numbers: gain, chunks, distance, end of the
+last match in the output, first reference word behind it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ try:
 except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
-from nlgauge.kernels._room import array, empty, kernel, zeros
+from nlgauge.kernels._room import array, empty, full, kernel, zeros
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
@@ -25,9 +27,12 @@ Tokens = cython.typedef(cython.const[cython.int][::1])
 Texts = cython.typedef(cython.const[cython.longlong][::1])
 Ids = cython.typedef(cython.int[::1])
 Longs = cython.typedef(cython.longlong[::1])
-Kinds = cython.typedef(cython.schar[::1])
 Sieve = cython.typedef(cython.const[cython.ulonglong][::1])
 Pairs = cython.typedef(cython.longlong[:, ::1])
+Paths = cython.typedef(cython.longlong[:, :, ::1])
+Bits = cython.typedef(cython.ulonglong[:, :, ::1])
+Small = cython.typedef(cython.schar[:, ::1])
+Choices = cython.typedef(cython.int[:, ::1])
 
 BEAM = cython.declare(cython.Py_ssize_t, 40)
 WIDTH = 40
@@ -57,7 +62,7 @@ def _shared(a: Int, b: Int, sets: Texts, sets_at: Texts, sieve: Sieve) -> cython
 @cython.exceptval(check=False)
 def _candidates(
     ids: Tokens, h: Int, nh: Int, r: Int, nr: Int, stem: Tokens, sets: Texts, sets_at: Texts, sieve: Sieve,
-    at: Longs, place: Ids, kind: Kinds,
+    at: Longs, place: Longs, kind: Longs, gain: Longs,
 ) -> cython.bint:  # fmt: skip
     """Matches of each reference word, `place[at[j]:at[j + 1]]` in the output: exact, then stem, then synonym.
 
@@ -87,6 +92,7 @@ def _candidates(
                         return False
                     place[n] = i
                     kind[n] = stage
+                    gain[n] = 1 if stage == 0 else 0
                     n += 1
     at[nr] = n
     return True
@@ -96,9 +102,9 @@ def _candidates(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _key(count: cython.longlong, chunks: cython.longlong, distance: cython.longlong) -> cython.longlong:
-    """Smaller is better: more exact matches, fewer chunks, shorter distance."""
-    left: cython.longlong = 262143 - count
+def _key(gain: cython.longlong, chunks: cython.longlong, distance: cython.longlong) -> cython.longlong:
+    """Smaller is better: more gain, fewer chunks, shorter distance."""
+    left: cython.longlong = 262143 - gain
     return (left << 45) | (chunks << 28) | (distance if distance < 268435455 else 268435455)
 
 
@@ -124,69 +130,108 @@ def _slot(keys: Pairs, slots: Pairs, side: Int, n: Int, key: cython.longlong) ->
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _search(
-    nh: Int, nr: Int, at: Longs, place: Ids, kind: Kinds, to: Longs, how: Longs,
-    cover: Ids, keys: Pairs, slots: Pairs, path: cython.longlong[:, :, ::1], used: cython.ulonglong[:, :, ::1],
-    parent: cython.schar[:, ::1], choice: cython.int[:, ::1],
+def _sure(
+    nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, over: Ids, under: Ids, sure: Ids,
 ) -> cython.void:  # fmt: skip
-    """The best alignment: `to[j]` is the place in the output that reference word j is aligned with (−1: none)."""
-    cython.declare(b=Int, j=Int, m=Int, w=Int)
-    i: Int
-    key: cython.longlong
-    one: Word = 1
+    """Reference words j whose only match, of `at[j]:at[j + 1]`, has the words on both sides for itself."""
+    cython.declare(i=Int, j=Int, k=Int, m=Int)
     for i in range(nh):
-        cover[i] = 0
-    for m in range(at[nr]):
-        cover[place[m]] += 1
+        over[i] = 0
+    for j in range(nr):
+        under[j] = 0
+    for j in range(nr):
+        for m in range(at[j], at[j + 1]):
+            for k in range(width[m]):
+                over[place[m] + k] += 1
+            for k in range(span[m]):
+                under[j + k] += 1
+    for j in range(nr):
+        sure[j] = at[j + 1] - at[j] == 1
+        if sure[j]:
+            m = at[j]
+            for k in range(width[m]):
+                if over[place[m] + k] != 1:
+                    sure[j] = 0
+            for k in range(span[m]):
+                if under[j + k] != 1:
+                    sure[j] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _search(
+    nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, gain: Texts, to: Longs, sure: Ids,
+    keys: Pairs, slots: Pairs, path: Paths, used: Bits, parent: Small, choice: Choices,
+) -> cython.void:  # fmt: skip
+    """The best alignment: `to[j]` is the match that begins at reference word j (−1: none)."""
+    cython.declare(b=Int, j=Int, k=Int, m=Int, n=Int, w=Int, key=cython.longlong)
+    i: Int = 0
+    one: Word = 1
     words: Int = (nh + 63) // 64
     for w in range(words):
         used[0, 0, w] = 0
-    path[0, 0, 0] = 0
-    path[0, 0, 1] = 0
-    path[0, 0, 2] = 0
+    for k in range(5):
+        path[0, 0, k] = 0
     path[0, 0, 3] = -1
     slots[0, 0] = 0
-    n: Int = 1
+    n = 1
     for j in range(nr):
         now: Int = j & 1
         then: Int = 1 - now
-        sure: cython.bint = at[j + 1] - at[j] == 1 and cover[place[at[j]]] == 1
         kept: Int = n
         n = 0
         for b in range(kept):
             old: Int = slots[now, b]
-            count: cython.longlong = path[now, old, 0]
+            old_gain: cython.longlong = path[now, old, 0]
             chunks: cython.longlong = path[now, old, 1]
             distance: cython.longlong = path[now, old, 2]
             end: Int = path[now, old, 3]
-            for m in range(at[j], at[j + 1] + (0 if sure else 1)):
-                i = place[m] if m < at[j + 1] else -1  # the last way is to leave the word out
-                new_count: cython.longlong = count
-                new_chunks: cython.longlong = chunks + (1 if end != -1 else 0)
+            behind: Int = path[now, old, 4]
+            # Within a match that began before there is nothing to choose; else the last way is to leave the word out.
+            stop: Int = at[j] if j < behind else at[j + 1]
+            for m in range(at[j], stop + (0 if sure[j] and j >= behind else 1)):
+                new_gain: cython.longlong = old_gain
+                new_chunks: cython.longlong = chunks
                 new_distance: cython.longlong = distance
-                if i >= 0:
-                    if used[now, old, i >> 6] >> (i & 63) & 1:
+                new_end: Int = end
+                new_behind: Int = behind
+                if m < stop:
+                    i = place[m]
+                    new_end = i + width[m]
+                    free: cython.bint = True
+                    for k in range(i, new_end):
+                        if used[now, old, k >> 6] >> (k & 63) & 1:
+                            free = False
+                    if not free:
                         continue
                     apart: Int = j - i if j > i else i - j
-                    new_count += 1 if kind[m] == 0 else 0
-                    new_chunks = chunks + (0 if end in (-1, i) else 1)
-                    new_distance += apart if sure else 0
+                    new_gain += gain[m]
+                    new_chunks += 0 if end in (-1, i) else 1
+                    new_distance += apart if sure[j] else 0
                     distance += apart
-                key = _key(new_count, new_chunks, new_distance)
+                    new_behind = j + span[m]
+                elif j >= behind:
+                    new_chunks += 1 if end != -1 else 0
+                    new_end = -1
+                key = _key(new_gain, new_chunks, new_distance)
                 slot: Int = _slot(keys, slots, then, n, key)
                 if slot < 0:
                     continue
                 n = min(n + 1, BEAM)
-                path[then, slot, 0] = new_count
+                path[then, slot, 0] = new_gain
                 path[then, slot, 1] = new_chunks
                 path[then, slot, 2] = new_distance
-                path[then, slot, 3] = i + 1 if i >= 0 else -1
+                path[then, slot, 3] = new_end
+                path[then, slot, 4] = new_behind
                 for w in range(words):
                     used[then, slot, w] = used[now, old, w]
-                if i >= 0:
-                    used[then, slot, i >> 6] |= one << (i & 63)
                 parent[j, slot] = old
-                choice[j, slot] = i
+                choice[j, slot] = -1
+                if m < stop:
+                    choice[j, slot] = m
+                    for k in range(i, new_end):
+                        used[then, slot, k >> 6] |= one << (k & 63)
     # A match that ends the sentence closes its chunk; then the order may change once more.
     last: Int = nr & 1
     best: Int = 0
@@ -200,12 +245,6 @@ def _search(
     for j in range(nr - 1, -1, -1):
         to[j] = choice[j, best]
         best = parent[j, best]
-        how[j] = -1
-        if to[j] >= 0:
-            for m in range(at[j], at[j + 1]):
-                if place[m] == to[j]:
-                    how[j] = kind[m]
-                    break
 
 
 @cython.cfunc
@@ -213,9 +252,12 @@ def _search(
 @cython.exceptval(check=False)
 def _greedy(
     ids: Tokens, h: Int, nh: Int, r: Int, nr: Int, stem: Tokens, sets: Texts, sets_at: Texts,
-    to: Longs, how: Longs, taken: Ids,
+    to: Longs, place: Longs, kind: Longs, taken: Ids,
 ) -> cython.void:  # fmt: skip
+    """The alignment of nltk, as `_search` gives one: match j belongs to reference word j."""
     cython.declare(i=Int, j=Int, k=Int, stage=Int)
+    for j in range(nr):
+        to[j] = -1
     for i in range(nh):
         taken[i] = 0
     for stage in range(3):
@@ -234,17 +276,57 @@ def _greedy(
                             fits = True
                             break
                 if fits:
-                    to[j] = i
-                    how[j] = stage
+                    to[j] = j
+                    place[j] = i
+                    kind[j] = stage
                     taken[i] = 1
                     break
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _count(
+    p: Int, h: Int, r: Int, nr: Int, ids: Tokens, function: Texts, to: Longs, span: Texts, place: Texts, width: Texts,
+    kind: Texts, kinds: Int, found: Pairs,
+) -> cython.void:  # fmt: skip
+    """Add up the matched words by kind of match and of word, and the chunks, of the alignment of one pair."""
+    cython.declare(j=Int, k=Int, m=Int)
+    end: Int = -1
+    behind: Int = 0
+    for j in range(nr):
+        m = to[j]
+        if m >= 0:
+            for k in range(width[m]):
+                found[p, kind[m] + kinds * function[ids[h + place[m] + k]]] += 1
+            for k in range(span[m]):
+                found[p, 2 * kinds + kind[m] + kinds * function[ids[r + j + k]]] += 1
+            found[p, 4 * kinds] += end != place[m]
+            end = place[m] + width[m]
+            behind = j + span[m]
+        elif j >= behind:
+            end = -1
+
+
+def _room(length: Texts, output: Texts, reference: Texts):
+    """Room for any of the pairs: alignment, first matches, words that matches touch, sure ones, and the beam."""
+    p: Int
+    longest: Int = 1
+    widest: Int = 1
+    for p in range(len(reference)):
+        longest = max(longest, length[output[p]])
+        widest = max(widest, length[reference[p]])
+    return (
+        empty(widest, "q"), empty(widest + 1, "q"), empty(longest, "i"), empty(widest, "i"), empty(widest, "i"),
+        empty((2, WIDTH), "q"), empty((2, WIDTH), "q"), empty((2, WIDTH, 5), "q"),
+        empty((2, WIDTH, (longest + 63) // 64), "Q"), empty((widest, WIDTH), "b"), empty((widest, WIDTH), "i"),
+    )  # fmt: skip
 
 
 @kernel
 def align(
     ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, stem: Tokens, sets: Texts,
-    sets_at: Texts,
-    sieve: Sieve, function: Texts, greedy: cython.bint,
+    sets_at: Texts, sieve: Sieve, function: Texts, greedy: cython.bint,
 ):  # fmt: skip
     """Of each pair: matches by kind among content and function words of the output (0–2, 3–5) and of the reference
     (6–8, 9–11), then chunks in order of the reference.
@@ -252,29 +334,17 @@ def align(
     `sets[sets_at[w]:sets_at[w + 1]]`: synsets of word w, ascending (greedy: of stem w, the stems that are its
     synonyms).
     """
-    cython.declare(j=Int)
-    p: Int
-    longest: Int = 1
-    widest: Int = 1
-    for p in range(len(reference)):
-        longest = max(longest, length[output[p]])
-        widest = max(widest, length[reference[p]])
-    beam: Int = 1 if greedy else WIDTH
+    p: Int = 0
     found: Pairs = zeros((len(reference), 13), "q")
-    to: Longs = empty(widest, "q")
-    how: Longs = empty(widest, "q")
-    at: Longs = empty(widest + 1, "q")
-    cover: Ids = empty(longest, "i")
-    keys: Pairs = empty((2, beam), "q")
-    slots: Pairs = empty((2, beam), "q")
-    path: cython.longlong[:, :, ::1] = empty((2, beam, 4), "q")
-    used: cython.ulonglong[:, :, ::1] = empty((2, beam, (longest + 63) // 64), "Q")
-    parent: cython.schar[:, ::1] = empty((widest, beam), "b")
-    choice: cython.int[:, ::1] = empty((widest, beam), "i")
-    place: Ids = empty(256, "i")
-    kind: Kinds = empty(256, "b")
-    p = 0
+    cython.declare(to=Longs, at=Longs, over=Ids, under=Ids, sure=Ids, keys=Pairs, slots=Pairs, path=Paths, used=Bits)
+    cython.declare(parent=Small, choice=Choices)
+    to, at, over, under, sure, keys, slots, path, used, parent, choice = _room(length, output, reference)
+    size: Int = max(256, len(to))
     while p < len(reference):
+        place: Longs = empty(size, "q")
+        kind: Longs = empty(size, "q")
+        gain: Longs = empty(size, "q")
+        one: Longs = full(size, 1, "q")
         with cython.nogil:
             while p < len(reference):
                 h: Int = begin[output[p]]
@@ -282,24 +352,48 @@ def align(
                 r: Int = begin[reference[p]]
                 nr: Int = length[reference[p]]
                 if nh > 0 and nr > 0:
-                    for j in range(nr):
-                        to[j] = -1
-                        how[j] = -1
                     if greedy:
-                        _greedy(ids, h, nh, r, nr, stem, sets, sets_at, to, how, cover)
-                    elif _candidates(ids, h, nh, r, nr, stem, sets, sets_at, sieve, at, place, kind):
-                        _search(nh, nr, at, place, kind, to, how, cover, keys, slots, path, used, parent, choice)
-                    else:
+                        _greedy(ids, h, nh, r, nr, stem, sets, sets_at, to, place, kind, over)
+                    elif _candidates(ids, h, nh, r, nr, stem, sets, sets_at, sieve, at, place, kind, gain):
+                        _sure(nh, nr, at, one, place, one, over, under, sure)
+                        _search(nh, nr, at, one, place, one, gain, to, sure, keys, slots, path, used, parent, choice)
+                    else:  # no room for the matches of this pair
                         break
-                    last: Int = -2
-                    for j in range(nr):
-                        if to[j] >= 0:
-                            found[p, how[j] + 3 * function[ids[h + to[j]]]] += 1
-                            found[p, 6 + how[j] + 3 * function[ids[r + j]]] += 1
-                            found[p, 12] += to[j] != last + 1 or j == 0 or to[j - 1] < 0
-                        last = to[j] if to[j] >= 0 else -2
+                    _count(p, h, r, nr, ids, function, to, one, place, one, kind, 3, found)
                 p += 1
-        if p < len(reference):  # no room for the candidates of this pair
-            place = empty(2 * len(place), "i")
-            kind = empty(2 * len(kind), "b")
+        size *= 2
+    return array(found)
+
+
+@kernel
+def align_phrases(
+    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, function: Texts, match_at: Texts,
+    start: Texts, span: Texts, place: Texts, width: Texts, kind: Texts, gain: Texts,
+):  # fmt: skip
+    """Of each pair: matched words by kind among content and function words of the output (0–3, 4–7) and of the
+    reference (8–11, 12–15), then chunks in order of the reference.
+
+    `match_at[p]:match_at[p + 1]`: the matches of pair p, in order of `start`.
+    """
+    cython.declare(j=Int, m=Int, p=Int)
+    found: Pairs = zeros((len(reference), 17), "q")
+    cython.declare(to=Longs, at=Longs, over=Ids, under=Ids, sure=Ids, keys=Pairs, slots=Pairs, path=Paths, used=Bits)
+    cython.declare(parent=Small, choice=Choices)
+    to, at, over, under, sure, keys, slots, path, used, parent, choice = _room(length, output, reference)
+    with cython.nogil:
+        for p in range(len(reference)):
+            h: Int = begin[output[p]]
+            nh: Int = length[output[p]]
+            r: Int = begin[reference[p]]
+            nr: Int = length[reference[p]]
+            if nh > 0 and nr > 0:
+                m = match_at[p]
+                for j in range(nr):
+                    while m < match_at[p + 1] and start[m] < j:
+                        m += 1
+                    at[j] = m
+                at[nr] = match_at[p + 1]
+                _sure(nh, nr, at, span, place, width, over, under, sure)
+                _search(nh, nr, at, span, place, width, gain, to, sure, keys, slots, path, used, parent, choice)
+                _count(p, h, r, nr, ids, function, to, span, place, width, kind, 4, found)
     return array(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
@@ -16,6 +16,7 @@ from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
 C = TypeVar("C", bound="type[Metric]")
+MetricLike: TypeAlias = "str | Metric | Callable[..., float | None]"  # a spec, a metric, or a function of texts
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,11 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """One line that is printed beside the numbers, so that others can repeat them; '' where options say all."""
-        return ""
+        """One line that is printed with the numbers so that others can repeat them; by default only our version.
+
+        The spec (`str(metric)`) holds the options, so only what the options leave open needs to be added here.
+        """
+        return signature()
 
     def models(self) -> dict[str, str]:
         """Option -> name or folder of a model."""

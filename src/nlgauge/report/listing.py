@@ -61,7 +61,7 @@ def available(
         known = {row["metric"]: row for row in rows}
         for name in asked:
             if name not in known:
-                raise NameUnknown(f"no metric '{name}'.{registry.did_you_mean(name, list(known))}")
+                raise registry.unknown("metric", name)
         rows = [known[name] for name in asked]
     families = grouped(rows, "family").values()
     parts = [Table(what, mine, shown=["metric", "what"], cells={"what": _short}) for mine in families]

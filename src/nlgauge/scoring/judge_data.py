@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHOWN = 3  # replies of each kind that could not be read
 AGAIN = (
     r"to read them again without asking: --reparse, with --pattern 'Score=(\d+)' where they have a form of "
-    "their own; to ask again for these only: --reask; all are in `nlgauge store export`"
+    "their own; to ask again for these only: --reask; all are in `nlgauge cache export`"
 )
 Mode = Literal["ask", "reask", "reparse"]
 

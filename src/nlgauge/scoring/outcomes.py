@@ -11,7 +11,7 @@ import numpy as np
 
 from nlgauge.data.failed_scores import headline
 from nlgauge.metrics import Batch, Metric
-from nlgauge.scoring.score_batch import Column, against, signature_of
+from nlgauge.scoring.score_batch import Column, against
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
@@ -110,7 +110,7 @@ class Sums:
             rows.append({
                 "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
                 "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
-                "against": against(metric), "signature": signature_of(metric),
+                "against": against(metric), "signature": metric.signature,
             })  # fmt: skip
             first += headline(str(metric), found.reasons, found.scored + found.unscored)
             remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in found.reasons.most_common()]

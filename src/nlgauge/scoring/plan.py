@@ -10,6 +10,8 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Facts, Metric, metric_from_spec
+from nlgauge.metrics.base import MetricLike
+from nlgauge.metrics.function import FunctionMetric
 
 WORDS = {
     "output": "outputs",
@@ -26,7 +28,7 @@ BY_TASK = {
 }
 
 
-def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+def plan(data: Dataset, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
     """The metrics to run, each once; every complaint about any of them at once.
 
     >>> import nlgauge as ng
@@ -37,7 +39,7 @@ def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[
 
 
 def plan_for(
-    has: set[str], columns: Sequence[str], name: str, metrics: Sequence[str | Metric] | str | Metric
+    has: set[str], columns: Sequence[str], name: str, metrics: Sequence[MetricLike] | MetricLike
 ) -> list[Metric]:
     """The same for samples that have outputs, references, … of which only the columns are known so far.
 
@@ -70,17 +72,14 @@ def recommended_for(has: set[str]) -> list[str]:
     return list(BY_TASK[task])
 
 
-def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[Metric]:
+def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Metric]:
     """Specs as metrics; all unknown names in one error. allow_code: see `metric_from_spec`."""
     found, wrong = [], []
     for each in metrics:
         try:
-            found.append(metric_from_spec(each, allow_code=allow_code) if isinstance(each, str) else each)
+            found.append(_metric(each, allow_code))
         except NlgaugeError as error:
             wrong.append(error)
-        else:
-            if not isinstance(found[-1], Metric):
-                raise NlgaugeError(f"{each!r} is no metric: its class is not below nlgauge.metrics.Metric.")
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
@@ -89,6 +88,17 @@ def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[
         remedy = f"`nlgauge list metrics` shows all {len(registry.names('metric'))}."
         raise NameUnknown(" ".join([*problems, remedy]), code="unknown_name")
     return found
+
+
+def _metric(given: object, allow_code: bool) -> Metric:
+    """What was asked for as a metric: itself, by its name and options, or a plain function of texts."""
+    if isinstance(given, str):
+        return metric_from_spec(given, allow_code=allow_code)
+    if isinstance(given, Metric):
+        return given
+    if callable(given) and not isinstance(given, type):
+        return FunctionMetric(given)
+    raise NlgaugeError(f"expected a Metric, a metric name or a callable; got {given!r}.")
 
 
 def known_metric(name: str) -> Metric | None:

@@ -9,9 +9,10 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
+from nlgauge.metrics.base import MetricLike
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch, signature_of
+from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch
 from nlgauge.table import Table
 
 __all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
@@ -28,7 +29,7 @@ class Scored:
 
 
 def score(
-    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: ScoreProgress | None = None,
+    data: Dataset, metrics: Sequence[MetricLike] | MetricLike, *, progress: ScoreProgress | None = None,
     workers: int | None = None,
 ) -> Dataset:  # fmt: skip
     """The Dataset with one more column per metric, named by its spec.
@@ -44,7 +45,7 @@ def score(
 
 
 def run(
-    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: ScoreProgress | None = None,
+    data: Dataset, metrics: Sequence[MetricLike] | MetricLike, *, progress: ScoreProgress | None = None,
     workers: int | None = None, engine: RunMetric | None = None,
 ) -> Scored:  # fmt: skip
     """As `score`, with the table of what was run. `engine` may look up what is already known.
@@ -76,6 +77,6 @@ def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Da
     data = data.with_scores({name: column.values for name, column in columns.items()})  # type: ignore[misc]
     return replace(
         data, failures=pl.concat(frames), notes=(*data.notes, *notes),
-        signatures={**data.signatures, **{str(m): signature_of(m) for m in metrics}},
+        signatures={**data.signatures, **{str(m): m.signature for m in metrics}},
         lower=(data.lower - set(names)) | {str(m) for m in metrics if m.facts.lower},
     )  # fmt: skip

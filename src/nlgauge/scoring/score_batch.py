@@ -199,13 +199,6 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
     return np.asarray(scores.values, np.float64), reasons, scores.notes
 
 
-def signature_of(metric: Metric) -> str:
-    """The line that lets another group repeat the number."""
-    from nlgauge import __version__
-
-    return metric.signature or f"version:nlgauge-{__version__}"
-
-
 def against(metric: Metric) -> str:
     """What the output is held against: source, context, references; nothing but itself for some."""
     others = ("source", "context", "references", "control")

@@ -1,13 +1,21 @@
-"""The batches of a run that are scored, on their way to one file: a table, or each input line with its scores."""
+"""The scored batches of a run on their way to one file: a table, or each input line with its scores.
+
+They are kept in a folder next to the output file. `run.json` holds what the batches depend on, and every batch names
+that run. Files are written completely or not at all (`write_whole`), so a run may be killed at any moment, and several
+processes and machines may work on one run.
+"""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,52 +24,84 @@ import polars as pl
 
 from nlgauge.errors import NlgaugeError, first_line
 from nlgauge.scoring.outcomes import Sums
-from nlgauge.scoring.parts_folder import DAMAGED, PartsFolder
 from nlgauge.scoring.score_batch import Column
 from nlgauge.scoring.table_batches import TableRows
-from nlgauge.writing import os_error, whole
+from nlgauge.writing import os_error, whole, write_whole
 
 SUFFIXES = {".jsonl": "jsonl", ".jsonl.gz": "jsonl", ".csv": "csv", ".parquet": "parquet"}
+PLAN = "run.json"
+OWN_FILES = re.compile(r"\d{6,}\.\w+|run\.json|.+\.part")
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
-class ScoredParts(PartsFolder):
-    """Per batch one file of scores, and one that marks it as done and holds its sums."""
+class ScoredParts:
+    """The folder of a run: for each batch a file of scores, and a file that marks it as done and holds its sums."""
 
-    @staticmethod
-    def beside(out: str | Path) -> Path:
-        """The folder of a file, which must be one that can be written."""
-        kind_of(Path(out))
-        return Path(f"{out}.parts")
+    out: Path
+    facts: dict[str, Any]
+
+    @classmethod
+    def open(cls, out: str | Path, facts: dict[str, Any]) -> ScoredParts:
+        """Open a new folder, or that of an earlier run if it was the same one."""
+        run = cls(Path(out), json.loads(json.dumps(facts)))
+        kind_of(run.out)  # refuses a file that cannot be written
+        try:
+            run.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise NlgaugeError(f"{run.path}: cannot be made ({error.strerror}).") from None
+        if not (run.path / PLAN).exists():
+            run._write(PLAN, json.dumps(run.facts))
+        if other := run._difference():
+            raise NlgaugeError(
+                f"{run.path}: is left from another run (other {other}); remove it, or write to another file."
+            )
+        return run
+
+    def _difference(self) -> str:
+        """Return the first fact in which the run in the folder differs from this one; empty: they are the same."""
+        try:
+            kept = json.loads((self.path / PLAN).read_bytes())
+            if not isinstance(kept, dict):
+                raise ValueError(f"found {type(kept).__name__}")
+        except (OSError, ValueError) as error:
+            raise NlgaugeError(f"{self.path / PLAN}: cannot be read ({error}).") from None
+        return next((key for key in {**kept, **self.facts} if kept.get(key) != self.facts.get(key)), "")
 
     @property
-    def out(self) -> Path:
-        return self.path.with_name(self.path.name.removesuffix(".parts"))
+    def path(self) -> Path:
+        return Path(f"{self.out}.parts")
 
     @property
     def kind(self) -> str:
         return kind_of(self.out)
 
+    @cached_property
+    def run(self) -> str:
+        """Identify the run, so that no batch of another one is taken for a batch of this one."""
+        return hashlib.blake2b(json.dumps(self.facts, sort_keys=True).encode(), digest_size=8).hexdigest()
+
     def part(self, number: int) -> Path:
         return self.path / f"{number:06d}.{self.kind}"
 
     def done(self, number: int) -> Sums | None:
-        """The sums of a batch; None: it is to be scored."""
-        said = self.marked(f"{number:06d}")
+        """Return the sums of a batch; None: the batch is missing, damaged or of another run, and must be scored."""
         try:
-            return Sums.from_json(said["sums"]) if said and self.part(number).exists() else None
+            mark = json.loads((self.path / f"{number:06d}.json").read_bytes())
+            whole_part = mark["run"] == self.run and self.part(number).exists()
+            return Sums.from_json(mark["sums"]) if whole_part else None
         except DAMAGED:
             return None
 
     def finished(self) -> set[int]:
-        """The batches that are done."""
-        marks = (p.stem for p in self.path.glob("[0-9]*.json"))
-        return {number for number in map(int, marks) if self.done(number) is not None}
+        """Return the numbers of the batches that are done."""
+        marks = (int(p.stem) for p in self.path.glob("*.json") if OWN_FILES.fullmatch(p.name) and p.name != PLAN)
+        return {number for number in marks if self.done(number) is not None}
 
     def keep(
         self, rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column], sums: Sums
     ) -> None:
-        """The scores of a batch, then the mark that it is done."""
+        """Write the scores of a batch, then the mark that it is done."""
         number = rows.place.number
         if self.kind == "jsonl":
             content = _lines(rows, columns)
@@ -72,32 +112,43 @@ class ScoredParts(PartsFolder):
             else:
                 scores.write_csv(target, include_header=number == 0)
             content = target.getvalue()
-        self.write(self.part(number).name, content)
-        self.mark(f"{number:06d}", sums=sums)
+        self._write(self.part(number).name, content)
+        self._write(f"{number:06d}.json", json.dumps({"run": self.run, "sums": sums}, default=vars))
 
+    def _write(self, name: str, content: str | bytes) -> None:
+        try:
+            write_whole(self.path / name, content)
+        except NlgaugeError as error:
+            raise NlgaugeError(f"{error} What is done is kept; the same command goes on with the rest.") from None
 
-def join(folders: Sequence[ScoredParts], batches: int, out: Path) -> None:
-    """All batches of a run as one file; then its folders go."""
-    parts = [
-        next((each.part(n) for each in folders if each.done(n) is not None), folders[0].part(n)) for n in range(batches)
-    ]
-    with whole(out) as new:
-        if folders[0].kind == "parquet":
-            try:
-                pl.scan_parquet(parts).sink_parquet(new)
-            except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-                if isinstance(error, Exception) and os_error(error) is not None:
-                    raise
-                where = folders[0].path
-                raise NlgaugeError(f"{where}: a file is damaged ({first_line(error)}); remove the folder.") from None
-        else:
-            opened: Any = gzip.open if out.suffix.lower() == ".gz" else open
-            with opened(new, "wb") as target:
-                for part in parts:
-                    with part.open("rb") as stream:
-                        shutil.copyfileobj(stream, target, 1 << 20)
-    for each in folders:
-        each.remove()
+    def join(self, batches: int) -> None:
+        """Write all batches as one file, then remove the folder."""
+        parts = [self.part(number) for number in range(batches)]
+        with whole(self.out) as new:
+            if self.kind == "parquet":
+                try:
+                    pl.scan_parquet(parts).sink_parquet(new)
+                except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                    if isinstance(error, Exception) and os_error(error) is not None:
+                        raise
+                    raise NlgaugeError(
+                        f"{self.path}: a file is damaged ({first_line(error)}); remove the folder."
+                    ) from None
+            else:
+                opened: Any = gzip.open if self.out.suffix.lower() == ".gz" else open
+                with opened(new, "wb") as target:
+                    for part in parts:
+                        with part.open("rb") as stream:
+                            shutil.copyfileobj(stream, target, 1 << 20)
+        self._remove()
+
+    def _remove(self) -> None:
+        """Remove the files of the run, and the folder if nothing else is in it."""
+        for path in self.path.iterdir():
+            if OWN_FILES.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
 
 
 def kind_of(out: Path) -> str:

@@ -216,9 +216,9 @@ def _number(db: sqlite3.Connection, signature: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def signature_of(metric: Metric) -> str:
-    """What a score depends on beside the texts: the spec with all that the metric says about itself."""
-    return "|".join(filter(None, [str(metric), metric.signature]))
+def full_signature(metric: Metric) -> str:
+    """Return what a score depends on apart from the texts: the metric with its options, and its signature."""
+    return f"{metric}|{metric.signature}"
 
 
 def keys_of(metric: Metric, batch: Batch) -> list[bytes]:
@@ -252,7 +252,7 @@ def _hash(parts: Sequence[str | None]) -> bytes:
 def lacks(metric: Metric, batch: Batch, store: Store) -> bool:
     """Whether `stored` would have anything to compute."""
     keys = keys_of(metric, batch)
-    return len(store.get(signature_of(metric), keys)) < len(set(keys))
+    return len(store.get(full_signature(metric), keys)) < len(set(keys))
 
 
 def stored(metric: Metric, batch: Batch, store: Store, *, chunk: int = CHUNK) -> Scores:
@@ -262,7 +262,7 @@ def stored(metric: Metric, batch: Batch, store: Store, *, chunk: int = CHUNK) ->
     """
     if metric.facts.corpus:
         return metric.score(batch)
-    signature, keys = signature_of(metric), keys_of(metric, batch)
+    signature, keys = full_signature(metric), keys_of(metric, batch)
     known = store.get(signature, keys)
     first: dict[bytes, int] = {}
     for i, key in enumerate(keys):

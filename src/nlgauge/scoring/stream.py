@@ -1,8 +1,8 @@
-"""Scoring a table that is larger than the memory: batch by batch, each kept as soon as it is done.
+"""Score a table that is larger than memory: batch by batch, and each batch is kept as soon as it is done.
 
-Beside the file that is asked for stands a folder `NAME.parts` while the work lasts: the scores of every finished batch,
-and what its means and corpus values need. A run that was interrupted goes on with the first batch that is not there, on
-whatever engine. Texts, tokens and their numbers live as long as their batch, so the memory does not grow with the file.
+While the work lasts, a folder `NAME.parts` stands next to the output file. It holds the scores of every finished batch
+and the sums that means and corpus values need. An interrupted run continues with the first missing batch, on either
+engine. Texts and tokens are released with their batch, so memory use does not grow with the file.
 """
 
 from __future__ import annotations
@@ -12,24 +12,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.engines import current
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
-from nlgauge.scoring.network_folder import own_store
-from nlgauge.scoring.outcomes import Outcome, Sums
-from nlgauge.scoring.parts_folder import file_facts
+from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import RECOMMENDED, plan_for, suggested_for
-from nlgauge.scoring.score_batch import score_batch, signature_of
-from nlgauge.scoring.scored_parts import ScoredParts, join
+from nlgauge.scoring.score_batch import score_batch
+from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    from nlgauge.scoring.shards import Shard
 
 BATCH = 20_000
 LARGE = 256 << 20  # bytes of a file from which on it is scored in batches unasked
@@ -47,8 +42,6 @@ class Streamed:
     table: Table
     groups: Table
     resumed: int  # batches that an earlier run had done
-    scored: int = 0  # batches of this run, or of its shard
-    batches: int = 0  # batches of the file
 
 
 def streams(path: str | Path) -> bool:
@@ -74,15 +67,15 @@ def look_at_all(metrics: Sequence[str]) -> list[str]:
 def stream(
     path: str | Path | TableFile, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None,
     *, batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None,
-    progress: StreamProgress | None = None, shard: Shard | None = None,
+    progress: StreamProgress | None = None,
 ) -> Streamed:  # fmt: skip
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
     `out` is a .jsonl file (every line of the table with its scores), or a .csv or .parquet file (row, system, input and
     the scores). `columns` says which column is the output, the references, …, where their names do not. Metrics that
     look at all samples at once, as CIDEr and NIST do for the frequencies of n-grams, are refused; None: all quick ones
-    that do not. With a `shard` only its batches are scored and left in the folder, for `merge`. `TableFile(path,
-    encoding)` is a file that is not UTF-8. Inside `with nlgauge.engines.using("ray"):` the cluster scores.
+    that do not. `TableFile(path, encoding)` is a file that is not UTF-8. Inside `with nlgauge.engines.using("ray"):`
+    the cluster scores.
 
     >>> stream("big.jsonl", ["bleu", "chrf"], "scores.parquet").rows    # doctest: +SKIP
     10000000
@@ -94,29 +87,23 @@ def stream(
     name = file.path.name
     if batch < 1:
         raise NlgaugeError(f"batch must be at least 1. Got {batch} instead.")
-    if shard is not None and out is None:
-        raise NlgaugeError("--shard: say with -o which file the shards are for.")
-    if shard is not None:
-        own_store()
     texts = TextColumns.of(file, dict(columns or {}), by)
     planned = _planned(texts, name, metrics)
     facts = _facts(file, batch, by, texts, planned)
-    parts = None if out is None else ScoredParts.open(ScoredParts.beside(out), facts)
+    parts = None if out is None else ScoredParts.open(out, facts)
     earlier = set() if parts is None else parts.finished()
     work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else None)
-    batches, mine, reached = 0, set[int](), deque[int]()
+    batches, reached = 0, deque[int]()
 
     def jobs() -> Iterator[TableRows | BatchPlace]:
-        """The batches of the file, or of the shard: as rows, or for another machine as the place to read them from."""
+        """Yield the batches of the file: their rows, or for another machine the place to read them from."""
         nonlocal batches
         for rows in file.batches(batch, work.only):
             batches += 1
-            if shard is None or shard.has(rows.place.number):
-                mine.add(rows.place.number)
-                reached.append(rows.done)
-                yield rows.place if engine.far else rows
+            reached.append(rows.done)
+            yield rows.place if engine.far else rows
 
-    total = Sums(outcomes={str(m): Outcome() for m in planned})  # a shard may have no batch
+    total = Sums()
     for sums in engine.run(work, jobs(), alone=True, gpu=any(m.facts.weights for m in planned)):
         total += sums
         if len(total.groups) > GROUPS:
@@ -125,12 +112,10 @@ def stream(
             progress(reached.popleft(), file.total, total.rows)
     if not batches:
         raise DataError(f"{file.path}: the file has no rows.")
-    if parts is not None and shard is not None:
-        shard.end(parts, batches)
-    elif parts is not None:
-        join([parts], batches, parts.out)
+    if parts is not None:
+        parts.join(batches)
     tables = total.tables(name, by, planned, batch)
-    return Streamed(total.rows, planned, *tables, len(earlier & mine), len(mine), batches)
+    return Streamed(total.rows, planned, *tables, len(earlier.intersection(range(batches))))
 
 
 def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | str | Metric | None) -> list[Metric]:
@@ -175,8 +160,7 @@ class _ScoreRows:
         return sums
 
     def _read(self, place: BatchPlace) -> TableRows:
-        """On another machine, which may not have the file."""
-        own_store()
+        """Read a batch on another machine, which may not have the file."""
         for path in [self.file.path, *([] if self.parts is None else [self.parts.path])]:
             if not path.exists():
                 raise DataError(
@@ -187,9 +171,10 @@ class _ScoreRows:
 
 
 def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]) -> dict[str, Any]:
-    """What a finished batch depends on; another answer means another run."""
+    """Return what a finished batch depends on; any difference means another run."""
+    state = file.path.stat()
     return {
-        **file_facts(file.path), "encoding": file.encoding, "batch": batch, "columns": texts.columns, "by": by,
-        "group": texts.group, "metrics": {str(m): signature_of(m) for m in planned},
-        "lower": [str(m) for m in planned if m.facts.lower],
+        "file": file.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": file.encoding,
+        "batch": batch, "columns": texts.columns, "by": by, "group": texts.group,
+        "metrics": {str(m): m.signature for m in planned},
     }  # fmt: skip

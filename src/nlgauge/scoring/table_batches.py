@@ -102,7 +102,7 @@ class TableFile:
             raise DataError(f"{self.path}: no such file.")
         if self.kind not in KINDS:
             raise DataError(
-                f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge convert` "
+                f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge data convert` "
                 "writes them."
             )
 

@@ -8,12 +8,10 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from nlgauge.text.stopwords import STOP
 from nlgauge.text.wordnet import DETACH, PARTS, _lines, _names, exceptions, index
-from nlgauge.text.wordnet_distance import ANTONYM, HYPERNYM, HYPONYM, _entry, _links, _related
 
 MEANINGS = 4  # that a word may have at most
 SMALLEST = 3  # letters; shorter words are function words, or symbols of units and elements
@@ -32,40 +30,6 @@ def same_meaning(word: str) -> tuple[str, ...]:
     one = word.removesuffix("s")
     plain = one != word and word not in exceptions("noun") and _only_part(one) == "noun"
     return tuple(f"{w}s" for w in _others(one) if not w.endswith(ENDINGS)) if plain else ()
-
-
-@lru_cache(2**16)
-def broader(word: str) -> tuple[str, ...]:
-    """What the word is one kind of, by its first meaning: where one is said, so is the other. Nouns only.
-
-    >>> broader("husband")  # doctest: +SKIP
-    ('spouse',)
-    """
-    first = _noun(word)
-    return () if first is None else _plain(_entry(up)[0][0] for up in _links(first, HYPERNYM))
-
-
-@lru_cache(2**16)
-def otherwise(word: str) -> tuple[str, ...]:
-    """Words that fit in its place and say something else: other kinds of the same (nouns), opposites (adjectives).
-
-    >>> otherwise("husband")  # doctest: +SKIP
-    ('wife',)
-    """
-    first = _noun(word)
-    if first is None:
-        return _plain(_related(word, ANTONYM)) if _only_part(word) in ("adj", "adv") else ()
-    beside = [s for up in _links(first, HYPERNYM) for s in _links(up, HYPONYM) if s != first]
-    mine = set(_entry(first)[0])
-    return _plain(n for s in beside for n in _entry(s)[0] if n not in mine and n in _met("noun"))
-
-
-def _noun(word: str) -> tuple[str, int] | None:
-    return ("noun", index("noun")[word][0]) if _only_part(word) == "noun" else None
-
-
-def _plain(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({n.replace("_", " ") for n in names if n.replace("_", "").isalpha() and n.islower()}))
 
 
 def _others(word: str) -> tuple[str, ...]:

@@ -126,13 +126,13 @@ def synonyms(word: str) -> frozenset[str]:
     word = word.lower()
     found: set[str] = set()
     for part in PARTS:
-        for form in _morphy(word, part):
+        for form in base_forms(word, part):
             for offset in index(part).get(form, ()):
                 found.update(name for name in _names(part)[offset] if "_" not in name)
     return frozenset(found)
 
 
-def _morphy(word: str, part: str) -> list[str]:
+def base_forms(word: str, part: str) -> list[str]:
     """A word and its base forms as far as WordNet knows them, by the rules of nltk."""
     forms = exceptions(part).get(word)
     if forms is None:

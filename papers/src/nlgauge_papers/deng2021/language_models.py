@@ -16,7 +16,7 @@ import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec, take
-from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored
+from nlgauge.scoring.store import Store, full_signature, keys_of, lacks, stored
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
 from nlgauge_papers import Sources, Tell, further
@@ -87,7 +87,7 @@ def _copies(batch: Batch) -> Any:
 def kept(metric: Any, batch: Batch, store: Store) -> Array:
     """What the store holds of a run that is not finished."""
     keys = keys_of(metric, batch)
-    known = store.get(signature_of(metric), keys)
+    known = store.get(full_signature(metric), keys)
     return np.array([known[k].value if k in known else np.nan for k in keys])
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.errors.relative_ranking import orders, relative_ranking, signed_rank_p
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -42,6 +41,7 @@ from nlgauge_papers.novikova2017._shared import (
     medians,
     unturned,
 )
+from nlgauge_papers.novikova2017.relative_ranking import orders, relative_ranking, signed_rank_p
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
 PARTS = ["dataset", "system"]

@@ -7,9 +7,7 @@ the analysis `split` marks it with †.
 from __future__ import annotations
 
 from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.comparing.best_metric import best_metric
 from nlgauge.analyses.comparing.system_means import system_means
-from nlgauge.analyses.errors.quality_bins import quality_bins
 from nlgauge.data.choice import Choice
 from nlgauge.table import Table
 from nlgauge_papers import Key, Ours, Sources, study
@@ -26,6 +24,8 @@ from nlgauge_papers.novikova2017._shared import (
     stars,
     unturned,
 )
+from nlgauge_papers.novikova2017.best_metric import best_metric
+from nlgauge_papers.novikova2017.quality_bins import quality_bins
 
 SETS = [SET]
 RULE = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses._parts import (
+from nlgauge.analyses.parts import (
     Halves,
     Outputs,
     check_words,

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses._parts import Halves, Outputs, difference_words, single
+from nlgauge.analyses.parts import Halves, Outputs, difference_words, single
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError

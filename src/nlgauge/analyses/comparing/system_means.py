@@ -12,7 +12,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted
-from nlgauge.analyses._parts import panels_of
+from nlgauge.analyses.parts import panels_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Panel

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._aspects import Sides
 from nlgauge.analyses._common import known_mean
+from nlgauge.analyses.sides import Sides
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import stdtr
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named, counted, known_mean
 from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, folds_of
+from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number

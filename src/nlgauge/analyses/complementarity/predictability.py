@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named, counted
+from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number

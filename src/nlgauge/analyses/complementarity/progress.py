@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named, counted
 from nlgauge.analyses.complementarity._released import Given, releases
 from nlgauge.analyses.complementarity.predictability import (
@@ -17,6 +16,7 @@ from nlgauge.analyses.complementarity.predictability import (
     held_out_value,
     numbers,
 )
+from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number

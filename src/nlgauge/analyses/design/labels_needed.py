@@ -63,7 +63,7 @@ def labels_needed(
     n_known = int(np.isfinite(panel.human).sum())
     if n_known < LEAST:
         raise NeedsMissing(
-            f"{n_known} labels are too few to plan from; label {LEAST} first: `nlgauge next FILE --budget {LEAST}`.",
+            f"{n_known} labels are too few to plan from; label {LEAST} first: `nlgauge label FILE --budget {LEAST}`.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_labels",
@@ -319,7 +319,7 @@ def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> It
     gaps = (first - second)[both]
     if len(gaps) < LEAST // 2:
         raise NeedsMissing(
-            f"{len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge next "
+            f"{len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge label "
             "--for ranking` draws the same inputs for all systems).",
             data=panel.name,
             code="too_few_labels",

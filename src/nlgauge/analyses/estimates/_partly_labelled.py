@@ -157,7 +157,7 @@ def _numbers(frame: pl.DataFrame, column: str) -> Array:
 
 
 def _design(frame: pl.DataFrame, asked: str | None, usual: str) -> str | None:
-    """The column named, else the one that `nlgauge next` writes, where it is there."""
+    """The column named, else the one that `nlgauge label` writes, where it is there."""
     return asked or (usual if usual in frame.columns else None)
 
 
@@ -244,7 +244,7 @@ def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
         return f"nothing shows that labelled rows differ from the others in {names} (smallest p {number(p, 2)}).", True
     return (
         f"labelled rows differ from the others in {name} ({'p < .001' if p < 0.001 else f'p {number(p)}'}), so they "
-        "may not stand for all: label rows drawn at random (`nlgauge next`), or name the column with the probability "
+        "may not stand for all: label rows drawn at random (`nlgauge label`), or name the column with the probability "
         "(--probability) or the stratum (--strata) by which they were drawn."
     ), False
 

@@ -43,7 +43,6 @@ WORDS = {
     "difference": "difference",
     "rank": "rank",
 }
-OF = {"ppi++": "ppi_plus", "ppi": "ppi", "labels": "labels_only"}
 NOT_ENOUGH = 10  # labels of each verdict for its error rates: with five the interval covered .91 (bench/estimates.py)
 
 

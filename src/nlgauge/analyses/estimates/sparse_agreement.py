@@ -118,7 +118,7 @@ def _lacking(rows: Rows, grouping: str) -> str:
             )
         whole = int(np.isfinite(_by_input(rows, rows.labels)).all(axis=1).sum())
         words = f"input: needs at least {INPUTS} inputs with labels of all {len(systems)} systems, found {whole}"
-        return f"{words}; `nlgauge next --for ranking` draws whole inputs" if whole < INPUTS else ""
+        return f"{words}; `nlgauge label --for ranking` draws whole inputs" if whole < INPUTS else ""
     if grouping == "system" and len(systems) < SYSTEMS:
         return f"system: needs at least {SYSTEMS} systems, found {len(systems)}"
     least = {"item": FEWEST, "system": INPUTS}.get(grouping, 0)

@@ -133,7 +133,7 @@ def _selection(runs: TwoRuns, source: str) -> tuple[float, str]:
     run = ("old", "new")[runs.sampled]
     return p, (
         f"the anchors were not a random sample of the {run} scores ({difference}), so a change of the judge cannot be "
-        "separated from regression to the mean; draw anchors at random (`nlgauge next "
+        "separated from regression to the mean; draw anchors at random (`nlgauge label "
         f"{source} --how random --budget {max(anchors_needed(1.0, SMALL), FEWEST)}`)"
     )
 

@@ -1,4 +1,4 @@
-"""What is there: metrics, measures, analyses, figures, readers, judges; written from the code.
+"""What is there: metrics, measures, analyses, figures, readers, judges, the environment, texts for agents.
 
 [bold]Examples[/bold]
 
@@ -8,7 +8,13 @@
 
   nlgauge list judges gao2025
 
-  nlgauge list figures
+  nlgauge list environment   (versions, extras and what each would add, tools, and where things are kept)
+
+  nlgauge list llms   (every verb with its options and examples, as one text)
+
+  nlgauge list skill > SKILL.md
+
+  nlgauge list schema > output.schema.json   (of what every verb prints with --format json)
 """
 
 from __future__ import annotations
@@ -18,14 +24,22 @@ from typing import Annotated
 import typer
 
 from nlgauge.cli import _options as o
+from nlgauge.errors import NameUnknown
+from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
 from nlgauge.terminal import wrapped
 
+TEXTS = ("llms", "skill", "schema", "columns")
 NEEDS = "Only metrics that need this: references, source, context, control, none."
 
 
 def command(
-    what: Annotated[str, typer.Argument(help="metrics, measures, analyses, figures, readers or judges.")] = "metrics",
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="metrics, measures, analyses, figures, readers, judges, environment; llms, skill, schema or columns."
+        ),
+    ] = "metrics",
     names: Annotated[
         list[str] | None,
         typer.Argument(help="Metrics of which all is shown; judges whose settings are.", metavar="[NAME]..."),
@@ -36,8 +50,24 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    from nlgauge.report.listing import available
+    from nlgauge.report.listing import KINDS, SINGULARS, available
 
+    if what not in (known := [*KINDS, "formats", "environment", *TEXTS]) and what not in SINGULARS:
+        raise NameUnknown(f"cannot list '{what}'.{did_you_mean(what, known)} There are {', '.join(known)}.")
+    if what == "environment":
+        from nlgauge.api.installation import doctor
+
+        o.show([doctor()], format, out)
+        return
+    if what in TEXTS:
+        from nlgauge.api.guide import docs
+
+        text = docs(what)
+        if format == "table":
+            print(text, end="")
+        else:
+            o.done("docs", [{"name": what, "text": text}], format, [])
+        return
     table = available(what, o.listed(needs), family, names)
     detailed = "options" in table.columns and format == "table" and out is None
     if detailed and (names or long):

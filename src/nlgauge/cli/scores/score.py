@@ -4,6 +4,8 @@
 
   nlgauge score outputs.jsonl --metrics bleu,rouge-l(stem=True),flesch -o scored.jsonl
 
+  nlgauge score hyp.txt --ref ref.txt -m bleu,chrf     (plain text, one output per line; --ref again for another)
+
   nlgauge score outputs.csv                     (all quick metrics that the columns allow)
 
   nlgauge score outputs.csv -m len,wps --by dataset --format csv
@@ -11,8 +13,6 @@
   nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet    (any size, in bounded memory)
 
   nlgauge score big.jsonl -m bertscore -o scores.parquet --engine ray --address auto
-
-  nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from nlgauge.cli._data import Columns, with_columns
 
 if TYPE_CHECKING:
     from nlgauge.metrics import Metric
-    from nlgauge.scoring.shards import Shard
     from nlgauge.scoring.stream import Streamed
     from nlgauge.table import Table
 
@@ -41,6 +40,9 @@ def command(
         "with people; by default all that are quick."
     )] = None,
     by: Annotated[str, o.choice("--by", "Column whose values are the lines of the table.")] = "system",
+    ref: Annotated[list[Path] | None, o.column("--ref", "Text file with one reference per line, FILE with one "
+                                                        "output per line; again for another reference.")] = None,
+    src: Annotated[Path | None, o.column("--src", "Text file with one source per line.")] = None,
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File for the data with their scores: .jsonl (keeps "
                                                         "all), .csv or .parquet.")] = None,
@@ -49,36 +51,39 @@ def command(
                                                      "256 MiB are scored so unasked.", min=1)] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
-    shard: Annotated[str | None, o.work("--shard", "Score only the I-th of N shards (1/8 to 8/8) and leave it "
-                                                   "for `nlgauge merge`.", metavar="I/N")] = None,
 ) -> None:  # fmt: skip
     from nlgauge.data.export import check_suffix, export
     from nlgauge.engines import engine_of, using
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.plan import plan, suggested
     from nlgauge.scoring.score import run
-    from nlgauge.scoring.shards import Shard
     from nlgauge.scoring.stream import BATCH, stream
     from nlgauge.scoring.table_batches import TableFile
 
     check_suffix(out)
     file, asked = columns.file, o.listed(metrics)
-    chosen_engine, part = engine_of(engine, address), None if shard is None else Shard.parse(shard)
-    if batch is None and (part or chosen_engine.far):
+    chosen_engine = engine_of(engine, address)
+    if batch is None and chosen_engine.far:
         batch = BATCH
     unread = [f"--{name.replace('_', '-')}" for name in columns.said(*UNREAD)]
     if size := _batch_size(file, batch, asked, unread):
         with using(chosen_engine):
             done = stream(
                 TableFile(Path(file), columns.given["encoding"]), asked, out, batch=size, by=by,
-                columns=columns.said(*TEXTS), shard=part,
+                columns=columns.said(*TEXTS),
                 progress=lambda read, of, rows: o.bar(f"{rows:,} rows", read, of),
             )  # fmt: skip
         if again := getattr(chosen_engine, "lost", 0):
             o.tell([f"{again} batches were begun again, because their worker or machine was lost"])
-        _tell(file, asked, out, size, done, part, format)
+        _tell(file, asked, out, size, done, format)
         return
-    data = columns.load_and_tell()
+    if ref or src or file.endswith(".txt"):
+        from nlgauge.api.scores import from_text_files
+
+        data = from_text_files(file, ref or (), src)
+        o.tell([f"{file}: {len(data):,} outputs, one per line"])
+    else:
+        data = columns.load_and_tell()
     chosen: list[Metric] = plan(data, asked) if asked else suggested(data)
     if not asked:
         o.tell([f"no --metrics given; these {len(chosen)}: {', '.join(map(str, chosen))}"])
@@ -120,7 +125,7 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
             raise NlgaugeError(f"--batch scores every row by itself: {', '.join(unread)} has no meaning there.")
         if path.is_file() and not streams(path):
             raise NlgaugeError(
-                f"{path}: is no plain table of one output a row, which --batch needs; `nlgauge convert` may write one."
+                f"{path}: --batch needs a plain table with one row per output; `nlgauge data convert` may write one."
             )
         return batch
     if unread or not is_large(path):
@@ -131,30 +136,20 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
     return BATCH
 
 
-def _tell(
-    file: str, asked: list[str] | None, out: Path | None, size: int, done: Streamed, shard: Shard | None, format: str
-) -> None:  # fmt: skip
+def _tell(file: str, asked: list[str] | None, out: Path | None, size: int, done: Streamed, format: str) -> None:
     lines = [f"{file}: {done.rows:,} rows in batches of {size:,}"]
-    if shard is not None:
-        lines = [f"{file}: shard {shard}, {done.scored} of {done.batches} batches of {size:,} ({done.rows:,} rows)"]
     if not asked:
         lines.append(f"no --metrics given; these {len(done.metrics)}: {', '.join(map(str, done.metrics))}")
     if done.resumed:
         lines.append(f"{done.resumed} batches were done by an earlier run")
-    if shard is not None:
-        lines.append(f"when all {shard.of} shards are done: nlgauge merge {out}")
     o.tell(lines)
-    if shard is not None:
-        rows = [{"shard": str(shard), "batches": done.scored, "of": done.batches, "rows": done.rows, "file": out}]
-        o.done("score-shard", rows, format, [])
-        return
     lost = _lost(done.table)
     o.show([done.table, done.groups], format)
     unkept = "the scores of single outputs are not kept; -o scores.parquet keeps them"
-    o.tell([unkept if out is None else written(out)])
+    o.tell([unkept if out is None else _written(out)])
     _end(lost)
 
 
-def written(out: Path) -> str:
+def _written(out: Path) -> str:
     kept = "every line with its scores" if ".jsonl" in out.name else "row, system, input and the scores"
     return f"written: {out} ({kept})"

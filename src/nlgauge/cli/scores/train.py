@@ -68,44 +68,6 @@ def aligner(
     o.done("train-aligner", rows, format, [f"{file}: {kind} for {task}, {seconds:.0f} s; held out: {said}"])
 
 
-@app.command("joint")
-def joint(
-    text: Annotated[Path, typer.Option("--text", help="One document a line, or JSON lines with a field 'text'.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for checkpoints and the aligner.")],
-    steps: Annotated[int, typer.Option("--steps", help="Training steps.")] = 2000,
-    batch: Annotated[int, typer.Option("--batch", help="Claims of a step, every second one with an error.")] = 16,
-    rate: Annotated[float, typer.Option("--rate", help="Of learning, at its highest.")] = 1.5e-4,
-    layers: Annotated[int, typer.Option("--layers", help="Of the encoder, from the top, that are trained.")] = 4,
-    every: Annotated[int, typer.Option("--every", help="Steps between two checkpoints.")] = 200,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
-    encoder: Annotated[str, typer.Option("--encoder", help="A folder or a Hugging Face name.")] = "minilm",
-    infiller: Annotated[str, typer.Option("--infiller", help="A language model that writes some of the errors: "
-                                                             "smollm2.")] = "",
-    format: o.Format = "table",
-) -> None:  # fmt: skip
-    """Train the encoder's upper layers to read a sentence beside its best source sentences, on text without labels.
-
-    Sentences of the text become claims, in other words, and again with an error of the kinds that systems make. About
-    a second a step on one core. The same command again goes on where it stopped. Use it with
-    ctc(align='X', weights='DIR').
-
-    [bold]Examples[/bold]
-
-      nlgauge train joint --text articles.txt -o my-joint
-
-      nlgauge train joint --text articles.txt -o my-joint --steps 500 --infiller smollm2
-    """
-    from nlgauge.metrics.alignment.joint_training import JointPlan, train_joint
-
-    plan = JointPlan(seed, steps, batch, rate, layers, encoder, infiller)
-    began = time.monotonic()
-    found = train_joint(text, out, plan, every=every, tell=lambda line: o.tell([line]))
-    file, seconds, held = out / "joint.safetensors", time.monotonic() - began, found.facts["held out"]
-    rows = [{"file": file, "seconds": seconds, "measure": name, "value": value} for name, value in held.items()]
-    said = ", ".join(f"{name} {value:.3f}" for name, value in held.items())
-    o.done("train-joint", rows, format, [f"{file}: {seconds:.0f} s; held out: {said}"])
-
-
 @app.command("text")
 def text(
     archives: Annotated[list[Path], typer.Argument(help="Downloaded packages that hold English text (.tgz, .whl).")],

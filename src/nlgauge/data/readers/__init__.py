@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 
 class Takes(NamedTuple):
-    """What a reader takes, for `nlgauge formats`."""
+    """What a reader takes, for `nlgauge data formats`."""
 
     files: str
     people: str = "–"  # what becomes ratings or choices of people

@@ -1,6 +1,6 @@
 """Which column means what: found by name and content, or said by the user.
 
-The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, for `nlgauge check` and the card.
+The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, for `nlgauge data check` and the card.
 """
 
 from __future__ import annotations

@@ -118,6 +118,6 @@ def _refuse_log(source: str, whole: Mapping[str, Any], rows: Sequence[Mapping[st
     if around and nested and not named:
         raise DataError(
             f"{source}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
-            "reader knows; `nlgauge formats` lists those that are known. Write a table of its records, or name "
+            "reader knows; `nlgauge data formats` lists those that are known. Write a table of its records, or name "
             "columns (--system, --metric …) to read them as they are."
         )

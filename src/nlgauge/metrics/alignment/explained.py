@@ -15,7 +15,7 @@ from nlgauge.text.batch import Batch
 from nlgauge.text.windows import sentence_spans
 
 # A cosine below this of E, or a probability of the others, is listed: as `nlgauge align` colours words.
-WEAK = {"E": 0.6, "D": 0.5, "R": 0.5, "X": 0.5, "S": 0.5}
+WEAK = {"E": 0.6, "D": 0.5, "R": 0.5}
 NAMES = {"x": "source", "c": "context", "y": "output", "r": "reference"}
 
 

@@ -39,7 +39,7 @@ _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x
 # What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --set choose=True` shows the
 # choice.
 FORMS: dict[str, dict[str, Form]] = {
-    "consistency": {kind: Form("mean(y>x)", _WORDS) for kind in "DRXS"},
+    "consistency": {kind: Form("mean(y>x)", _WORDS) for kind in "DR"},
     "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},
     "preservation": {"D": Form(_PRESERVATION, _CONTENT), "R": Form(_PRESERVATION, _CONTENT)},
     "engagingness": {"D": Form("sum(y>[x,c])", _CONTENT), "R": Form("sum(y>[x,c])", _CONTENT)},
@@ -61,9 +61,7 @@ HEADS = {
 
 
 def form(aspect: str, kind: str, formula: str = "paper") -> Form:
-    """The formula of an aspect for D, R, X or S: the paper's, or the one chosen."""
-    if kind in ("X", "S") and aspect != "consistency":
-        raise NlgaugeError(f"ctc: align='{kind}' is for consistency; otherwise name the formula: align-expr(…).")
+    """The formula of an aspect for D or R: the paper's, or the one chosen."""
     return CHOSEN.get(aspect, {}).get(kind, FORMS[aspect][kind]) if formula == "chosen" else FORMS[aspect][kind]
 
 

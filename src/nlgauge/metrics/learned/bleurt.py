@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import metric, signature
+from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Best, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.models.tensors import CUT
@@ -19,14 +20,15 @@ from nlgauge.text.batch import Batch
     year=2020,
     cite="sellam-etal-2020-bleurt",
     extra="neural",
-    weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one "
-    "for transformers (Elron/bleurt-base-512)",
+    weights="a BLEURT checkpoint for transformers by name or folder (Elron/bleurt-base-512), or one of Google's "
+    "that was converted with papers/tools/bleurt_checkpoint.py",
 )
 class Bleurt(OnSamples):
     """A trained regression of human ratings on the pair of reference and output.
 
-    model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a
-    checkpoint in transformers' form with one label. The scale is the checkpoint's; most values lie between -1.5 and 1.
+    model: a checkpoint in the format of transformers with one label, by name or folder. The script
+    papers/tools/bleurt_checkpoint.py converts Google's checkpoints (bleurt-tiny, -base, -large) without TensorFlow. The
+    scale is the checkpoint's; most values lie between -1.5 and 1.
     """
 
     model: str = "Elron/bleurt-base-512"
@@ -35,30 +37,21 @@ class Bleurt(OnSamples):
     model_options = ("model",)
 
     def ready(self) -> None:
-        from nlgauge.models.bleurt_checkpoint import check, is_google
-
+        if (Path(self.model).expanduser() / "bleurt_config.json").is_file():
+            raise NlgaugeError(
+                f"bleurt: model='{self.model}' is a TensorFlow checkpoint. Convert it once with "
+                "papers/tools/bleurt_checkpoint.py from the source repository, and name the folder that it writes."
+            )
         super().ready()
-        if is_google(self.model):
-            check(self.model)
-
-    def folder(self) -> str:
-        """Name or folder of the weights in transformers' form."""
-        from nlgauge.models.bleurt_checkpoint import converted, is_google
-
-        return converted(self.model) if is_google(self.model) else self.model
 
     @property
     def signature(self) -> str:
-        from nlgauge.models.bleurt_checkpoint import is_google, place
-
-        if is_google(self.model):  # its weights are in files of another kind
-            return signature(model=place(self.model).name, refs=self.references)
         return self.signed(refs=self.references)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.classifier import classifier
 
-        model = classifier(self.folder())
+        model = classifier(self.model)
         if (labels := int(model.model.config.num_labels)) != 1:
             raise NlgaugeError(f"bleurt: model='{self.model}' has {labels} labels; a BLEURT has one.")
         told = model.logits([(r, s.output) for s in found.samples for r in s.references])

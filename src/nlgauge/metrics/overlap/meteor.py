@@ -233,7 +233,7 @@ def _with_paraphrases(
     tokens: Tokens, pairs: Usable, stems: Ids, sets: Ints, at: Ints, function: Ints, path: str
 ) -> Ints:
     """As `align`, with four kinds of match."""
-    from nlgauge.kernels.meteor_phrases import align_phrases
+    from nlgauge.kernels.meteor import align_phrases
     from nlgauge.metrics.overlap.paraphrases import Matcher
 
     synsets = [sets[a:b].tolist() for a, b in pairwise(at)]

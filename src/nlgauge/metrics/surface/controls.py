@@ -1,4 +1,4 @@
-"""Controls: what a metric must beat. A random score, the length, a copy of the source."""
+"""Controls: what a metric must beat. A random score, the length, a copy of the source, the edit distance to it."""
 
 from __future__ import annotations
 
@@ -68,3 +68,47 @@ class CopySource(Metric):
 def _f1(output: Counter[str], source: Counter[str]) -> float:
     total = output.total() + source.total()
     return 2 * (output & source).total() / total if total else math.nan
+
+
+@metric(
+    "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
+    cite="novikova-etal-2017-need", longest=100_000,
+)  # fmt: skip
+class LevSource(Metric):
+    """Levenshtein distance in characters between output and source (lev.dist of novikova2017's data)."""
+
+    normalise: bool = False
+
+    def score(self, batch: Batch) -> Scores:
+        texts = batch.texts.list()
+        found = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
+        of = functools.cache(lambda output, source: self._of(texts[output], texts[source]))
+        pairs = zip(batch.output[found.places].tolist(), batch.source[found.places].tolist(), strict=True)
+        return found.scattered([of(*pair) for pair in pairs])
+
+    def _of(self, output: str, source: str) -> float:
+        distance = levenshtein(output, source)
+        return distance / max(len(output), len(source), 1) if self.normalise else distance
+
+
+def levenshtein(a: str, b: str) -> int:
+    """Edits between two strings, a column of the table at a time as bits of one integer (Hyyrö 2003).
+
+    >>> levenshtein("kitten", "sitting")
+    3
+    """
+    if not a or not b:
+        return len(a) + len(b)
+    places: dict[str, int] = {}
+    for i, sign in enumerate(a):
+        places[sign] = places.get(sign, 0) | 1 << i
+    full, last = (1 << len(a)) - 1, 1 << (len(a) - 1)
+    up, down, distance = full, 0, len(a)
+    for sign in b:
+        match = places.get(sign, 0) | down
+        diagonal = (((match & up) + up) ^ up) | match
+        left, right = down | (full & ~(up | diagonal)), up & diagonal
+        distance += bool(left & last) - bool(right & last)
+        left, right = ((left << 1) | 1) & full, (right << 1) & full
+        down, up = left & diagonal, right | (full & ~(left | diagonal))
+    return distance

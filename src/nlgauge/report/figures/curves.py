@@ -174,34 +174,6 @@ def fineness_lines(table: Table) -> go.Figure:
     return drawn.update_yaxes(title="agreement with people", row=1, col=1)
 
 
-@figure("consensus")
-def two_orders(table: Table) -> go.Figure:
-    """Kemeny's places by people and by metrics, a line for each system: crossing lines are disagreements."""
-    import plotly.graph_objects as go
-
-    name = table.columns[0]
-    sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
-    rows = table.rows[:40]  # more lines cannot be told apart
-    drawn = go.Figure()
-    for row in rows:
-        places, text = [row[f"{side}_kemeny"] for side in sides], plain(row[name])
-        moved = abs(places[0] - places[-1]) > len(table) / 4
-        drawn.add_trace(
-            go.Scatter(
-                x=sides, y=places, mode="lines+markers+text",
-                line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
-                marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
-                textposition=["middle left", "middle right"][: len(sides)],
-                textfont={"size": 11 if len(rows) <= 25 else 9},
-                cliponaxis=False, hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
-            )
-        )  # fmt: skip
-    side = 30 + min(260, 7 * max(len(str(row[name])) for row in rows))
-    framed(drawn, 110 + 22 * len(rows), margin={"l": side, "r": side, "t": 40, "b": 40})
-    drawn.update_xaxes(side="top", type="category", showgrid=False)
-    return drawn.update_yaxes(autorange="reversed", visible=False)
-
-
 @figure("progress")
 def over_years(table: Table) -> go.Figure:
     """One line an aspect, from year to year; what was new stands in the tips (Fig. 1). Many lines have no whiskers."""

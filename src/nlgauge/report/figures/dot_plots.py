@@ -46,8 +46,6 @@ KS_AND_ORDER = {
     "system-discrimination": "KS distance between two systems, mean over pairs",
     "system-preference": "similarity with people's order (chance .667)",
     "transfer": "correlation with people",
-    "aspect-disagreement": "KS distance of low and high rows",
-    "joint-aspects": "KS distance between joint levels",
 }
 
 
@@ -156,9 +154,7 @@ def use_dots(table: Table) -> go.Figure:
     return key(drawn, f"{words}     dotted: chance", -42)
 
 
-@figure(
-    "discrimination", "system-discrimination", "system-preference", "transfer", "aspect-disagreement", "joint-aspects"
-)  # fmt: skip
+@figure("discrimination", "system-discrimination", "system-preference", "transfer")
 def column_dots(table: Table) -> go.Figure:
     """One line a metric, one mark a column of the table; the figure of the tables with several numbers a metric."""
     layout = table.layout
@@ -171,7 +167,7 @@ def column_dots(table: Table) -> go.Figure:
     )
     listed(drawn, places, margin={"l": 10, "r": 20, "t": 60, "b": 50}, **LEGEND)
     return drawn.update_xaxes(
-        title=KS_AND_ORDER[table.kind], **({} if table.kind == "transfer" else {"rangemode": "tozero"})
+        title=KS_AND_ORDER.get(table.kind, ""), **({} if table.kind == "transfer" else {"rangemode": "tozero"})
     )
 
 
@@ -210,53 +206,10 @@ def mean_dots(table: Table) -> go.Figure:
         spread = math.sqrt(sum(r["sd"] ** 2 for r in rows if there(r["sd"])) / len(rows)) or 1.0
         for r in rows:
             series[r["system"]].append((line, (r["value"] - centre) / spread, table.text(r, "value"), r["significant"]))
-    return _dots("standard deviations from the mean of the systems", series)
+    return dots("standard deviations from the mean of the systems", series)
 
 
-@figure("relative-ranking")
-def accuracy_dots(table: Table) -> go.Figure:
-    """Per cent of pairs ordered as people do, raw and quantised, beside random scores."""
-    series: dict[str, list[Point]] = {"raw": [], "quantised": [], "random": []}
-    for row in table:
-        line = f"{row['metric']}, {row['aspect']}" + (f" ({row['part']})" if row["part"] != "all" else "")
-        for name, column, filled in (
-            ("raw", "accuracy", row["significant"]), ("quantised", "quantised", row["significant_quantised"]),
-            ("random", "random", False),
-        ):  # fmt: skip
-            series[name].append((line, row[column], f"{row[column]:.1f} %", filled))
-    return _dots("per cent of pairs ordered as people order them", series, [ACCENT, COLOURS[1], QUIET])
-
-
-@figure("best-metric")
-def best_dots(table: Table) -> go.Figure:
-    """The best metric of each type and the next one, without sign."""
-    series: dict[str, list[Point]] = {"best": [], "next": []}
-    for row in table:
-        line = f"{row['type']}: {row['metric']}"
-        series["best"].append(
-            (line, abs(row["value"]), f"{row['metric']} {table.text(row, 'value')}", row["clearly_best"])
-        )
-        if row["next"]:
-            series["next"].append(
-                (line, abs(row["next_value"]), f"{row['next']} {number(row['next_value'], 2)}", False)
-            )
-    return _dots("absolute correlation", series, [ACCENT, QUIET])
-
-
-@figure("ensemble")
-def ensemble_dots(table: Table) -> go.Figure:
-    """Ensemble and best single metric for each pair of parts learnt from and tested on."""
-    series: dict[str, list[Point]] = {"ensemble": [], "best single metric": []}
-    for row in (r for r in table if there(r["value"])):
-        line, inside = f"{row['train']} → {row['test']}, {row['aspect']}", row["setting"] == "in-domain"
-        series["ensemble"].append((line, row["value"], f"{number(row['value'], 2)}, {row['setting']}", inside))
-        series["best single metric"].append(
-            (line, row["best_single"], f"{row['metric']} {number(row['best_single'], 2)}", False)
-        )
-    return _dots("correlation on the tested part (filled: in-domain)", series, [ACCENT, QUIET])
-
-
-def _dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOURS) -> go.Figure:
+def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOURS) -> go.Figure:
     """Lines down the side, one colour a series; a filled dot is significant (or what the caller says)."""
     import plotly.graph_objects as go
 
@@ -300,39 +253,6 @@ def disagreement_points(table: Table) -> go.Figure:
     framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
     drawn.update_xaxes(title="place by people (1 best)", range=[-0.03, 1.03])
     return drawn.update_yaxes(title="place by the metric", range=[-0.03, 1.03])
-
-
-@figure("consensus-distance")
-def from_both(table: Table) -> go.Figure:
-    """Distance from people's consensus against distance from that of the metrics; people are diamonds."""
-    import plotly.graph_objects as go
-
-    sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
-    rows = [row for row in table if all(there(row[c]) for c in sides)]
-    places = [(row[sides[0]], row[sides[-1]]) for row in rows]
-    drawn = go.Figure()
-    for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLOURS[1], "diamond")):
-        mine = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
-        drawn.add_trace(
-            go.Scatter(
-                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind,
-                textfont={"size": 10},
-                marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
-                customdata=[name for _, name in mine],
-                text=[name if _alone(place, places) else "" for place, name in mine],
-                hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
-            )
-        )  # fmt: skip
-    framed(drawn, 440, **LEGEND)
-    drawn.update_xaxes(title="distance from the consensus of people", rangemode="tozero")
-    other = "the metrics" if len(sides) > 1 else "people"
-    return drawn.update_yaxes(title=f"distance from the consensus of {other}", rangemode="tozero")
-
-
-def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> bool:
-    """Room for a name: no other point so near that the names would lie over each other."""
-    wide, high = (max([1e-9, *(p[i] for p in places)]) for i in (0, 1))
-    return sum(abs(p[0] - place[0]) < 0.1 * wide and abs(p[1] - place[1]) < 0.06 * high for p in places) == 1
 
 
 def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> go.Figure:

@@ -37,7 +37,7 @@ VERDICTS = {True: 1.0, False: -1.0, None: 0.0}
 FEW = 16  # columns whose cells have room for a number
 
 
-@figure("correlation", "ceiling", "split", "quality-bins")
+@figure("correlation", "ceiling", "split")
 def heat_map(table: Table) -> go.Figure:
     """The table as it is printed; chance is white, intervals are in the tips."""
     # Many parts are printed as a list, which is a table of colours all the same.
@@ -166,22 +166,6 @@ def by_wins(table: Table) -> list[str]:
 
 def _step(p: float | None) -> float | None:
     return next(i for i, (edge, _) in enumerate(STEPS) if p < edge) + 0.5 if p is not None and there(p) else None
-
-
-@figure("characteristics")
-def characteristic_map(table: Table) -> go.Figure:
-    """How much stronger the correlation is where the characteristic is high (blue) or low (orange)."""
-    several = len(distinct(table, "aspect")) > 1
-    column = {id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table}
-    at = {(row["metric"], column[id(row)]): row for row in table}
-    lines, across = distinct(table, "metric"), list(dict.fromkeys(column.values()))
-    cells = [[at.get((line, c)) for c in across] for line in lines]
-    values = [[abs(r["value_high"]) - abs(r["value_low"]) if r else None for r in each] for each in cells]
-    texts = [
-        ["" if several or not r else f"{table.text(r, 'value_low')} / {table.text(r, 'value_high')}" for r in each]
-        for each in cells
-    ]
-    return heat(values, across, lines, texts, top=None)
 
 
 @figure("checklist")

@@ -8,7 +8,6 @@ the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,9 +43,6 @@ class Weights(NamedTuple):
     systems: Times
     inputs: Times
     draws: int
-
-    def strip(self, s: int) -> Weights:
-        return Weights(self.systems[s : s + 1], self.inputs[s : s + 1], STRIP)
 
 
 def blocks_of(draws: int) -> int:
@@ -161,17 +157,6 @@ def bootstrap_counts(
                 for mine, n, moves in zip(own, units, drawn, strict=True)
             )
             yield one, two
-
-
-def bootstrap_weights(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Weights:
-    """The same in a quarter of the memory, in strips, with the data themselves as the first draw."""
-    found = [np.zeros((-(-(draws + 1) // STRIP), n, STRIP), np.int16) for n in (systems, inputs)]
-    whole = [(np.ones((1, systems)), np.ones((1, inputs)))]
-    some = chain(whole, bootstrap_counts(how, systems, inputs, draws, seed))
-    for at, times in enumerate(row for pair in some for row in zip(*pair, strict=True)):
-        for counts, row in zip(found, times, strict=True):
-            counts[at // STRIP, :, at % STRIP] = row
-    return Weights(found[0], found[1], draws + 1)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Array:

@@ -1,0 +1,167 @@
+"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (colombo2023, section 2),
+and how far each metric stands from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.sides import Sides
+from nlgauge.data.choice import Choice
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.correlation.ties import snap
+from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
+from nlgauge.stats.ranking.rankings import system_representation
+from nlgauge.table import Row, Table, Title
+from nlgauge.types import Array
+
+Of = Literal["systems", "inputs"]
+DEFINITIONS = {
+    "Borda": "share of its comparisons that a system wins, a tie counting half: the order of the rank sums of Eq. 1",
+    "Kemeny": "the order that contradicts the fewest votes",
+}
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What one side (people, or metrics) agrees on: Borda's shares and places, Kemeny's order."""
+
+    share: Array
+    place: np.ndarray
+    kemeny: Kemeny
+    votes: int
+
+    @classmethod
+    def of(cls, scores: Array, seconds: float) -> Consensus:
+        votes = Votes.of(scores)
+        share = snap(borda(votes))
+        place = 1 + (share[None, :] > share[:, None]).sum(axis=1)  # equal shares, equal places
+        return cls(share, place, kemeny(votes, seconds=seconds), int(votes.wins.sum()))
+
+    @property
+    def kemeny_place(self) -> Array:
+        place = np.empty(len(self.kemeny.order))
+        place[self.kemeny.order] = np.arange(1, len(place) + 1)
+        return place
+
+
+@analysis(
+    "consensus",
+    paper="colombo2023",
+    takes="dataset",
+    question="Which system is best by all people and by all metrics together?",
+)
+def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> Table:
+    """One row per system (or, with of="inputs", per input: Eq. 2): its place by people and by metrics, Borda's and
+    Kemeny's.
+
+    Every ranking of the systems by one aspect or metric on one input is a vote. `seconds` limits the search for
+    Kemeny's order; what it could not prove is said.
+    """
+    data = choice.data
+    sides = Sides.of(choice)
+    names = _names(sides, of)
+    found = _both(sides, of, seconds)
+    rows: list[Row] = []
+    for k, name in enumerate(names):
+        row: Row = {of[:-1]: name}
+        for side, c in found.items():
+            row |= {
+                f"{side}_borda": int(c.place[k]), f"{side}_kemeny": int(c.kemeny_place[k]),
+                f"{side}_share": float(c.share[k]),
+            }  # fmt: skip
+        rows.append(row)
+    first = next(iter(found))
+    rows.sort(key=lambda row: (row[f"{first}_kemeny"], row[of[:-1]]))
+    return Table(
+        title=Title(data.name, f"consensus of {' and of '.join(found)} on the {of}"),
+        rows=rows,
+        heads={f"{side}_{name.lower()}": f"{side} {name}" for side in found for name in DEFINITIONS},
+        definitions=DEFINITIONS,
+        method=f"A vote is the order of two {of} by one aspect or metric on one "
+        f"{'input' if of == 'systems' else 'system'} ({sides.panel.n_systems} systems × {sides.panel.n_inputs} "
+        f"inputs, {len(sides.humans)} aspects, {len(sides.panel.metrics)} metrics); ties and missing scores are votes "
+        "for neither.",
+        notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
+        signature=sides.signature(of=of),
+    )
+
+
+@analysis(
+    "consensus-distance",
+    paper="colombo2023",
+    takes="dataset",
+    question="How far does each metric stand from the consensus of people and from that of the metrics?",
+)
+def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
+    """One row per aspect (marked H:) and metric: distance between its order of the systems (rank sums, Eq. 1) and
+    the Kemeny consensus of people and of the metrics, the nearest to people first."""
+    data = choice.data
+    sides = Sides.of(choice)
+    found = _both(sides, "systems", seconds)
+    sums = snap(system_representation(sides.scores()), axis=1)
+    rows: list[Row] = []
+    for name, human, own in zip(sides.names, sides.human, sums, strict=True):
+        row: Row = {"metric": name, "kind": "human" if human else "automatic"}
+        row |= {f"from_{side}": order_distance(own, c.kemeny_place) for side, c in found.items()}
+        rows.append(row)
+    first = f"from_{next(iter(found))}"
+    rows.sort(key=lambda row: (np.nan_to_num(row[first], nan=2), row["metric"]))
+    return Table(
+        title=Title(data.name, "distance of each ranking of the systems from the consensus"),
+        rows=rows,
+        definitions={
+            "distance": "(1 − tau-b) / 2 between rank sums (Eq. 1) and the Kemeny consensus; 0 the same order"
+        },
+        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; each aspect has its votes in the "
+        "consensus of people and each metric in that of the metrics, its own included.",
+        notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
+        signature=sides.signature(),
+    )
+
+
+def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
+    found = {}
+    for side, scores in (("people", sides.people()), ("metrics", sides.automatic())):
+        if len(scores):
+            found[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds)
+    if len(_names(sides, of)) < 2:
+        raise NeedsMissing(f"a ranking needs at least two {of}.", data=sides.panel.name, code="too_few_systems")
+    return found
+
+
+def _names(sides: Sides, of: Of) -> tuple[str, ...]:
+    return sides.panel.systems if of == "systems" else sides.panel.inputs
+
+
+def order_distance(first: Array, second: Array) -> float:
+    """(1 − tau-b) / 2 of two rankings; NaN where one of them ties everything."""
+    from nlgauge.stats.correlation.coefficients import kendall
+    from nlgauge.stats.correlation.panel_kernels import group_stats
+
+    s = group_stats(first[None, None], second[None, None], pearson=False, spearman=False)
+    return float((1 - kendall(s)[0, 0]) / 2)
+
+
+def _between(found: dict[str, Consensus]) -> list[str]:
+    if len(found) < 2:
+        return ["no metric scores: there is people's consensus only."]
+    people, metrics = found["people"], found["metrics"]
+    return [
+        f"people and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between "
+        f"the Kemeny orders, {number(order_distance(people.share, metrics.share))} between Borda's."
+    ]
+
+
+def _proof(side: str, c: Consensus) -> str:
+    share = f"{side}: Kemeny's order contradicts {c.kemeny.against} of {c.votes} votes"
+    if c.kemeny.exact:
+        return f"{share}, the fewest possible (proved)."
+    return (
+        f"{share}; no order contradicts fewer than {c.kemeny.bound}, so it may be off by "
+        f"{c.kemeny.against - c.kemeny.bound}."
+    )

@@ -1,0 +1,73 @@
+"""Figures of the consensus rankings of colombo2023."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import ACCENT, COLOURS, GRID, LEGEND, QUIET, framed, plain, there
+from nlgauge.table import Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+@figure("consensus")
+def two_orders(table: Table) -> go.Figure:
+    """Kemeny's places by people and by metrics, a line for each system: crossing lines are disagreements."""
+    import plotly.graph_objects as go
+
+    name = table.columns[0]
+    sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
+    rows = table.rows[:40]  # more lines cannot be told apart
+    drawn = go.Figure()
+    for row in rows:
+        places, text = [row[f"{side}_kemeny"] for side in sides], plain(row[name])
+        moved = abs(places[0] - places[-1]) > len(table) / 4
+        drawn.add_trace(
+            go.Scatter(
+                x=sides, y=places, mode="lines+markers+text",
+                line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
+                marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
+                textposition=["middle left", "middle right"][: len(sides)],
+                textfont={"size": 11 if len(rows) <= 25 else 9},
+                cliponaxis=False, hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
+            )
+        )  # fmt: skip
+    side = 30 + min(260, 7 * max(len(str(row[name])) for row in rows))
+    framed(drawn, 110 + 22 * len(rows), margin={"l": side, "r": side, "t": 40, "b": 40})
+    drawn.update_xaxes(side="top", type="category", showgrid=False)
+    return drawn.update_yaxes(autorange="reversed", visible=False)
+
+
+@figure("consensus-distance")
+def from_both(table: Table) -> go.Figure:
+    """Distance from people's consensus against distance from that of the metrics; people are diamonds."""
+    import plotly.graph_objects as go
+
+    sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
+    rows = [row for row in table if all(there(row[c]) for c in sides)]
+    places = [(row[sides[0]], row[sides[-1]]) for row in rows]
+    drawn = go.Figure()
+    for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLOURS[1], "diamond")):
+        mine = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
+        drawn.add_trace(
+            go.Scatter(
+                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind,
+                textfont={"size": 10},
+                marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
+                customdata=[name for _, name in mine],
+                text=[name if _alone(place, places) else "" for place, name in mine],
+                hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
+            )
+        )  # fmt: skip
+    framed(drawn, 440, **LEGEND)
+    drawn.update_xaxes(title="distance from the consensus of people", rangemode="tozero")
+    other = "the metrics" if len(sides) > 1 else "people"
+    return drawn.update_yaxes(title=f"distance from the consensus of {other}", rangemode="tozero")
+
+
+def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> bool:
+    """Room for a name: no other point so near that the names would lie over each other."""
+    wide, high = (max([1e-9, *(p[i] for p in places)]) for i in (0, 1))
+    return sum(abs(p[0] - place[0]) < 0.1 * wide and abs(p[1] - place[1]) < 0.06 * high for p in places) == 1

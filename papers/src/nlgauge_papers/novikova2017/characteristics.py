@@ -1,0 +1,175 @@
+"""What of the data makes metrics agree with people? References, lengths, any number (novikova2017, section 8.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, counted, turned_words
+from nlgauge.analyses.parts import (
+    Halves,
+    Outputs,
+    check_words,
+    compared,
+    correlations,
+    difference_words,
+    single,
+    star_words,
+)
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import starred
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
+from nlgauge.table import Row, Table, Title
+from nlgauge.types import Array
+
+TEXTS = {"output": "output words", "source": "source words", "context": "context words"}
+
+
+@analysis(
+    "characteristics",
+    trials="mean",
+    paper="novikova2017",
+    takes="dataset",
+    question="What of the data makes metrics agree with people?",
+)
+def characteristics(
+    choice: Choice,
+    *,
+    columns: str | Sequence[str] | None = None,
+    measure: Named = "global/spearman",
+    correction: Literal["holm", "bh", "none"] = "holm",
+    draws: int = 0,
+    level: float = 0.05,
+    outputs: Outputs = "clustered",
+    progress: Progress | None = None,
+) -> Table:
+    """Each metric's correlation with people where a characteristic is low and where it is high (cut at its median).
+
+    Characteristics: words of the output, of the source, of the references (mean), number of references, as far as the
+    data have them; and the numeric columns of the samples that `columns` names.
+    """
+    data, seed = choice.data, choice.seed
+    chosen = single(measure, "characteristics")
+    table = describe(data, [columns] if isinstance(columns, str) else list(columns or []))
+    names = [c for c in table.columns if c not in KEY]
+    constant = [c for c in names if table[c].drop_nulls().n_unique() < 2]
+    names = [c for c in names if c not in constant]
+    if not names:
+        raise NeedsMissing(
+            "nothing differs between outputs (no texts, no references); name numeric columns with columns=….",
+            data=data.name,
+            code="constant",
+        )
+    wanted = choice.wanted
+    rows: list[Row] = []
+    jobs = [(aspect, name) for aspect in wanted for name in names]
+    panels = {a: choice.panel(a, canonical=True) for a in wanted}
+    for aspect, name in counted(jobs, progress):
+        rows += _rows(panels[aspect], name, _grid(table, name, panels[aspect]), chosen, draws, outputs, seed)
+    for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
+        row["p_corrected"], row["significant"] = p, bool(p < level)
+    return Table(
+        title=Title(data.name, f"{chosen} with {data.rated_by} where a characteristic of the data is low and high"),
+        rows=rows,
+        shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p",
+               *(["p_check"] if draws else []), "p_corrected", "significant"],
+        heads={"value_low": "low", "value_high": "high"},
+        cells={f"value_{half}": partial(_half, half, level) for half in ("low", "high")},
+        definitions={str(chosen): chosen.definition},
+        method="Low: below the cut, high: at or above it; the cut is the median, or the next value where half the "
+        f"outputs share the lowest one. {star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute "
+        f"correlations; {CORRECTION_WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
+        notes=[
+            *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
+            *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
+            *turned_words(data.lower & {r["metric"] for r in rows}),
+            "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
+        ],
+        signature=f"measure:{chosen}|cut:median|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _half(half: str, level: float, row: Row) -> str:
+    return starred(row[f"value_{half}"], row[f"p_{half}"], level)
+
+
+def describe(data: Dataset, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """Keys and one column a characteristic, null where unknown."""
+    samples = data.samples
+    made: list[pl.Expr] = []
+    for name, words in TEXTS.items():
+        if samples.schema.get(name) == pl.String:
+            made.append(_words(pl.col(name)).alias(words))
+    if isinstance(samples.schema.get("references"), pl.List):
+        each = pl.col("references").list.eval(_words(pl.element()))
+        made += [each.list.mean().alias("reference words"), pl.col("references").list.len().alias("references")]
+    for name in columns:
+        if name not in samples.columns or not samples.schema[name].is_numeric():
+            known = [c for c, kind in samples.schema.items() if kind.is_numeric()]
+            raise NameUnknown(
+                f"{data.name}: no numeric column '{name}'.{did_you_mean(name, known)} Numeric columns: "
+                f"{', '.join(known) or 'none'}."
+            )
+        made.append(pl.col(name))
+    found = samples.select(*KEY, *(e.cast(pl.Float64) for e in made))
+    return found.select(*KEY, *(c for c in found.columns if c not in KEY and found[c].drop_nulls().len()))
+
+
+def _words(text: pl.Expr) -> pl.Expr:
+    return text.str.count_matches(r"\S+")
+
+
+def _grid(table: pl.DataFrame, name: str, panel: Panel) -> Array:
+    """The characteristic as systems × inputs."""
+    at = {(s, i): v for s, i, v in table.select(*KEY, name).iter_rows()}
+    return np.array([[np.nan if (v := at.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems])
+
+
+def cut_of(values: Array) -> float:
+    """The median of the known values; where the lowest value is the median itself, the next one: no half is empty.
+
+    >>> cut_of(np.array([1.0, 1.0, 1.0, 4.0]))
+    4.0
+    """
+    known = values[np.isfinite(values)]
+    middle = float(np.median(known))
+    return middle if (known < middle).any() else float(known[known > middle].min())
+
+
+def _rows(
+    panel: Panel, name: str, values: Array, measure: Measure, draws: int, outputs: Outputs, seed: int
+) -> list[Row]:
+    known = np.isfinite(values) & np.isfinite(panel.human)
+    if len(np.unique(values[known])) < 2:
+        return []
+    cut = cut_of(values[known])
+    halves = Halves(panel.oriented(), panel.human, known & (values < cut), known & (values >= cut))
+    found = compared(halves, measure, outputs, draws, seed)
+    return [
+        {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut,
+         "value_low": a.value, "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
+         "difference": b.value - a.value, "p": p,
+         "p_check": check, "reason": a.reason or b.reason}
+        for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)
+    ]  # fmt: skip
+
+
+def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outputs: Outputs) -> str:
+    """Mean and range of a characteristic, and how it goes with the ratings by itself."""
+    values = _grid(table, name, panel)
+    [alone] = correlations(values[None], panel.human, measure, outputs)
+    known = values[np.isfinite(values)]
+    return (
+        f"{name}: mean {known.mean():.1f}, from {known.min():g} to {known.max():g}; "
+        f"its own correlation with {panel.aspect} is {starred(alone.value, alone.p, 0.05)}."
+    )

@@ -1,0 +1,156 @@
+"""Are metrics good at finding bad outputs only? Correlations in bad, average and good ones (novikova2017, Table 13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, people_note, signature, turned_note
+from nlgauge.analyses.agreement.split import marked
+from nlgauge.analyses.parts import (
+    Halves,
+    Outputs,
+    check_words,
+    compared,
+    correlations,
+    difference_words,
+    single,
+    star_words,
+)
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import percent
+from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
+from nlgauge.table import Layout, Row, Table, Title
+from nlgauge.types import Array
+
+BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
+FEW = 10  # outputs in a bin below which its correlation says little
+
+
+@analysis(
+    "quality-bins",
+    trials="mean",
+    paper="novikova2017",
+    question="Are metrics better on bad outputs than on the others?",
+)
+def quality_bins(
+    panel: Panel,
+    *,
+    cuts: tuple[float, float] | Literal["fifths", "terciles"] = "fifths",
+    measure: Named = "global/spearman",
+    correction: Literal["holm", "bh", "none"] = "holm",
+    draws: int = 500,
+    level: float = 0.05,
+    outputs: Outputs = "clustered",
+    seed: int = 0,
+) -> Table:
+    """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two
+    together.
+
+    `cuts`: bad is at most the first number, good at least the second. By default the lowest and highest fifth of the
+    scale, which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
+    """
+    chosen = single(measure, "quality-bins")
+    bins = cut_bins(panel.human, cuts)
+    masks = bins.masks()
+    stacked = panel.oriented()
+    pair = compared(Halves(stacked, panel.human, masks[BAD], masks[REST]), chosen, outputs, draws, seed)
+    found = {BAD: pair.one, REST: pair.two} | {
+        name: correlations(stacked, np.where(masks[name], panel.human, np.nan), chosen, outputs, seed)
+        for name in (AVERAGE, GOOD)
+    }
+    rows: list[Row] = []
+    adjusted = CORRECTIONS[correction](pair.p)
+    for k, metric in enumerate(panel.metrics):
+        strong = bool(adjusted[k] < level) and abs(found[BAD][k].value) > abs(found[REST][k].value)
+        for name, values in found.items():
+            one = values[k]
+            rows.append(
+                {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value,
+                 "n": one.n, "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
+                 "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]),
+                 "reason": one.reason}
+            )  # fmt: skip
+    if all(np.isnan(r["value"]) for r in rows):
+        raise NeedsMissing(
+            f"no bin has a defined correlation ({rows[0]['reason']}).",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="undefined",
+        )
+    return Table(
+        title=Title(panel.name, f"agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others"),
+        rows=rows,
+        layout=Layout(
+            "metric", "bin", "value",
+            counts={name: int(mask.sum()) for name, mask in masks.items()},
+            extra={"p bad≠rest": lambda mine: mine[0]["p_difference"],
+                   "p check": lambda mine: mine[0]["p_check"]},
+            line=panel.label,
+        ),
+        shown=["metric", "bin", "value", "n", "p", "p_difference", "p_check", "p_corrected"],
+        cells={"value": lambda row: marked(row, level)},
+        definitions={str(chosen): chosen.definition},
+        method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than "
+        f"among the others: {difference_words(outputs)}, {CORRECTION_WORDS[correction]} over {len(pair.p)} "
+        f"metrics.{check_words(draws, seed)}",
+        notes=_notes(panel, rows, bins),
+        signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws,
+                            seed=seed),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class QualityBins:
+    """Where the bad and the good outputs are, and how they were cut."""
+
+    bad: np.ndarray
+    good: np.ndarray
+    rated: np.ndarray
+    words: str
+
+    def masks(self) -> dict[str, np.ndarray]:
+        middle = self.rated & ~self.bad & ~self.good
+        return {BAD: self.bad, REST: self.rated & ~self.bad, AVERAGE: middle, GOOD: self.good}
+
+
+def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
+    """Bad and good outputs by two numbers, by fifths of the scale or by terciles."""
+    rated = np.isfinite(human)
+    ends = rating_scale(human)
+    if isinstance(cuts, str):
+        if cuts not in ("fifths", "terciles"):
+            raise NlgaugeError(f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5).")
+        if cuts == "terciles" or ends is None:
+            found = quality_levels(human, "terciles")
+            return QualityBins(found.level == LOW, found.level == HIGH, rated, f"Bins: {found.words}")
+        fifth = (ends[1] - ends[0]) / 5
+        below, above = ends[0] + fifth, ends[1] - fifth
+        why = f"lowest and highest fifth of {ends[0]:g}–{ends[1]:g}"
+    else:
+        if len(cuts) != 2 or not cuts[0] < cuts[1]:
+            raise NlgaugeError(f"quality-bins: cuts are two rising numbers such as (2, 5); found {cuts}.")
+        (below, above), why = cuts, "as given"
+    edge = 1e-9 * max(abs(below), abs(above), 1.0)
+    with np.errstate(invalid="ignore"):
+        bad, good = human <= below + edge, human >= above - edge
+    return QualityBins(bad, good, rated, f"Bins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
+
+
+def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:
+    sizes = {name: int(mask.sum()) for name, mask in bins.masks().items() if name != REST}
+    total = max(sum(sizes.values()), 1)
+    notes = ["outputs: " + ", ".join(f"{n} {name} ({percent(n / total)})" for name, n in sizes.items()) + "."]
+    small = [name for name, n in sizes.items() if n < FEW]
+    if small:
+        notes.append(f"few outputs are {' or '.join(small)}: try cuts=terciles.")
+    if reasons := dict.fromkeys(f"{r['bin']}: {r['reason']}" for r in rows if r["reason"]):
+        notes.append(f"no value: {'; '.join(reasons)}.")
+    notes += people_note(panel)
+    notes.append("Within a bin the ratings vary less, which lowers every correlation there (restriction of range).")
+    return [*notes, *turned_note(panel)]

@@ -1,0 +1,205 @@
+"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, Table 12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import counted, turned_words
+from nlgauge.analyses.parts import Outputs, panels_of
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.correlation.quantise import quantise, scale_levels
+from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
+from nlgauge.stats.tests.row_column_permutation import order_tests
+from nlgauge.table import Row, Table, Title
+from nlgauge.types import Array, Mask
+
+SHUFFLES = 499
+
+
+@analysis(
+    "relative-ranking",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
+    question="Does a metric know which of two outputs is better?",
+)
+def relative_ranking(
+    choice: Choice,
+    *,
+    levels: int | None = None,
+    draws: int = 100,
+    level: float = 0.05,
+    outputs: Outputs = "clustered",
+    progress: Progress | None = None,
+) -> Table:
+    """Per cent of pairs of outputs of one input that metric and people order alike; a tie is an order too.
+
+    `quantised`: the metric's scores in as many steps of equal width as the ratings have (`levels` to choose), over all
+    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`. Pairs of one input share
+    outputs, and inputs share systems: `p` is from shuffling whole systems and inputs. With `outputs="independent"` it
+    is that of the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better
+    in` the share of draws that the metric beats significantly.
+    """
+    data, seed = choice.data, choice.seed
+    parts = choice.parts
+    wanted = choice.wanted
+    ends = {m: _ends(data, m) for m in (choice.metrics or data.metrics)}
+    rows: list[Row] = []
+    lost: list[str] = []
+    for part, aspect in counted([(part, aspect) for part in parts for aspect in wanted], progress):
+        for _, panel in panels_of([part], aspect, lost):
+            if panel.n_systems < 2:
+                lost.append(f"{part.name}, {aspect}: one system only")
+                continue
+            steps = levels or scale_levels(_ratings(data, aspect, choice.aggregate, panel))
+            rows += _rows(part, panel, steps, ends, draws, level, outputs, seed)
+    if not rows:
+        raise NeedsMissing(
+            f"no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))}).",
+            data=data.name,
+            code="too_few_outputs",
+        )
+    columns = choice.columns
+    return Table(
+        title=Title(data.name, f"which of two outputs is better? Per cent ordered as {data.rated_by} order them"),
+        rows=rows,
+        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p",
+               *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],
+        decimals=2,
+        method="Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: "
+        f"{_steps(rows)} bins of equal width, as many as the ratings have steps. Random: scores drawn evenly from 0 "
+        f"to 1, mean of {draws} draws, seed {seed}. p: {_test_words(outputs)}; significant: above random, p < "
+        f"{level:g}.",
+        notes=_notes(rows, lost, data),
+        signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}"
+        f"|aggregate:{choice.aggregate}|draws:{draws}|seed:{seed}",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Which of each pair is higher (-1, 0, 1), and where both values are there."""
+
+    sign: NDArray[np.int8]
+    there: Mask
+
+
+def orders(values: Array) -> Orders:
+    """Pairs of systems × inputs of one table of scores (systems × inputs)."""
+    pairs = list(combinations(range(len(values)), 2))
+    gap = np.concatenate([values[i] - values[j] for i, j in pairs])
+    there = np.isfinite(gap)
+    return Orders(np.sign(np.where(there, gap, 0.0)).astype(np.int8), there)
+
+
+def signed_rank_p(ours: Mask, theirs: Mask) -> Array:
+    """Wilcoxon's signed rank test of right and wrong pairs against every row of `theirs`: all differences are 1 or -1,
+    so all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
+
+    >>> signed_rank_p(np.array([True] * 9 + [False]), np.zeros((1, 10), bool)).round(4).tolist()
+    [0.0027]
+    """
+    wins, losses = (ours & ~theirs).sum(axis=1), (~ours & theirs).sum(axis=1)
+    apart = wins + losses
+    z = np.abs(wins - losses) / np.sqrt(np.maximum(apart, 1))
+    return np.asarray(np.where(apart > 0, 2 * ndtr(-z), 1.0))
+
+
+def _rows(
+    part: Choice, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float,
+    outputs: Outputs, seed: int
+) -> list[Row]:  # fmt: skip
+    people = orders(panel.human)
+    # The same random scores for every aspect: a row does not depend on what else was asked for.
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    chance = rng.random((max(draws, 1), *panel.human.shape))
+    right = {
+        "accuracy": np.stack([orders(c).sign == people.sign for c in chance]),
+        "quantised": np.stack([orders(quantise(c, steps, (0.0, 1.0))).sign == people.sign for c in chance]),
+    }
+    rows: list[Row] = []
+    for metric, scores in panel.metrics.items():
+        sign = -1.0 if metric in panel.lower else 1.0
+        # Steps are cut before the sign is turned: a score on an edge goes to the lower bin.
+        forms = {"accuracy": sign * scores, "quantised": sign * quantise(scores, steps, ends[metric])}
+        row: Row = {**part.group, "part": part.name, "aspect": panel.aspect, "metric": metric, "levels": steps}
+        for name, values in forms.items():
+            row |= _against(name, orders(values), people, right[name], level)
+            if outputs == "clustered":
+                row |= _shuffled(name, values, panel.human, row, level, seed)
+        rows.append(row)
+    return rows
+
+
+def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, seed: int) -> Row:
+    """The columns of the test that knows of systems and inputs."""
+    more = "" if name == "accuracy" else "_quantised"
+    [p] = order_tests(values[None], human, draws=SHUFFLES, seed=seed)
+    above = bool(row[name] > row[f"random{more}"] and p < level)
+    return {f"p{more}": float(p), f"better_in{more}": float("nan"), f"significant{more}": above}
+
+
+def _test_words(outputs: Outputs) -> str:
+    if outputs == "clustered":
+        return f"{SHUFFLED}, {SHUFFLES} draws, two-sided"
+    return (
+        "Wilcoxon's signed rank test on right and wrong pairs, taken as independent, against each draw of random "
+        "scores, two-sided, median of the draws"
+    )
+
+
+def _against(name: str, ours: Orders, people: Orders, right: Mask, level: float) -> Row:
+    """Columns of one form of the scores; those of the raw scores carry the plain names."""
+    there = ours.there & people.there
+    n = int(there.sum())
+    more = "" if name == "accuracy" else "_quantised"
+    columns = [name, f"random{more}", f"p{more}", f"better_in{more}", f"significant{more}"]
+    if not n:
+        return {**dict.fromkeys(columns[:4], float("nan")), columns[4]: False, "pairs": 0}
+    correct = (ours.sign == people.sign)[there]
+    chance = right[:, there]
+    p = signed_rank_p(correct, chance)
+    above = correct.sum() > chance.sum(axis=1)
+    share = float((above & (p < level)).mean())
+    middle = float(np.median(p))
+    wins = correct.mean() > chance.mean() and middle < level
+    values = [100 * float(correct.mean()), 100 * float(chance.mean()), middle, share, bool(wins)]
+    return {**dict(zip(columns, values, strict=True)), "pairs": n}
+
+
+def _ends(data: Dataset, metric: str) -> tuple[float, float]:
+    """The range of a metric over all outputs of the data, not of one part."""
+    if metric not in data.metrics:
+        data.only_metrics([metric])  # says what there is
+    column = data.scores[metric].cast(float).drop_nulls().drop_nans()
+    return (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)  # type: ignore[arg-type]
+
+
+def _ratings(data: Dataset, aspect: str, aggregate: Aggregate, panel: Panel) -> Array:
+    """Ratings that show the steps of the scale: of the whole data where one rating an output is all there is."""
+    if panel.raters.get(aspect) is not None:
+        return panel.human
+    return data.ratings.filter(data.ratings["aspect"] == aspect)["value"].to_numpy()
+
+
+def _steps(rows: list[Row]) -> str:
+    found = sorted({r["levels"] for r in rows})
+    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+
+
+def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
+    notes = [f"left out: {'; '.join(dict.fromkeys(lost))}."] if lost else []
+    if any(0.05 < r["better_in"] < 0.95 for r in rows):
+        notes.append("better in: where it is neither 0 nor 1, significance depends on which random scores are drawn.")
+    if empty := [f"{r['metric']} ({r['part']})" for r in rows if not r["pairs"]]:
+        notes.append(f"no pairs with scores: {', '.join(dict.fromkeys(empty))}.")
+    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

@@ -1,0 +1,69 @@
+"""Relations of WordNet between words and between synsets: hypernyms, similar adjectives, derived forms, antonyms."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from nlgauge.text.wordnet import PARTS, _lines, base_forms, index
+
+Synset = tuple[str, int]  # part of speech, offset
+Sense = tuple[Synset, str]  # a synset and the word in it that was looked up
+LETTERS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
+TYPES = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}  # of a sense key
+HYPERNYM, HYPONYM, SIMILAR, DERIVED, ANTONYM = ("@", "@i"), ("~",), ("&",), ("+",), ("!",)
+OFTEN = 5  # a sense counts when it is the first one or was tagged this often in WordNet's texts
+
+
+@lru_cache(2**16)
+def senses(word: str) -> frozenset[Sense]:
+    """The frequent senses of a word and its base forms."""
+    found = set()
+    for part in PARTS:
+        for form in base_forms(word, part):
+            for place, offset in enumerate(index(part)[form], 1):
+                if place == 1 or _tagged().get((form, part, place), 0) >= OFTEN:
+                    found.add(((part, offset), form))
+    return frozenset(found)
+
+
+@lru_cache(2**16)
+def related(word: str, signs: tuple[str, ...]) -> frozenset[str]:
+    """Words that a lexical relation joins to a word: derived forms or antonyms."""
+    found = set()
+    for synset, form in senses(word):
+        names, pointers = entry(synset)
+        for sign, target, ends in pointers:
+            if sign in signs and names[int(ends[:2], 16) - 1] == form:
+                found.add(entry(target)[0][int(ends[2:], 16) - 1])
+    return frozenset(found)
+
+
+def links(synset: Synset, signs: tuple[str, ...]) -> list[Synset]:
+    return [target for sign, target, ends in entry(synset)[1] if sign in signs and ends == "0000"]
+
+
+@lru_cache(2**16)
+def entry(synset: Synset) -> tuple[list[str], list[tuple[str, Synset, str]]]:
+    """The words of a synset, and its pointers: sign, target, which of the words they join (0000: the synsets)."""
+    fields = _data(synset[0])[synset[1]].split()
+    many = int(fields[3], 16)
+    names = [fields[4 + 2 * k].partition("(")[0].lower() for k in range(many)]
+    place = 4 + 2 * many
+    pointers = [fields[k : k + 4] for k in range(place + 1, place + 1 + 4 * int(fields[place]), 4)]
+    return names, [(sign, (LETTERS[part], int(at)), ends) for sign, at, part, ends in pointers]
+
+
+@cache
+def _data(part: str) -> dict[int, str]:
+    return {int(line[:8]): line for line in _lines(f"data.{part}")}
+
+
+@cache
+def _tagged() -> dict[tuple[str, str, int], int]:
+    """How often a sense was tagged, by word, part of speech and number of the sense."""
+    found = {}
+    for line in _lines("cntlist.rev"):
+        key, number, count = line.split()
+        word, _, rest = key.partition("%")
+        found[word, TYPES[rest[0]], int(number)] = int(count)
+    return found
