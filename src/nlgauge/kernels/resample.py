@@ -80,9 +80,8 @@ class Walk:
             self.clear_ints(TREE + level)
         for e in range(self.start[g], self.start[g + 1]):
             self.add_times(s, e, 0, TREE + self.code[self.cell[e]])
-        self.clear(N)
-        self.clear(TIED_H)
-        self.clear(CUBES_H)
+        for level in range(N, CUBES_H + 1):
+            self.clear(level)
         self.clear_ints(SEEN)
         for level in range(TREE, TREE + levels):
             for t in range(STRIP):
@@ -264,10 +263,9 @@ class Walk:
 
         A draw that shows the scores of one metric only takes them as they are: centering has lost their digits.
         """
-        cython.declare(e=Int, k=Int, turn=Int)
+        cython.declare(e=Int, k=Int, turn=Int, size=cython.double, size_z=cython.double)
         shown: Int = 0  # 1 for metric 1, 2 for metric 2, 3 for both
-        cython.declare(size=cython.double, size_z=cython.double)
-        mean, mean_z, size, size_z = 0.0, 0.0, 0.0, 0.0
+        mean, mean_z, size, size_z, rest, rest_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         self.b[SUMS, t] = self.b[ONE, t] = self.b[TWO, t] = 0.0
         for turn in range(4):
             up, up_z = lift(size), lift(size_z)
@@ -295,6 +293,11 @@ class Walk:
                     self.b[SUMS, t] += own * u * v
                     self.b[ONE, t] += own * u * u
                     self.b[TWO, t] += own * v * v
+                    rest += own * u  # a mean is rounded, too
+                    rest_z += own * v
+        self.b[SUMS, t] -= rest * rest_z / self.b[N, t]
+        self.b[ONE, t] -= rest * rest / self.b[N, t]
+        self.b[TWO, t] -= rest_z * rest_z / self.b[N, t]
 
     def add_cosine(self, above, to):
         """Add weight · above / sqrt(ONE · TWO) to row `to` of the sums where the group has a coefficient."""
@@ -342,8 +345,7 @@ class Walk:
         self.climb(s, g, m)
         for t in range(STRIP):
             n = self.b[N, t]
-            weight: cython.double = self.times[s, last, t]
-            self.b[WEIGHT, t] = weight if n >= self.least else 0.0
+            self.b[WEIGHT, t] = self.times[s, last, t] if n >= self.least else 0
             self.b[PAIRS, t] = n * (n - 1.0) / 2.0
             edge = self.b[PAIRS, t] - 0.25
             self.b[KNOWN, t] = (1.0 if self.b[TIED, t] < edge else 0.0) * (1.0 if self.b[TIED_H, t] < edge else 0.0)
