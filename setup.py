@@ -22,21 +22,7 @@ BUILD = Path("build") / f"cython{'-' if KIND else ''}{KIND}"
 PLAIN = {"__init__", "_plain", "_roles", "_room", "shared"}  # never compiled
 BITS = {"ordered", "ties"}  # see floats as their bits
 # Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
-WIDE = {
-    "finish",
-    "long_sequences",
-    "masked",
-    "near",
-    "ordered",
-    "overlaps",
-    "panel",
-    "pool",
-    "sequences",
-    "swap",
-    "system",
-    "ter",
-    "weight",
-}
+WIDE = {"long_sequences", "ordered", "overlaps", "panel", "resample", "sequences", "ter"}
 
 CHECKED = {
     "boundscheck": True,

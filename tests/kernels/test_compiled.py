@@ -76,7 +76,7 @@ def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -
     environment = os.environ | {"NLGAUGE_KERNELS": str(tmp_path)}  # an empty folder
     code = (
         "import numpy as np; from nlgauge.stats.correlation.panel_kernels import group_stats; from nlgauge.kernels "
-        "import swap;print(int(group_stats(np.array([[[1.0, 2, 3]]]), np.array([[[1.0, 3, 2]]])).concordant[0, 0]))"
+        "import resample;print(int(group_stats(np.array([[[1.0, 2, 3]]]), np.array([[[1.0, 3, 2]]])).concordant[0, 0]))"
     )
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout == "2\n"
@@ -96,6 +96,7 @@ def test_constants_for_the_c_compiler_are_those_of_python() -> None:
         assert int(re.search(rf"{name} = (\d+)", said)[1]) == getattr(shared, name)  # type: ignore[index]
     for name in ("ALL", "PRIME"):
         assert int(re.search(rf'{name} "(0x\w+?)ULL"', said)[1], 16) == getattr(shared, name)  # type: ignore[index]
+    assert float(re.search(r'CANCELLED "(.*)"', said)[1]) == shared.CANCELLED  # type: ignore[index]
     rows = r"^    ([A-Z_]+) = ([\d <]+?)(?:  #.*)?$"
     declared = re.findall(rows, (FOLDER / "tercom.pxd").read_text(), re.MULTILINE)
     assert len(declared) > 15

@@ -60,4 +60,5 @@ exceptval = overflowcheck = _option
 nogil = _Nothing()
 bint, const, double, void = _Type(), _Type(), _Type(), _Type()
 schar, uchar, uint, longlong, ulonglong, Py_ssize_t = _Type(), _Type(), _Type(), _Type(), _Type(), _Type()
+short = _Type()
 globals()["int"] = _Type()

@@ -36,9 +36,16 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def plainly(*args: Any) -> Any:
-        return function(*(memoryview(a) if isinstance(a, np.ndarray) else a for a in args))
+        return function(*map(_viewed, args))
 
     return plainly
+
+
+def _viewed(argument: Any) -> Any:
+    """Arrays, also those in tuples, as memory views."""
+    if isinstance(argument, tuple):
+        return tuple(map(_viewed, argument))
+    return memoryview(argument) if isinstance(argument, np.ndarray) else argument
 
 
 @functools.cache

@@ -12,7 +12,7 @@ cdef extern from *:
     unsigned long long bit "nlgauge_bit" (Py_ssize_t i) noexcept nogil
     Py_ssize_t popcount "nlgauge_popcount" (unsigned long long x) noexcept nogil
     const unsigned long long ALL "0xFFFFFFFFFFFFFFFFULL"
-    const double CANCELLED "1e-6"
+    const double CANCELLED "1e-3"
     const double NEAR "1e-12"
     const unsigned long long PRIME "0x9E3779B97F4A7C15ULL"
 

@@ -13,23 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from nlgauge.engines import current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
-from nlgauge.stats.correlation.coefficients import FORMS
+from nlgauge.stats.correlation.coefficients import COEFFICIENTS, FORMS
 from nlgauge.stats.correlation.group_layout import GROUPED, GroupLayout, layout, sorted_cells
+from nlgauge.stats.correlation.groups import cut
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.resampled_groups import (
-    CellWeights,
+    ONE_METRIC,
+    CellScores,
+    Draws,
     GroupSums,
-    Scales,
-    Walk,
-    group_values,
-    human_side,
-    pool_one,
-    pool_two,
-    swap_groups,
-    swap_systems,
-    weigh_groups,
-    weigh_systems,
+    ResampledGroups,
+    correlate_groups,
+    prepare,
 )
+from nlgauge.stats.correlation.system_means import correlate_means, sums_under, swapped_means, weighted_means
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
 from nlgauge.types import Array, Ids, Ints, Mask, Steps
@@ -183,25 +180,37 @@ def swap_pair(
 ) -> Array:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
     valid = data.shared(*pair)
-    first, second = (data.metrics[k] for k in pair)
-    x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
-    scales = Scales(*scale_of(x1, valid, standardise), *scale_of(x2, valid, standardise))
+    metrics = [data.metrics[k] for k in pair]
+    x = np.stack([np.where(valid, metric.x, 0.0) for metric in metrics])
+    scores = CellScores(x, data.z, np.array([scale_of(row, valid, standardise) for row in x]).reshape(-1))
+    once = np.ones((len(masks.rows), 1, STRIP), np.int16)
+    draws = Draws(masks.row, masks.col, masks.rows, masks.cols, once, swap=True)
     sums, groups = GroupSums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
     for grouping, slots in want.fast.items():
         if grouping == "system":
-            close = rounding(x1, valid, data.systems), rounding(x2, valid, data.systems)
-            human = people_means(data.z, valid, data.systems)
-            swap_systems((x1, x2), human, valid, close, scales, masks, slots, sums)
+            means = swapped_means(x, valid, data.systems, scores.scales, draws)
+            human = np.repeat(people_means(data.z, valid, data.systems)[:, None], means.shape[2], axis=1)
+            used = np.asarray(_by_system(valid, data.systems).any(axis=1), float)
+            weight = np.broadcast_to(used[:, None], human.shape)
+            for total, count, own in zip(*sums, means, strict=True):
+                _add_means(own, human, weight, slots, total, count)
             continue
-        plan, orders = data.plans[grouping], (first.orders[grouping], second.orders[grouping])
-        side = human_side(plan, data.orders[grouping], data.z, valid)
-        pool = pool_two(plan, orders, (x1, x2), scales, side, valid, near)
-        walk = Walk(plan, LEAST[grouping], side, pool)
-        swap_groups(walk, (x1, x2), data.z, valid, scales, masks, slots, sums)
-        groups[slots.used()] = max(1, int((side.n >= walk.least).sum()))
+        orders = (data.orders[grouping], *(metric.orders[grouping] for metric in metrics))
+        prepared = prepare(data.plans[grouping], orders, scores, valid, near, LEAST[grouping])
+        correlate_groups(prepared, draws, scores, slots, sums)
+        groups[slots.used()] = max(1, int((np.diff(prepared.start) >= 2 * prepared.least).sum()))
     if constant_is_zero:
         return joined(sums.total / groups[:, None, None], masks.draws + 1)
     return joined(sums.mean(), masks.draws + 1)
+
+
+def _add_means(x: Array, z: Array, weight: Array, slots: Slots, total: Array, count: Array) -> None:
+    """Put the coefficients of the systems' means into the sums: coefficients × strips × STRIP."""
+    values = np.full((len(total), x.shape[1]), np.nan)
+    correlate_means(x, z, weight, slots, values)
+    used = slots.used()
+    found = values[used].reshape(len(used), *total.shape[1:])
+    total[used], count[used] = np.nan_to_num(found), np.isfinite(found)
 
 
 @dataclass(frozen=True)
@@ -214,58 +223,62 @@ class Weighing:
 
     data: SortedPanel
     want: Wanted
-    x: Array
+    scores: CellScores
     valid: Mask
-    near: tuple[Array, Array]
-    walks: dict[str, Walk]
+    groups: dict[str, ResampledGroups]
     values: Array | None
 
     @classmethod
     def of(cls, data: SortedPanel, k: int, want: Wanted, systems_once: bool) -> Weighing:
         metric, valid = data.metrics[k], data.shared(k)
-        x = np.where(valid, metric.x, 0.0)
-        near = rounding(x, valid, data.systems), rounding(data.z, valid, data.systems)
-        walks, values = {}, None
-        for grouping in want.fast.keys() & data.plans.keys():
-            plan = data.plans[grouping]
-            side = human_side(plan, data.orders[grouping], data.z, valid)
-            pool = pool_one(plan, metric.orders[grouping], x, side, valid)
-            walks[grouping] = Walk(plan, LEAST[grouping], side, pool)
-        if systems_once and "input" in walks:
-            values = np.full((len(want), data.inputs), np.nan)
-            group_values(walks["input"], x, data.z, valid, want.fast["input"], values)
-        return cls(data, want, x, valid, near, walks, values)
+        scores = CellScores(np.where(valid, metric.x, 0.0)[None], data.z, ONE_METRIC)
+        groups = {
+            g: prepare(plan, (data.orders[g], metric.orders[g]), scores, valid, 0.0, LEAST[g])
+            for g, plan in data.plans.items()
+            if g in want.fast
+        }
+        values = _input_values(data, k, want) if systems_once and "input" in groups else None
+        return cls(data, want, scores, valid, groups, values)
 
     def under(self, weights: Weights) -> Array:
         """Measures × draws."""
-        from nlgauge.kernels.pool import mean_values
-
         data, (systems, inputs, draws) = self.data, weights
-        sums = GroupSums.zeros(len(self.want), len(systems))
-        cells = np.arange(len(self.x), dtype=np.int32)
+        sums = GroupSums.zeros(1, len(self.want), len(systems))
+        cells = np.arange(len(self.valid), dtype=np.int32)
         row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
-        ones = np.ones((len(systems), 1, STRIP), systems.dtype)
+        ones = np.ones((len(systems), 1, STRIP), np.int16)
         # inside its group a cell counts as often as its system (input level), its input (item level), or their
         # product; the other one says how often the whole group counts
         by = {
-            "global": CellWeights(row, col, systems, inputs, ones),
-            "input": CellWeights(row, none, systems, ones, inputs),
-            "item": CellWeights(none, col, ones, inputs, systems),
+            "global": Draws(row, col, systems, inputs, ones, swap=False),
+            "input": Draws(row, none, systems, ones, inputs, swap=False),
+            "item": Draws(none, col, ones, inputs, systems, swap=False),
         }
         for grouping, slots in self.want.fast.items():
             if grouping == "system":
-                weigh_systems(self.x, data.z, self.valid, self.near, systems, inputs, slots, sums)
+                means = weighted_means(self.scores.x[0], data.z, self.valid, data.systems, by["global"])
+                _add_means(*means, slots, sums.total[0], sums.groups[0])
             elif grouping == "input" and self.values is not None:
-                for s, times in enumerate(inputs):
-                    total, groups = np.zeros((2, len(self.want), STRIP))
-                    mean_values(self.values, times, total, groups)
-                    sums.total[slots.used(), s], sums.groups[slots.used(), s] = (
-                        total[slots.used()],
-                        groups[slots.used()],
-                    )
+                used = slots.used()
+                values, there = np.nan_to_num(self.values[used]), np.isfinite(self.values[used])
+                every = Draws(none, col[: data.inputs], ones, inputs, ones, swap=False)
+                added = sums_under(np.concatenate([values, there]), 1, every)
+                sums.total[0, used], sums.groups[0, used] = added.reshape(2, len(used), *sums.total.shape[2:])
             else:
-                weigh_groups(self.walks[grouping], self.x, data.z, self.valid, by[grouping], slots, sums)
-        return joined(sums.mean(), draws)
+                correlate_groups(self.groups[grouping], by[grouping], self.scores, slots, sums)
+        return joined(sums.mean()[0], draws)
+
+
+def _input_values(data: SortedPanel, k: int, want: Wanted) -> Array:
+    """The coefficients of one metric in every input: coefficients × inputs."""
+    shape = (data.systems, data.inputs)
+    groups = cut(data.metrics[k].x.reshape(1, *shape), data.z.reshape(shape), "input")
+    slots = want.fast["input"]
+    stats = groups.stats(pearson=slots.pearson >= 0, spearman=slots.spearman >= 0, counts=len(slots.places) > 0)
+    values = np.full((len(want), data.inputs), np.nan)
+    for i in slots.used():
+        values[i] = COEFFICIENTS[want.measures[i].coefficient].function(stats)[0]
+    return values
 
 
 def scale_of(x: Array, valid: Mask, standardise: bool = True) -> tuple[float, float]:
@@ -278,11 +291,6 @@ def scale_of(x: Array, valid: Mask, standardise: bool = True) -> tuple[float, fl
     used = np.ldexp(used, -power)
     sd = float(used.std())
     return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
-
-
-def rounding(x: Array, valid: Mask, systems: int) -> Array:
-    """How far two means of each system may lie apart by rounding: relative to the largest score that it adds up."""
-    return NEAR * largest(_by_system(np.where(valid, x, 0.0), systems), axis=1)
 
 
 def people_means(z: Array, valid: Mask, systems: int) -> Array:

@@ -8,7 +8,7 @@ the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,17 @@ from nlgauge.types import Array, Ids
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
+Times = NDArray[np.int16]  # how often something counts; as a mask, whether it is swapped
 
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
 PICKS = 1 << 20  # units drawn at once, to bound the memory
 
 
-T = TypeVar("T", np.int8, np.float64)
-
-
 class Masks(NamedTuple):
     """Swap masks of a block: cell c is swapped where rows[row[c]] xor cols[col[c]]; draw 0 swaps nothing."""
 
-    rows: Bits
-    cols: Bits
+    rows: Times
+    cols: Times
     row: Ids
     col: Ids
     draws: int
@@ -42,8 +40,8 @@ class Masks(NamedTuple):
 class Weights(NamedTuple):
     """How often each system and each input counts in each draw: strips × systems (or inputs) × STRIP."""
 
-    systems: Array
-    inputs: Array
+    systems: Times
+    inputs: Times
     draws: int
 
 
@@ -110,11 +108,11 @@ def _masks(how: Swap, systems: int, inputs: int, coins: Bits) -> Masks:
     )
 
 
-def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
+def _strips(draws_first: Array | Bits, first: int = 0) -> Times:
     """draws × units → strips × units × STRIP, zeros in front (`first`) and behind."""
     draws, units = draws_first.shape
     strips = -(-(draws + first) // STRIP)
-    out = np.zeros((strips, units, STRIP), draws_first.dtype)
+    out = np.zeros((strips, units, STRIP), np.int16)
     for s in range(strips):  # strip by strip: no second array of this size
         at = s * STRIP - first
         low, high = max(at, 0), min(at + STRIP, draws)
@@ -122,8 +120,8 @@ def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
     return out
 
 
-def _still(draws: int) -> Bits:
-    return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int8)
+def _still(draws: int) -> Times:
+    return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int16)
 
 
 def joined(strips: Array, draws: int, first: int = 0) -> Array:
@@ -132,7 +130,9 @@ def joined(strips: Array, draws: int, first: int = 0) -> Array:
 
 
 def weights(systems: Array, inputs: Array) -> Weights:
-    """Weights given as draws × systems and draws × inputs."""
+    """Weights given as draws × systems and draws × inputs, whole numbers."""
+    if any((part.astype(np.int16) != part).any() for part in (systems, inputs)):
+        raise NlgaugeError("weights of systems and inputs must be whole numbers below 32,768")
     return Weights(_strips(systems), _strips(inputs), len(systems))
 
 

@@ -1,0 +1,165 @@
+"""System level under many draws: the systems' means change with every draw, and so does their order.
+
+There are few systems, so every two are compared. Means that are equal on paper may differ in the last bit; such means
+are made equal first, by the rule of `ties.snap`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nlgauge.kernels.shared import NEAR, STRIP
+from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.types import Array, Mask
+
+if TYPE_CHECKING:
+    from nlgauge.stats.correlation.evaluate_groups import Slots
+    from nlgauge.stats.correlation.resampled_groups import Draws
+    from nlgauge.stats.resampling.draws import Times
+
+LEAST = 3  # a correlation of two points says nothing (as in measure.evaluate)
+
+
+def sums_under(values: Array, groups: int, draws: Draws) -> Array:
+    """Rows of values (K × cells) added up over the cells of each of equal groups, as often as they count: K × groups ×
+    draws.
+    """
+    from nlgauge.kernels.resample_data import sum_cells
+
+    sums = np.zeros((len(draws.rows), len(values), groups, STRIP))
+    to = np.repeat(np.arange(groups, dtype=np.int32), values.shape[1] // max(groups, 1))
+    sum_cells(values, to, draws, sums)
+    return sums.transpose(1, 2, 0, 3).reshape(len(values), groups, -1)
+
+
+def weighted_means(x: Array, z: Array, valid: Mask, systems: int, draws: Draws) -> tuple[Array, Array, Array]:
+    """The systems' means by the metric and by people, and how often each system counts: systems × draws each.
+
+    `draws` has the weights of the systems as rows and those of the inputs as columns.
+    """
+    scores = np.stack([x, np.where(valid, z, 0.0)])
+    once = draws._replace(rows=np.ones_like(draws.rows[:, :1]), row=np.zeros_like(draws.row))
+    n, *means = sums_under(np.stack([valid, *scores]), systems, once)
+    weight = _flat(draws.rows) * (n > 0)
+    found = []
+    for total, values in zip(means, np.abs(scores).reshape(2, systems, draws.cols.shape[1]), strict=True):
+        mean = total / np.maximum(n, 1.0)
+        lanes = _near_ties(mean, values.max(axis=1, initial=0.0)[:, None])
+        if lanes.any():  # rounding depends on the scores that were drawn
+            drawn = _flat(draws.cols)[:, lanes] > 0
+            size = np.stack([(row[:, None] * drawn).max(axis=0) for row in values])
+            mean[:, lanes] = _equal(mean[:, lanes], weight[:, lanes], size)
+        found.append(mean)
+    return found[0], found[1], weight
+
+
+def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Draws) -> Array:
+    """Both metrics' means of the systems in every draw: 2 × systems × draws; 0 for a system without shared outputs.
+
+    A system's standardized mean is Σ x · unit / n, less what the metrics' means add to it, which depends only on the
+    part of its cells that is swapped. Taken apart so, means keep their digits. Where all is swapped, or nothing, they
+    are the means of the scores as they are.
+    """
+    if not valid.any():
+        return np.zeros((2, systems, draws.rows.shape[0] * STRIP))
+    offset, unit = (scales[at::2, None] for at in (0, 1))
+    there = valid.reshape(systems, -1)
+    v = x * unit
+    swapped, moved = sums_under(np.stack([valid, v[1] - v[0]]), systems, draws)
+    n = np.maximum(there.sum(axis=1), 1)[:, None]
+    used: Mask = np.asarray(there.any(axis=1))
+    part = swapped / n
+    none, every = swapped == 0, swapped == n
+    own, raw = (values.reshape(2, systems, -1).sum(axis=2)[:, :, None] for values in (v, x))
+    raw_size = largest(x.reshape(2, systems, -1), axis=2)[:, :, None]
+    size = raw_size * unit[:, :, None]
+    # only differences matter: nothing is added where all systems are swapped alike
+    more = np.where(used[:, None], part - part[used.argmax()], 0.0)
+    apart = (more != 0).any(axis=0)
+    away, reach = float((offset * unit)[0, 0] - (offset * unit)[1, 0]), float(np.abs(offset * unit).sum())
+    means = np.empty((2, systems, part.shape[1]))
+    for m, sign in enumerate((1.0, -1.0)):
+        mine, other = (m, 1 - m)
+        mixed = np.where(every, own[other], own[mine] + sign * moved)
+        mean = np.where(none, own[mine], mixed) / n + sign * more * away
+        sizes = np.where(none, size[mine], np.where(every, size[other], size.max(axis=0))) + apart * reach
+        for whole, shown in ((0.0, mine), (1.0, other)):
+            lanes = ~apart & (part[used.argmax()] == whole)
+            mean[:, lanes], sizes[:, lanes] = raw[shown] / n, raw_size[shown]
+        lanes = _near_ties(mean, sizes)
+        mean[:, lanes] = _equal(mean[:, lanes], used[:, None], sizes[:, lanes])
+        means[m] = mean
+    return means
+
+
+def _flat(strips: Times) -> Times:
+    """strips × units × STRIP → units × draws."""
+    return strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)
+
+
+def _near_ties(means: Array, size: Array) -> Mask:
+    """Draws in which two means may differ by rounding only; `size` is the largest score that went into each."""
+    gap = np.diff(np.sort(means.T))
+    found: Mask = ((gap > 0) & (gap <= NEAR * size.max(axis=0)[:, None])).any(axis=1)
+    return found
+
+
+def _equal(means: Array, weight: Array | Mask, size: Array) -> Array:
+    """Means of the systems that count, made equal where they differ by rounding only."""
+    return np.where(weight > 0, snap(np.where(weight > 0, means, np.nan), axis=0, scale=size), means)
+
+
+def correlate_means(x: Array, z: Array, weight: Array, slots: Slots, values: Array) -> None:
+    """Fill in the coefficients of weighted points (systems × draws) under every draw: rows of coefficients × draws."""
+    for at in range(0, x.shape[1], STRIP):
+        lanes = slice(at, at + STRIP)
+        _correlate_strip(x[:, lanes], z[:, lanes], weight[:, lanes], slots, values[:, lanes])
+
+
+def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Array) -> None:
+    if not len(x):
+        return
+    n = weight.sum(axis=0)
+    counted = weight > 0
+    enough = n >= LEAST
+    for points in (x, z):
+        enough &= np.where(counted, points, -np.inf).max(axis=0) > np.where(counted, points, np.inf).min(axis=0)
+    if slots.pearson >= 0:
+        values[slots.pearson] = _cosine(_centered(x, weight, n), _centered(z, weight, n), weight, enough)
+    if slots.spearman < 0 and not len(slots.places):
+        return
+    above, above_z = (np.sign(points[:, None] - points) for points in (x, z))
+    if slots.spearman >= 0:  # how many systems each one is above, less those it is below
+        values[slots.spearman] = _cosine((weight * above).sum(axis=1), (weight * above_z).sum(axis=1), weight, enough)
+    if not len(slots.places):
+        return
+    both = weight[:, None] * weight / 2  # every pair is met twice; a system drawn twice ties with itself
+    product, untied, untied_z = above * above_z, above * above, above_z * above_z
+    # C − D, C + D, and the pairs that the metric and people do not tie
+    balance, decided, metric, human = (
+        (both * kind).sum(axis=(0, 1)) for kind in (product, untied * untied_z, untied, untied_z)
+    )
+    tied_both = n * (n - 1) / 2 - metric - human + decided
+    counts = np.stack([(decided + balance) / 2, (decided - balance) / 2, metric - decided, human - decided, tied_both])
+    for form, place in zip(slots.forms, slots.places, strict=True):
+        ratio, one, two = form @ counts
+        known = (one > 0.5) & (two > 0.5) & (n >= LEAST)  # counts are whole numbers
+        values[place] = np.nan
+        values[place, known] = ratio[known] / (np.sqrt(one[known]) * np.sqrt(two[known]))
+
+
+def _centered(points: Array, weight: Array, n: Array) -> Array:
+    """Points less their weighted mean, brought to a size of about 1 by a power of two."""
+    apart: Array = np.where(weight > 0, points - (weight * points).sum(axis=0) / np.maximum(n, 1.0), 0.0)
+    return np.asarray(np.ldexp(apart, -np.frexp(np.abs(apart).max(axis=0, initial=0.0))[1]))
+
+
+def _cosine(x: Array, z: Array, weight: Array, enough: Mask) -> Array:
+    """Weighted cosine per draw, NaN where there are not enough points or one side is 0."""
+    xz, xx, zz = (np.asarray((weight * one * two).sum(axis=0)) for one, two in ((x, z), (x, x), (z, z)))
+    known = enough & (xx > 0) & (zz > 0)
+    found = np.full(xz.shape, np.nan)
+    found[known] = np.clip(xz[known] / (np.sqrt(xx[known]) * np.sqrt(zz[known])), -1.0, 1.0)
+    return found
