@@ -138,7 +138,7 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
             "new.csv", "new.csv"),
         ("robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"), ("run example --quick -o "
             "new.html", "new.html"),
-        ("meta example -o new.csv", "new.csv"), ("convert outputs.jsonl -o new.parquet", "new.parquet"),
+        ("meta example -o new.csv", "new.csv"), ("data convert outputs.jsonl -o new.parquet", "new.parquet"),
     ],
 )  # fmt: skip
 def test_a_reader_that_goes_away_costs_no_file(tmp_path: Path, words: str, file: str) -> None:
