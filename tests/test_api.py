@@ -4,7 +4,6 @@ out.
 
 from __future__ import annotations
 
-import doctest
 import importlib
 import inspect
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from loops import for_each
 from nlgauge import registry
 from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -161,7 +161,7 @@ def public_functions() -> list[str]:
     return [n for n in ng.__all__ if n[0].islower() and n != "report"]
 
 
-@pytest.mark.parametrize("name", [*public_functions(), "report"])
+@for_each([*public_functions(), "report"])
 def test_a_public_function_is_typed_and_has_an_example(name: str) -> None:
     function: Any = ng.report.report if name == "report" else getattr(ng, name)  # type: ignore[attr-defined]
     parameters = inspect.signature(function).parameters
@@ -365,19 +365,6 @@ def test_the_door_lists_what_it_offers() -> None:
         assert getattr(ng, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ng.nothing  # type: ignore[attr-defined]
-
-
-def test_examples_of_the_door_run() -> None:
-    for name in (
-        "nlgauge.api.questions",
-        "nlgauge.api.scores",
-        "nlgauge.session",
-        "nlgauge.report",
-        "nlgauge.data.export",
-    ):
-        module = importlib.import_module(name)
-        found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-        assert (found.failed, found.attempted > 0) == (0, True)
 
 
 def test_two_arrays_are_scores_and_ratings() -> None:

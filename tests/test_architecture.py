@@ -8,13 +8,15 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import nlgauge
 import nlgauge.metrics
+from loops import for_each
 from nlgauge.registry import FOLDERS
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
@@ -42,15 +44,12 @@ def place(path: Path) -> str:
     return path.relative_to(SRC).as_posix()
 
 
-def each_module(check: Callable[[Path], None]) -> Callable[[], None]:
-    """One test that checks every module: thousands of test cases would hide the others."""
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
-    def test() -> None:
-        for path in modules():
-            check(path)
 
-    test.__name__, test.__doc__ = check.__name__, check.__doc__
-    return test
+each_module = for_each(modules(), name=place)
 
 
 def room(path: Path) -> str:
@@ -61,10 +60,11 @@ def level(room: str) -> int:
     return LEVEL.get(room, len(CHAIN))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """All of them, at the top, inside functions and for types only."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module == "nlgauge":
@@ -104,7 +104,7 @@ def test_only_the_top_and_nouns_look_through_the_door(path: Path) -> None:
 @each_module
 def test_nouns_look_up_inside_methods_only(path: Path) -> None:
     if place(path) in LOOKS_UP:
-        top = ast.parse(path.read_text()).body
+        top = tree(path).body
         names = {a.name for node in top if isinstance(node, ast.Import) for a in node.names}
         assert "nlgauge" not in names
 
@@ -149,9 +149,9 @@ def has_options(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """All of a file, each with the class that it stands in."""
-    tree = ast.parse(path.read_text())
-    owner = {id(child): node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for child in node.body}
-    for node in ast.walk(tree):
+    whole = tree(path)
+    owner = {id(child): node.name for node in ast.walk(whole) if isinstance(node, ast.ClassDef) for child in node.body}
+    for node in ast.walk(whole):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield owner.get(id(node), ""), node
 
@@ -173,7 +173,7 @@ def test_functions_have_few_parameters() -> None:
 def test_each_class_name_stands_once() -> None:
     where: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
                 where.setdefault(node.name, []).append(place(path))
     assert {name: files for name, files in where.items() if len(files) > 1} == {}
@@ -190,7 +190,7 @@ def test_no_folder_holds_more_than_twenty_files_of_one_kind() -> None:
 @each_module
 def test_a_folder_says_what_lives_there(path: Path) -> None:
     if path.name == "__init__.py" and path.parent != SRC:
-        assert len(ast.get_docstring(ast.parse(path.read_text())) or "") > 20
+        assert len(ast.get_docstring(tree(path)) or "") > 20
 
 
 @each_module

@@ -8,11 +8,14 @@ import importlib.util
 import re
 import subprocess
 import sys
+import unicodedata
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from loops import for_each
 
 REPO = Path(__file__).resolve().parent.parent
 DOCS = REPO / "docs"
@@ -24,15 +27,27 @@ def without_code(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """Ids of the headings, as Python-Markdown makes them."""
-    toc = pytest.importorskip("markdown.extensions.toc")
     heads = re.findall(
         r"^#+ (.+)$",
         re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL),
         re.MULTILINE,
     )
-    return {toc.slugify(re.sub(r"[`*]", "", head), "-") for head in heads}
+    return {slug(re.sub(r"[`*]", "", head)) for head in heads}
+
+
+def slug(text: str) -> str:
+    """The id of a heading, by the rule of `markdown.extensions.toc.slugify`."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+
+
+def test_ids_of_headings_are_those_of_python_markdown() -> None:
+    toc = pytest.importorskip("markdown.extensions.toc")
+    for text in ("A heading", "p-values: what & why?", "  Kendall’s τ – ties  ", "a_b -- c"):
+        assert slug(text) == toc.slugify(text, "-")
 
 
 def menu() -> list[str]:
@@ -44,7 +59,7 @@ def test_the_menu_names_every_page_once_and_no_other() -> None:
     assert sorted(menu()) == sorted(str(p.relative_to(DOCS)) for p in PAGES), "name new pages in mkdocs.yml, under nav"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+@for_each(PAGES, name=lambda p: p.relative_to(REPO))
 def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
     text = without_code(page.read_text(encoding="utf-8"))
     for target in [*LINK.findall(text), *re.findall(r' (?:src|srcset)="([^"]+)"', text)]:
@@ -59,14 +74,14 @@ def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
         assert not anchor or anchor in anchors(file), f"{page.name}: no heading for {target}"
 
 
-@pytest.mark.parametrize("page", sorted(REPO.glob("*.md")), ids=lambda p: p.name)
+@for_each(sorted(REPO.glob("*.md")), name=lambda p: p.name)
 def test_links_of_a_page_beside_the_code_lead_to_files_of_the_repository(page: Path) -> None:
     for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
         if not re.match(r"https?:|mailto:|#", target):
             assert_tracked((page.parent / target.partition("#")[0]).resolve())
 
 
-@pytest.mark.parametrize("page", [*PAGES, *sorted(REPO.glob("*.md"))], ids=lambda p: p.name)
+@for_each([*PAGES, *sorted(REPO.glob("*.md"))], name=lambda p: p.relative_to(REPO))
 def test_modules_and_files_of_the_code_that_a_page_names_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for module, things in re.findall(r"^from (nlgauge[\w.]*) import ([\w, ]+)", text, re.MULTILINE):
@@ -103,8 +118,8 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["data.md", "figures.md"])
-def test_catalogues_are_written_from_the_code(generate: ModuleType, page: str) -> None:
+@for_each(["data.md", "figures.md"])
+def test_catalogues_are_written_from_the_code(page: str, generate: ModuleType) -> None:
     assert (DOCS / page).read_text(encoding="utf-8") == generate.PAGES[page](), "run: python docs/generate.py"
 
 

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from loops import for_each
 from nlgauge.data import files
 from nlgauge.datasets import entries
 from nlgauge.datasets.download import inside
@@ -60,7 +61,7 @@ def given(call: ast.Call) -> dict[str, str]:
     return {word.arg or "**": ast.unparse(word.value) for word in call.keywords}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SRC)))
+@for_each(MODULES, name=lambda p: p.relative_to(SRC))
 def test_no_module_can_run_what_it_reads(path: Path) -> None:
     for node in nodes(path):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from loops import for_each
 from nlgauge import datasets as catalogue
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.cli import build
@@ -34,7 +35,7 @@ def run(*arguments: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+@for_each(ALL, name=lambda e: e.name)
 def test_every_entry_says_what_it_is_and_where_it_comes_from(e: Entry) -> None:
     for field in (e.title, e.task, e.raters, e.licence, e.shape, e.size):
         assert field.strip()
@@ -49,7 +50,7 @@ def test_every_entry_says_what_it_is_and_where_it_comes_from(e: Entry) -> None:
     assert set(e.papers) <= PAPERS
 
 
-@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+@for_each(ALL, name=lambda e: e.name)
 def test_a_set_has_files_and_a_loader_or_says_why_not(e: Entry) -> None:
     assert bool(e.files) == (e.loader is not None)
     if e.files:
@@ -60,7 +61,7 @@ def test_a_set_has_files_and_a_loader_or_says_why_not(e: Entry) -> None:
             load_set(e.name)
 
 
-@pytest.mark.parametrize("e", [e for e in ALL if e.files], ids=lambda e: e.name)
+@for_each([e for e in ALL if e.files], name=lambda e: e.name)
 def test_files_are_pinned_by_size_and_hash_and_stay_in_their_folder(e: Entry, tmp_path: Path) -> None:
     for f in e.files:
         assert bool(f.where) != (f.size > 0)  # a file that users fetch was not seen
@@ -107,7 +108,7 @@ def test_a_set_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
         load_set("hanna", tmp_path)
 
 
-@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+@for_each(ALL, name=lambda e: e.name)
 def test_what_others_publish_is_not_said_to_be_lost(e: Entry) -> None:
     """A set without a loader says that it is published, and where."""
     assert e.files or "edistributed here" in e.missing
@@ -325,7 +326,7 @@ def test_list_keeps_to_a_task_or_a_paper() -> None:
     )
 
 
-@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+@for_each(ALL, name=lambda e: e.name)
 def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None:
     shown = run("show", e.name, "--format", "csv")
     for fact in (e.licence, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):

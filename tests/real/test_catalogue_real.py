@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from catalogue_tools import joined, loaded
 
+from loops import for_each
 from nlgauge.data.dataset import KEY
 from nlgauge.datasets import entries, entry, load_set
 from nlgauge.datasets.download import is_whole
@@ -51,8 +52,8 @@ TEXTLESS = {
 # --- every set ---
 
 
-@pytest.mark.parametrize("name", LOADABLE)
-def test_the_mirror_holds_the_files_of_the_catalogue(real_data: Path, name: str) -> None:
+@for_each(LOADABLE)
+def test_the_mirror_holds_the_files_of_the_catalogue(name: str, real_data: Path) -> None:
     for f in entry(name).files:
         assert is_whole(real_data / f.path, f.size, f.sha256), f.path
 
@@ -73,15 +74,15 @@ def test_every_loadable_set_has_its_shape_here() -> None:
     assert set(SHAPES) == set(LOADABLE)
 
 
-@pytest.mark.parametrize("name", LOADABLE)
-def test_shape(real_data: Path, name: str) -> None:
+@for_each(LOADABLE)
+def test_shape(name: str, real_data: Path) -> None:
     data = loaded(real_data, name)
     found = (len(data.systems), len(data.inputs), len(data), len(data.raters), len(data.metrics))
     assert found == SHAPES[name]
 
 
-@pytest.mark.parametrize("name", LOADABLE)
-def test_tables_are_keyed_and_joined(real_data: Path, name: str) -> None:
+@for_each(LOADABLE)
+def test_tables_are_keyed_and_joined(name: str, real_data: Path) -> None:
     data = loaded(real_data, name)
     assert data.name == name
     assert data.scores.select(KEY).equals(data.samples.select(KEY))
@@ -92,16 +93,16 @@ def test_tables_are_keyed_and_joined(real_data: Path, name: str) -> None:
     assert all(data.scores[m].count() for m in data.metrics)
 
 
-@pytest.mark.parametrize("name", LOADABLE)
-def test_aspects_people_and_texts_are_as_the_catalogue_says(real_data: Path, name: str) -> None:
+@for_each(LOADABLE)
+def test_aspects_people_and_texts_are_as_the_catalogue_says(name: str, real_data: Path) -> None:
     data, facts = loaded(real_data, name), entry(name)
     assert data.aspects == list(facts.aspects)
     assert data.people == set(facts.people)
     assert ("output" in data.samples.columns and data.samples["output"].count() > 0) == (name not in TEXTLESS)
 
 
-@pytest.mark.parametrize("name", LOADABLE)
-def test_ratings_stay_on_their_scale(real_data: Path, name: str) -> None:
+@for_each(LOADABLE)
+def test_ratings_stay_on_their_scale(name: str, real_data: Path) -> None:
     data = loaded(real_data, name)
     for aspect, scale in entry(name).aspects.items():
         values = data.ratings.filter(pl.col("aspect") == aspect)["value"]
