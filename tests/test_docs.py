@@ -6,16 +6,14 @@ import doctest
 import importlib
 import importlib.util
 import inspect
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from command import run_command
 from loops import for_each
 
 REPO = Path(__file__).resolve().parent.parent
@@ -59,11 +57,8 @@ def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> 
     readme = (REPO / "README.md").read_text(encoding="utf-8")
     page = str(tmp_path / "page.html")
     for words in (["run", "mine.csv", "-o", page], ["meta", "mine.csv"], ["run", "judged.csv", "-o", page]):
-        done = subprocess.run(
-            [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True,
-            check=True,
-            env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
-        )  # fmt: skip
+        done = run_command(*words, cwd=REPO / "examples", COLUMNS="160", NO_COLOR="1")
+        assert done.returncode == 0, done.stderr
         missing = [line for line in done.stdout.splitlines() if line.rstrip() not in readme]
         assert done.stdout and not missing, missing
         block = readme.partition(f"$ nlgauge {words[0]} {words[1]}\n")[2].partition("```")[0].partition("$ ")[0]
@@ -85,10 +80,8 @@ def test_the_examples_of_a_papers_page_are_what_the_commands_print(page: str) ->
     for words, lines in examples:
         if words.startswith("align"):
             pytest.importorskip("torch")
-        said = subprocess.run(
-            [sys.executable, "-m", "nlgauge", *shlex.split(words)], cwd=REPO / "examples", capture_output=True,
-            text=True, check=True, env={**os.environ, "COLUMNS": "110", "NO_COLOR": "1"},
-        ).stdout  # fmt: skip
-        printed = iter([line.rstrip() for line in said.splitlines()])
+        done = run_command(*shlex.split(words), cwd=REPO / "examples", COLUMNS="110", NO_COLOR="1")
+        assert done.returncode == 0, done.stderr
+        printed = iter([line.rstrip() for line in done.stdout.splitlines()])
         for line in (line.rstrip() for line in lines.splitlines()):
             assert line == "…" or line in printed, f"{words}: not printed, or not in this order: {line}"

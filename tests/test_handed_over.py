@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from command import run_command
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.scoring import aggregate
@@ -61,9 +61,7 @@ def rows(n: int = 12, **more: object) -> list[dict[str, object]]:
 
 
 def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "NLGAUGE_STORE": str(cwd / "store.sqlite"), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "nlgauge", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, check=False)
+    return run_command(*words, cwd=cwd, NLGAUGE_STORE=str(cwd / "store.sqlite"), NO_COLOR="1")
 
 
 def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path, own: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.design.label_sampling import combined_probability
 
@@ -70,22 +69,7 @@ def drawn(data):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_from_no_label_to_an_estimate(outputs, tmp_path, tool):
     file = tmp_path / f"tasks.{'csv' if tool == 'csv' else 'json'}"
-    argv = [
-        sys.executable,
-        "-m",
-        "nlgauge",
-        "label",
-        str(outputs),
-        "--budget",
-        "36",
-        "--aspect",
-        "quality",
-        "--tool",
-        tool,
-        "-o",
-        str(file),
-    ]
-    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    result = run_command("label", outputs, "--budget", 36, "--aspect", "quality", "--tool", tool, "-o", file)
     assert result.returncode == 0, result.stderr
     assert "judge" not in file.read_text()  # who labels does not see scores
     data = ng.load(outputs, labels=answered(file, tool))
@@ -195,10 +179,8 @@ def test_a_draw_says_what_it_will_save_before_people_label():
 
 
 def test_a_long_draw_shows_its_first_rows_and_where_the_others_are(outputs, tmp_path):
-    argv = [sys.executable, "-m", "nlgauge", "label", str(outputs), "-n", "40"]
     shown, whole = (
-        subprocess.run([*argv, *more], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-        for more in (["-o", "tasks.csv"], [])
+        run_command("label", outputs, "-n", 40, *more, cwd=tmp_path).stdout for more in (["-o", "tasks.csv"], [])
     )
     assert "… and 35 more in tasks.csv" in shown and "more in" not in whole
     assert len(whole.splitlines()) > len(shown.splitlines()) + 30

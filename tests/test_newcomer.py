@@ -5,15 +5,14 @@ and output.
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command import run_command
 
 REPO = Path(__file__).resolve().parent.parent
 PAGE = (REPO / "docs" / "howto" / "extend.md").read_text(encoding="utf-8")
@@ -40,10 +39,7 @@ def files() -> dict[str, str]:
 
 def run(words: list[str], folder: Path, **environment: str) -> str:
     """What `nlgauge` answers on stdout."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nlgauge", *words], cwd=folder, check=False, capture_output=True, text=True,
-        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1", **environment},
-    )  # fmt: skip
+    done = run_command(*words, cwd=folder, **{"COLUMNS": "160", "NO_COLOR": "1", **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout
 

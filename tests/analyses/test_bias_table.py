@@ -10,6 +10,7 @@ import pytest
 from bench.bias import CLEAN, DEFECTS, BiasWorld, drawn
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.analyses.judges.bias import SENTENCES, bias
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.estimation.judge_bias import Ratings, feature_effects, rater_products
@@ -113,14 +114,12 @@ def test_without_scores_or_ratings_one_line_says_what_is_missing() -> None:
 
 def test_the_command_prints_what_the_function_says(tmp_path: Path) -> None:
     import json
-    import subprocess
-    import sys
 
     data = drawn(DEFECTS["length"], 300, np.random.default_rng(0))
     path = tmp_path / "judged.jsonl"
     ng.export(data, path)
-    done = subprocess.run([sys.executable, "-m", "nlgauge", "bias", str(path), "--family", "gpt-*=judge", "-f", "json"],
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    done = run_command("bias", path, "--family", "gpt-*=judge", "-f", "json")
+    assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tables"][0]["rows"]
     assert {(r["aspect"], r["measure"]) for r in rows if r["verdict"] == "found"} >= {("helpful", "length")}
 

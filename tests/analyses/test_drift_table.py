@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from bench.drift import CHANGES, two_runs
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.analyses.judges.drift import drift
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.estimation.judge_shift import agreements, anchors_needed, shifts
@@ -269,8 +268,7 @@ def test_exit_codes_say_no_shift_shift_and_cannot_tell(tmp_path: Path) -> None:
     lowest = np.argsort(base, kind="stable")[:30]
     pl.DataFrame({"id": lowest, "judge": base[lowest] + 1.0}).write_csv(tmp_path / "selected.csv")
     codes = [
-        subprocess.run([sys.executable, "-m", "nlgauge", "drift", "old.csv", f"{name}.csv", "--metric", "judge"],
-                       cwd=tmp_path, capture_output=True, check=False).returncode
+        run_command("drift", "old.csv", f"{name}.csv", "--metric", "judge", cwd=tmp_path).returncode
         for name in ("same", "lower", "other", "selected", "missing")
-    ]  # fmt: skip
+    ]
     assert codes == [0, 1, 3, 3, 2]

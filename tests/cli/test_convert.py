@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import nlgauge as ng
+from command import run_command
 
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
 
 
 def convert(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", "data", "convert", *args],
-        capture_output=True, text=True, cwd=cwd, env={**os.environ, "COLUMNS": "400"}, timeout=120, check=False,
-    )  # fmt: skip
+    return run_command("data", "convert", *args, cwd=cwd, COLUMNS="400")
 
 
 def test_an_export_becomes_the_tidy_format(tmp_path: Path) -> None:

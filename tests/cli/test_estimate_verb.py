@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import subprocess
 import sys
@@ -12,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from command import run_command
+
 PAGE = Path(__file__).parents[2] / "docs" / "estimate.md"
 
 
 def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    wide = {**os.environ, "COLUMNS": "140"}
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *words], cwd=cwd, capture_output=True, text=True, env=wide, check=False
-    )
+    return run_command(*words, cwd=cwd, COLUMNS="140")
 
 
 @pytest.fixture(scope="module")

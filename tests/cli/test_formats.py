@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command import run_command
 from nlgauge import registry
 from nlgauge.report.listing import format_rows
 
@@ -18,10 +16,7 @@ REPO = Path(__file__).resolve().parent.parent.parent
 
 
 def nlgauge(*args: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args],
-        capture_output=True, text=True, env={**os.environ, "COLUMNS": "400"}, timeout=120, check=False,
-    )  # fmt: skip
+    done = run_command(*args, COLUMNS="400")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

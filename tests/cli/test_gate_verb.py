@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.errors import NameUnknown, NeedsMissing
 
 
@@ -136,20 +135,7 @@ def test_a_limit_that_cannot_be_meant_is_answered_and_not_held_against_anything(
 @pytest.mark.parametrize("labels, right, code", [(400, 0.95, 0), (400, 0.5, 1), (10, 0.9, 3)])
 def test_the_exit_code_is_the_verdict(tmp_path: Path, labels: int, right: float, code: int) -> None:
     path = answers(tmp_path, labels, right)
-    words = [
-        sys.executable,
-        "-m",
-        "nlgauge",
-        "gate",
-        str(path),
-        "--min",
-        "kappa=.6",
-        "--metrics",
-        "judge",
-        "-f",
-        "json",
-    ]
-    done = subprocess.run(words, capture_output=True, check=False, text=True, timeout=180)
+    done = run_command("gate", path, "--min", "kappa=.6", "--metrics", "judge", "-f", "json")
     assert done.returncode == code, done.stderr
     (table,) = json.loads(done.stdout)["tables"]
     assert table["facts"]["verdict"] == {0: "passed", 1: "failed", 3: "undecided"}[code]
@@ -324,15 +310,5 @@ def test_markdown_says_the_verdict_before_the_table(tmp_path: Path) -> None:
 
 
 def test_undecided_can_be_let_through(tmp_path: Path) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "nlgauge",
-        "gate",
-        str(answers(tmp_path, 10, 0.9)),
-        "--min",
-        "kappa=.6",
-        "--allow-undecided",
-    ]
-    done = subprocess.run(words, capture_output=True, check=False, text=True, timeout=180)
+    done = run_command("gate", answers(tmp_path, 10, 0.9), "--min", "kappa=.6", "--allow-undecided")
     assert done.returncode == 0 and "gate undecided" in done.stdout

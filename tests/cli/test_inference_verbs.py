@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,16 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command import run_command
 from nlgauge.cli import main
 
 FEW = ("--draws", "49")
 
 
 def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd, timeout=180,
-        env={**os.environ, "COLUMNS": "160"},
-    )  # fmt: skip
+    return run_command(*args, cwd=cwd, COLUMNS="160")
 
 
 def tables(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:

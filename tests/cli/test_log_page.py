@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from command import run_command
+
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "log.md"
 WIDE = "120"
 
@@ -22,11 +24,15 @@ def run_page(page: str, folder: Path) -> list[tuple[str, str]]:
     said = []
     for command in re.findall(r"^\$ (.+)$", page, re.M):
         program, *words = shlex.split(command)
-        argv = {"nlgauge": [sys.executable, "-m", "nlgauge"], "python": [sys.executable]}.get(program, [program])
-        done = subprocess.run(
-            [*argv, *words], cwd=folder, capture_output=True, text=True, check=True,
-            env={**os.environ, "COLUMNS": WIDE, "NO_COLOR": "1"},
-        )  # fmt: skip
+        wide = {"COLUMNS": WIDE, "NO_COLOR": "1"}
+        if program == "nlgauge":
+            done = run_command(*words, cwd=folder, **wide)
+            assert done.returncode == 0, done.stderr
+        else:
+            argv = [sys.executable if program == "python" else program, *words]
+            done = subprocess.run(
+                argv, cwd=folder, capture_output=True, text=True, check=True, env={**os.environ, **wide}
+            )
         said.append((command, done.stdout))
     return said
 

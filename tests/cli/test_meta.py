@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command import run_command
 
 CSV = "system,input,coherence,fluency,bleu,ter\n" + "".join(
     f"{s},{i},{1 + (k + i) % 5},{1 + (k * i) % 4},{0.1 * k + 0.05 * i:.2f},{0.9 - 0.1 * k:.2f}\n"
@@ -18,15 +18,7 @@ CSV = "system,input,coherence,fluency,bleu,ter\n" + "".join(
 
 
 def nlgauge(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args],
-        capture_output=True,
-        check=False,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, **env},
-        timeout=120,
-    )
+    return run_command(*args, cwd=cwd, **env)
 
 
 @pytest.fixture

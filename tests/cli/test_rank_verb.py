@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nlgauge as ng
+from command import run_command
 
 CONVERSATION = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "Because."}]
 
 
 def typed(*args: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *map(str, args)], capture_output=True, check=False, text=True, timeout=180,
-        env={**os.environ, "COLUMNS": "250"},
-    )  # fmt: skip
+    return run_command(*args, COLUMNS="250")
 
 
 def votes() -> list[tuple[str, str, str, int]]:

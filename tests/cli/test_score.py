@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +13,7 @@ from typer.testing import CliRunner
 import nlgauge as ng
 from nlgauge.cli import build
 from nlgauge.errors import NlgaugeError
+from command import run_command
 
 ROWS = [
     {"system": "A", "input": "1", "output": "The hotel is near the park.", "source": "inform(near=park)"},
@@ -25,10 +24,7 @@ ROWS = [
 
 
 def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd,
-        env={**os.environ, "COLUMNS": "200"}, timeout=300,
-    )  # fmt: skip
+    return run_command(*args, cwd=cwd, COLUMNS="200")
 
 
 @pytest.fixture

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
+
+from command import run_command
 
 REPO = Path(__file__).resolve().parents[2]
 PAGE = (REPO / "docs" / "spans.md").read_text(encoding="utf-8")
 
 
 def nlgauge(*words: str, folder: Path = REPO / "examples") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *words], cwd=folder, check=False, capture_output=True, text=True,
-        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
-    )  # fmt: skip
+    return run_command(*words, cwd=folder, COLUMNS="160", NO_COLOR="1")
 
 
 def test_the_example_prints_what_the_page_shows() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 
@@ -50,14 +50,7 @@ def test_every_look_at_the_test_part_is_written_down_and_said(tmp_path: Path) ->
     table(tmp_path / "a.csv", 120)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "nlgauge", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=180,
-        )
+        done = run_command(*words, cwd=tmp_path)
         assert done.returncode in (0, 1, 3), done.stderr
         return done
 

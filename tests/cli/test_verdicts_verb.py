@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command import run_command
+
 
 def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd, timeout=180,
-        env={**os.environ, "COLUMNS": "160"},
-    )  # fmt: skip
+    return run_command(*args, cwd=cwd, COLUMNS="160")
 
 
 @pytest.fixture(scope="module")

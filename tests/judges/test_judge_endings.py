@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -13,17 +12,19 @@ from typing import Any
 
 import pytest
 
+from command import run_command
+
 Serve = Callable[..., Any]
 NLGAUGE = [sys.executable, "-c", "from nlgauge.cli import main; main()"]
 KEYS = ("NLGAUGE_API_KEY", "OPENAI_API_KEY", "NLGAUGE_BASE_URL", "OPENAI_BASE_URL", "NLGAUGE_MODEL")
 
 
 def nlgauge(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {k: v for k, v in os.environ.items() if k not in KEYS}
-    env |= {"NLGAUGE_STORE": str(folder / "store.sqlite"), "NO_COLOR": "1", **environment}
-    return subprocess.run(
-        [*NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=env, check=False, stdin=subprocess.DEVNULL
-    )  # fmt: skip
+    own = {"NLGAUGE_STORE": str(folder / "store.sqlite"), "NO_COLOR": "1"}
+    with pytest.MonkeyPatch.context() as patch:
+        for key in KEYS:
+            patch.delenv(key, raising=False)
+        return run_command(*words, cwd=folder, **{**own, **environment})
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from command import run_command
+
 Serve = Callable[..., Any]
 NLGAUGE = [sys.executable, "-c", "from nlgauge.cli import main; main()"]
 
@@ -29,8 +31,8 @@ def rows(n: int) -> str:
 
 
 def nlgauge(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "NLGAUGE_STORE": str(folder / "store.sqlite"), "NO_COLOR": "1", **environment}
-    return subprocess.run([*NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=env, check=False)
+    own = {"NLGAUGE_STORE": str(folder / "store.sqlite"), "NO_COLOR": "1"}
+    return run_command(*words, cwd=folder, **{**own, **environment})
 
 
 @pytest.fixture

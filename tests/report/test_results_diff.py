@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from command import run_command
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
 from nlgauge.data.load import load
@@ -208,9 +208,7 @@ def test_an_unknown_metric_suggests_the_nearest(tmp_path: Path, old: list[float]
 
 
 def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd, timeout=120
-    )
+    return run_command(*args, cwd=cwd)
 
 
 def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
 from nlgauge.report.results import results_of, verdicts_of
 from nlgauge.report.sections import Run
@@ -128,9 +127,7 @@ def test_the_command_ends_with_the_documented_codes(tmp_path: Path, people: list
     coin = written(tmp_path / "coin.json", table(judge(people, 0, 2), people))
     numbers = written(tmp_path / "numbers.json", table(np.linspace(0, 1, ROWS).tolist(), people))
     for old, new, code in ((good, good, 0), (good, coin, 1), (good, numbers, 2)):
-        done = subprocess.run(
-            [sys.executable, "-m", "nlgauge", "diff", old, new], check=False, capture_output=True, text=True
-        )
+        done = run_command("diff", old, new)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
 

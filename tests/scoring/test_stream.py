@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring import aggregate
 from nlgauge.scoring import stream as stream_module
@@ -271,10 +270,7 @@ def test_the_command_scores_in_batches_and_says_what_it_wrote(tmp_path: Path) ->
     write(tmp_path / "outputs.jsonl", rows())
 
     def score(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "nlgauge", "score", "outputs.jsonl", "-f", "json", *options], cwd=tmp_path,
-            capture_output=True, check=False, text=True, timeout=300, env={**os.environ, "COLUMNS": "200"},
-        )  # fmt: skip
+        return run_command("score", "outputs.jsonl", "-f", "json", *options, cwd=tmp_path, COLUMNS="200")
 
     run = score("-m", "bleu,ter", "--batch", "7", "-o", "scores.csv")
     assert run.returncode == 0, run.stderr
