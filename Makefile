@@ -1,5 +1,6 @@
 # make demo   a virtual environment, the package, the built-in example, and where its report is
 # make test   everything that checks the code, as CI runs it
+# make test-all   the same and the tests marked long: long statistical runs, repeats of scoring with a model
 # make peers   other people's programs of metrics, which tests/parity runs beside ours (part of make test)
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
@@ -24,17 +25,20 @@ KERNEL_TESTS := tests/kernels/test_kinds.py tests/kernels/test_stress.py tests/s
   tests/metrics/test_lepor.py tests/metrics/test_extractive.py
 # An error inside a kernel cannot be raised where the interpreter was let go: it must fail the test that saw it.
 FUZZ_KERNELS := --target kernel --runs 1000 --workers $(WORKERS)
-ON_KERNELS := -m "not slow" -W error::pytest.PytestUnraisableExceptionWarning $(KERNEL_TESTS)
+ON_KERNELS := -m "not slow and not long" -W error::pytest.PytestUnraisableExceptionWarning $(KERNEL_TESTS)
 
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test peers test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: demo test test-all peers test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
 
 test: $(VENV)/kernels.stamp peers packages lint types checked
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5 -m "not long"
+
+test-all: $(VENV)/kernels.stamp peers packages lint types checked
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
 
 # The tests and the fuzz targets of the kernels on a build that checks bounds and overflow.
@@ -54,12 +58,12 @@ sanitize: $(VENV)/test.stamp $(KERNELS)
 
 # Every metric, every analysis and everything that has a kernel, 50 times with 1, 2 and 8 threads: the same bits each time.
 stress: $(VENV)/kernels.stamp
-	$(BIN)/pytest -q -p no:xdist -m slow tests/kernels/test_stress.py tests/metrics/test_workers.py
+	$(BIN)/pytest -q -p no:xdist -m "slow or long" tests/kernels/test_stress.py tests/metrics/test_workers.py
 	NLGAUGE_STRESS_ROUNDS=50 $(BIN)/pytest -q -p no:xdist tests/test_analyses_stress.py
 
 # Without what takes long.
 test-fast: $(VENV)/kernels.stamp
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow and not long"
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -104,7 +108,7 @@ dist: $(VENV)/tools.stamp
 # Nothing uncommitted, one version everywhere and in the changelog, then the files and the tag. DRY=1 says what would stop a release.
 release:
 	$(PYTHON) tools/release.py check $(if $(DRY),--dry)
-	$(if $(DRY),,$(MAKE) test)
+	$(if $(DRY),,$(MAKE) test-all)
 	$(MAKE) dist sbom
 	$(PYTHON) tools/release.py tag $(if $(DRY),--dry)
 

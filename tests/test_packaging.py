@@ -205,6 +205,24 @@ def test_every_package_that_ci_installs_by_name_is_pinned() -> None:
     assert wanted - pinned <= {"nlgauge", "nlgauge-papers", "setuptools", "cython"}  # itself, and what builds it
 
 
+def test_the_oldest_versions_are_those_of_pyproject() -> None:
+    said = subprocess.run([sys.executable, REPO / "tools" / "minimum.py"], capture_output=True, text=True, check=True)
+    written = (REPO / "constraints-minimum.txt").read_text(encoding="utf-8")
+    assert said.stdout == written, "run: python tools/minimum.py > constraints-minimum.txt"
+
+
+def test_the_workflows_are_yaml_and_name_files_that_exist() -> None:
+    yaml = pytest.importorskip("yaml")
+    for path in (REPO / ".github" / "workflows").glob("*.yml"):
+        jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+        assert all(job["timeout-minutes"] and job["steps"] and job["runs-on"] for job in jobs.values()), path.name
+        runs = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+        for word in " ".join(runs).replace("@", " ").split():
+            assert not word.endswith(".txt") or (REPO / word).is_file(), f"{path.name}: {word}"
+    for line in (REPO / "tests" / "without_extras.txt").read_text(encoding="utf-8").splitlines():
+        assert (REPO / line.removeprefix("--ignore=")).exists(), line
+
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -23,7 +23,7 @@ from nlgauge.stats.ranking.consensus import Votes, kemeny
 from nlgauge.stats.resampling.bootstrap import bootstrap
 from nlgauge.stats.tests.permutation import permutation_pairs
 
-ROUNDS = [2, pytest.param(50, marks=pytest.mark.slow)]
+ROUNDS = [2, pytest.param(50, marks=pytest.mark.long)]
 RNG = np.random.default_rng(4)
 Z = np.round(RNG.normal(size=(6, 40)), 1)
 X = Z + RNG.normal(size=(4, 6, 40))

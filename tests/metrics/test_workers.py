@@ -66,7 +66,7 @@ def able() -> list[Metric]:
     return found
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(50, marks=pytest.mark.long)])
 @pytest.mark.parametrize("workers", [2, WORKERS])
 def test_every_run_with_several_workers_gives_the_scores_of_one(hasty: None, workers: int, rounds: int) -> None:
     metrics = able()

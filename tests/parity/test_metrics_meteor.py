@@ -47,7 +47,8 @@ class Jar:
             options[3:6] = ["exact stem synonym paraphrase", "-w", "1.0 0.6 0.8 0.6", "-a", str(table)]
         self.table = table
         self.process = subprocess.Popen(
-            ["java", "-jar", "-Xmx2G", str(program()), "-", "-", "-stdio", *options], text=True,
+            # One thread for garbage and a quick compiler: the program lives for seconds.
+            ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", "-Xmx2G", str(program()), "-", "-", "-stdio", *options], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -38,15 +38,15 @@ def test_response_length_correlates_as_in_the_paper(sets: Sets, row: dict) -> No
     [
         ("usr-persona", "groundedness", "paper", 0.716),
         ("usr-persona", "groundedness", "chosen", 0.779),
-        ("usr-topical", "groundedness", "paper", 0.513),
-        ("usr-topical", "groundedness", "chosen", 0.478),
+        pytest.param("usr-topical", "groundedness", "paper", 0.513, marks=pytest.mark.long),
+        pytest.param("usr-topical", "groundedness", "chosen", 0.478, marks=pytest.mark.long),
         ("usr-persona", "engagingness", "paper", 0.553),
         ("usr-persona", "engagingness", "chosen", 0.640),
-        ("usr-topical", "engagingness", "paper", 0.485),
-        ("usr-topical", "engagingness", "chosen", 0.542),
+        pytest.param("usr-topical", "engagingness", "paper", 0.485, marks=pytest.mark.long),
+        pytest.param("usr-topical", "engagingness", "chosen", 0.542, marks=pytest.mark.long),
         ("yelp", "preservation", "paper", 0.523),
         ("yelp", "preservation", "chosen", 0.526),
-        ("qags-cnndm", "consistency", "paper", 0.697),
+        pytest.param("qags-cnndm", "consistency", "paper", 0.697, marks=pytest.mark.long),  # long articles
     ],
 )
 def test_embedding_matching_agrees_with_people_as_recorded(
@@ -57,7 +57,7 @@ def test_embedding_matching_agrees_with_people_as_recorded(
     assert correlations(sets, case, draws=0, seed=0)["pearson"] == pytest.approx(recorded, abs=0.002)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_settings_of_groundedness_are_what_the_rule_chooses(sets: Sets) -> None:
     """The other tasks take minutes: nlgauge reproduce deng2021 choice."""
     pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")

@@ -13,6 +13,7 @@ from nlgauge_papers.deng2021.trained import Read, measured
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
+LONG = pytest.mark.long  # reads 3,500 pairs of texts with the encoder; one set stays in `make test`
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +34,14 @@ def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
         ("usr-persona", "engagingness", "D", "paper", 0.557),
         ("usr-persona", "engagingness", "D", "chosen", 0.637),
         ("usr-persona", "engagingness", "R", "paper", 0.475),
-        ("usr-topical", "groundedness", "D", "paper", 0.521),
-        ("usr-topical", "groundedness", "R", "chosen", 0.517),
-        ("usr-topical", "engagingness", "D", "chosen", 0.587),
-        ("usr-topical", "engagingness", "R", "paper", 0.427),
-        ("yelp", "preservation", "D", "paper", 0.524),
-        ("yelp", "preservation", "R", "chosen", 0.520),
-        ("qags-xsum", "consistency", "D", "paper", 0.210),
-        ("qags-xsum", "consistency", "R", "paper", 0.146),
+        pytest.param("usr-topical", "groundedness", "D", "paper", 0.521, marks=LONG),
+        pytest.param("usr-topical", "groundedness", "R", "chosen", 0.517, marks=LONG),
+        pytest.param("usr-topical", "engagingness", "D", "chosen", 0.587, marks=LONG),
+        pytest.param("usr-topical", "engagingness", "R", "paper", 0.427, marks=LONG),
+        pytest.param("yelp", "preservation", "D", "paper", 0.524, marks=LONG),
+        pytest.param("yelp", "preservation", "R", "chosen", 0.520, marks=LONG),
+        pytest.param("qags-xsum", "consistency", "D", "paper", 0.210, marks=LONG),
+        pytest.param("qags-xsum", "consistency", "R", "paper", 0.146, marks=LONG),
     ],
 )
 def test_trained_aligners_agree_with_people_as_recorded(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nlgauge_papers import Sources
+from nlgauge_papers.gao2025 import judge_measures
 from nlgauge_papers.gao2025.judge_families import RELEASED, JudgedSet, judged
-from nlgauge_papers.gao2025.judge_measures import study
 from nlgauge_papers.gao2025.judge_scores import Score, write_scores
 
 
@@ -31,8 +31,9 @@ def test_nine_judges_on_twelve_systems_and_a_hundred_documents(released: JudgedS
 
 
 def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
-    sources: Sources, released: JudgedSet, tmp_path: Path
+    sources: Sources, released: JudgedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(judge_measures, "GROUPS", 3)  # of documents; ten take three times as long
     people = released.data.panel("coherence")
     inputs = people.inputs[:12]
     scores = [
@@ -44,7 +45,9 @@ def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
     ]
     scores.append(Score("mine", "a", "1-5", "T=0", "M99", inputs[0], "coherence", 3.0))
     write_scores(scores, tmp_path / "mine.csv")
-    tables = {t.kind: t for t in study(sources, scores=str(tmp_path / "mine.csv"), draws=20, shipped=False)}
+    tables = {
+        t.kind: t for t in judge_measures.study(sources, scores=str(tmp_path / "mine.csv"), draws=20, shipped=False)
+    }
     rows = [row for row in tables["judge-measures"] if row["family"] == "mine"]
     assert len(rows) == 24 and {row["n"] for row in rows} == {3}
     assert any("other outputs or aspects, left out: 1" in note for note in tables["judge-measures"].notes)
