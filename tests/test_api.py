@@ -4,6 +4,7 @@ out.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable
@@ -122,12 +123,17 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
 }
 
 
+@functools.cache
+def answered(name: str) -> ng.Table:
+    """The table of an analysis on data that it answers, computed once for all tests of a process."""
+    made, options = MORE.get(name, (ng.example, {}))
+    chosen = ng.select(made(), by=options.get("by"), metrics=options.get("metrics"))
+    return chosen.analyse(name, **{k: v for k, v in options.items() if k not in ("by", "metrics")})
+
+
 @pytest.mark.parametrize("name", registry.names("analysis"))
 def test_every_analysis_runs_through_the_door(name: str) -> None:
-    made, options = MORE.get(name, (ng.example, {}))
-    by = options.get("by")
-    chosen = ng.select(made(), by=by, metrics=options.get("metrics"))
-    table = chosen.analyse(name, **{k: v for k, v in options.items() if k not in ("by", "metrics")})
+    table = answered(name)
     assert isinstance(table, ng.Table)
     assert len(table)
     assert table.kind == name

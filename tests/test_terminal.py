@@ -16,7 +16,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.session import Selection
 from nlgauge.table import Layout, Table, joined
 from nlgauge.terminal import shown
-from test_api import MORE
+from test_api import answered
 
 LONG = [
     "bleurt-0.2", "bertscore(model='microsoft/deberta-xlarge-mnli',layer=40)", "comet-22_wmt22-comet-da",
@@ -80,9 +80,7 @@ def check(table: Table, width: int) -> None:
 @pytest.mark.parametrize("name", registry.names("analysis"))
 def test_every_analysis_prints_whole_words_at_80_120_and_200_columns(name: str, kind: str) -> None:
     if kind == "example":  # where each analysis has data and options that it can answer
-        made, options = MORE.get(name, (ng.example, {}))
-        chosen = {k: options.get(k) for k in ("by", "metrics")}
-        table = ng.select(made(), **chosen).analyse(name, **{k: v for k, v in options.items() if k not in chosen})
+        table = answered(name)
     else:
         try:
             table = selection(kind).analyse(name)

@@ -26,7 +26,21 @@ def program() -> Iterator[Program]:
     folder = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "meteor"
     if shutil.which("java") is None or not (folder / "data" / "paraphrase-en.gz").is_file():
         pytest.skip("java, or METEOR's paraphrase table, is not there")
-    command = ["java", "-Xmx1500M", "-jar", "meteor-1.5.jar", "-", "-", "-stdio", "-l", "en", "-norm"]
+    # One thread for garbage and a quick compiler: the program lives for seconds.
+    command = [
+        "java",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xmx1500M",
+        "-jar",
+        "meteor-1.5.jar",
+        "-",
+        "-",
+        "-stdio",
+        "-l",
+        "en",
+        "-norm",
+    ]
     with subprocess.Popen(
         command, cwd=folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
