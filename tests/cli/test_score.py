@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import nlgauge as ng
+from command import run_command
 from nlgauge.cli import build
 from nlgauge.errors import NlgaugeError
-from command import run_command
 
 ROWS = [
     {"system": "A", "input": "1", "output": "The hotel is near the park.", "source": "inform(near=park)"},
