@@ -22,7 +22,7 @@ KERNEL_TESTS := tests/kernels/test_kinds.py tests/kernels/test_stress.py tests/s
   tests/stats/test_consensus.py tests/stats/test_permutation.py tests/stats/test_bootstrap.py \
   tests/metrics/test_metric_kernels.py tests/metrics/test_tokens.py tests/metrics/test_ter.py tests/metrics/test_meteor.py tests/metrics/test_paraphrases.py \
   tests/metrics/test_rouge.py tests/metrics/test_bleu.py tests/metrics/test_cider.py tests/metrics/test_nist.py \
-  tests/metrics/test_lepor.py tests/metrics/test_extractive.py
+  tests/papers/test_lepor.py tests/metrics/test_extractive.py
 # An error inside a kernel cannot be raised where the interpreter was let go: it must fail the test that saw it.
 FUZZ_KERNELS := --target kernel --runs 1000 --workers $(WORKERS)
 ON_KERNELS := -m "not slow and not long" -W error::pytest.PytestUnraisableExceptionWarning $(KERNEL_TESTS)
