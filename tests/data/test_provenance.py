@@ -74,6 +74,8 @@ def test_a_researchers_table_is_answered_with_the_assumption_stated(tmp_path: Pa
     assert report.answer.warnings[0] == said
     assert "assumed human" in report.answer.aspects[0].sentences[""]
     assert said in report.results.read_text() and "Assuming that" in report.path.read_text()
+    assert "rated by people (assumed) on coherence" in report.path.read_text()
+    assert "rated by people on coherence" not in report.path.read_text()
 
 
 def test_a_declared_rating_is_no_assumption(tmp_path: Path) -> None:

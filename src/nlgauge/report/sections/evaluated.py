@@ -58,7 +58,7 @@ def judged_words(run: Run) -> str:
         by = [f"{n:,} times by {who}" for n, who in ((people, data.rated_by), (models, some(sorted(data.models)))) if n]
         return f"compared two at a time: {' and '.join(by)}"
     return (
-        f"rated by {data.rated_by} on {some(run.aspects, 6)}, scored by "
+        f"rated by {data.rated_by}{' (assumed)' if data.assumed else ''} on {some(run.aspects, 6)}, scored by "
         f"{count(len(run.source.metrics or data.metrics), 'metric')}; {_holes(data)}"
     )
 
