@@ -49,7 +49,7 @@ def command(
     prompts: Annotated[Path | None, ask("--prompts", "Folder of templates (.txt, .md) or tasks (.yaml): try each on "
                                                      "the tuning part and say which is best.")] = None,
     test: Annotated[float, ask("--test", "With --prompts: share of the inputs kept out, where FILE is not parted by "
-                                         "`split`.")] = 0.45,
+                                         "`data split`.")] = 0.45,
     aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by "
                                                         "default.")] = None,
     setting: Annotated[list[str] | None, ask("--setting", "Scale, draws and temperature by name, where the task has "
