@@ -16,7 +16,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from nlgauge.engines_ray import Ray
 from nlgauge.errors import NlgaugeError
+from nlgauge.options import option
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -29,7 +31,8 @@ class Engine(Protocol):
     """`far`: jobs leave this process, so they must be small and hold no open file."""
 
     @property
-    def far(self) -> bool: ...
+    def far(self) -> bool:
+        """Whether jobs leave this process."""
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
         """The results, in the order of the jobs.
@@ -51,6 +54,7 @@ class Local:
     far: ClassVar[bool] = False
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
+        """Run the jobs on threads and give their results in the order of the jobs."""
         threads = 1 if alone else self.threads or os.cpu_count() or 1
         if threads == 1:
             yield from map(work, jobs)
@@ -79,10 +83,8 @@ def engine_of(name: str = "local", address: str | None = None) -> Engine:
         raise NlgaugeError(f"no engine '{name}'; use {' or '.join(NAMES)}.")
     if name == "local":
         if address is not None:
-            raise NlgaugeError(f"--address {address}: only --engine ray has an address.")
+            raise NlgaugeError(f"{option('address', address)}: only {option('engine', 'ray')} has an address.")
         return Local()
-    from nlgauge.engines_ray import Ray
-
     return Ray(address)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from nlgauge.errors import NeedsMissing, NlgaugeError, first_line
+from nlgauge.options import option
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -51,9 +52,10 @@ class Ray:
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("ray") is None:
-            raise NeedsMissing("--engine ray needs the extra 'ray': pip install \"nlgauge[ray]\"")
+            raise NeedsMissing(f"{option('engine', 'ray')} needs the extra 'ray': pip install \"nlgauge[ray]\"")
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
+        """Run the jobs as Ray tasks and give their results in the order of the jobs; lost tasks begin again."""
         if not (listed := list(jobs)):
             return
         ray, self.used = self._ray, self.used + 1
@@ -116,12 +118,15 @@ class Ray:
         try:
             with _silent():
                 ray.init(
-                    address=self.address or "local", log_to_driver=False, logging_level=logging.ERROR,
-                    runtime_env={"env_vars": told} if told else None, **here,
-                )  # fmt: skip
+                    address=self.address or "local",
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    runtime_env={"env_vars": told} if told else None,
+                    **here,
+                )
         except Exception as error:  # Ray raises it bare when a machine is too busy to start it
             where = self.address or "this machine"
-            raise NlgaugeError(f"--engine ray: no cluster at {where} ({first_line(error)}).") from None
+            raise NlgaugeError(f"{option('engine', 'ray')}: no cluster at {where} ({first_line(error)}).") from None
         # Ray tells of each lost worker on stdout, where a table is expected; it has no public switch for that.
         importlib.import_module("ray._private.worker").__dict__["_worker_logs_enabled"] = False
 
@@ -132,7 +137,7 @@ class Ray:
             try:
                 socket.create_connection((host.strip("[]"), int(port)), timeout=REACH).close()
             except (OSError, OverflowError) as error:
-                raise NlgaugeError(f"--address {self.address}: nobody listens there ({error}).") from None
+                raise NlgaugeError(f"{option('address', self.address)}: nobody listens there ({error}).") from None
 
     def _has(self, what: str) -> int:
         return int(self._ray.cluster_resources().get(what, 0 if what == "GPU" else 1))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
-from nlgauge.table import Table, is_number
+if TYPE_CHECKING:
+    from nlgauge.table import Table
 
 
 def html(table: Table) -> str:
-    """
+    """Return the table as HTML.
+
+    >>> from nlgauge.table import Table
     >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}])).split("\\n")[-3]
     '<tr><td style="text-align:left">&lt;a&gt;</td><td style="text-align:right">.500</td></tr>'
     """
     header, body = table.grid()
-    right = [i > 0 and all(is_number(cells[i]) for cells in body) for i in range(len(header))]
+    right = [i > 0 and all(cells[i].is_number for cells in body) for i in range(len(header))]
     lines = [f"<p><strong>{escape(text)}</strong></p>" for text in table.headlines]
     lines += [f'<p style="margin:1em 0 0"><strong>{escape(table.title)}</strong></p>', "<table>", "<thead>"]
     lines += [_row("th", [(head, False) for head in header], right), "</thead>", "<tbody>"]

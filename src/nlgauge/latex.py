@@ -24,13 +24,28 @@ MATHS = {
     "≠": "neq", "≺": "prec", "⇔": "Leftrightarrow", "∩": "cap", "·": "cdot", "⌊": "lfloor", "⌋": "rfloor", "√": "surd",
 }  # fmt: skip
 SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "−": "$-$", "…": r"\dots{}", "†": r"\textsuperscript{\textdagger}", "‡": r"\textsuperscript{\textdaggerdbl}",
-    "\n": " ", **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "–": "--",
+    "−": "$-$",
+    "…": r"\dots{}",
+    "†": r"\textsuperscript{\textdagger}",
+    "‡": r"\textsuperscript{\textdaggerdbl}",
+    "\n": " ",
+    **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
     **{sign: f"$_{place}$" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{sign: f"$^{place}$" for place, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-}  # fmt: skip
+}
 
 
 def latex(table: Table) -> str:
@@ -69,9 +84,12 @@ def latex(table: Table) -> str:
     said = [table.title + ".", *table.headlines, table.method, *table.answers, *table.notes, *legend]
     caption = " ".join(_tex(text) for text in said if text)
     lines += [
-        r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", rf"  \label{{tab:{_slug(table.title)}}}",
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        rf"  \caption{{{caption}}}",
+        rf"  \label{{tab:{_slug(table.title)}}}",
         rf"\end{{{place}}}",
-    ]  # fmt: skip
+    ]
     return "\n".join(lines) + "\n"
 
 

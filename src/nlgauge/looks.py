@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from nlgauge.errors import Note
+
 
 def log_of(path: str | Path) -> Path:
     return Path(f"{path}.looks.jsonl")
@@ -32,5 +34,8 @@ def look(path: str | Path) -> str:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         n = sum(1 for _ in log.open(encoding="utf-8"))
     except OSError as error:
-        return f"a test part, and this look could not be written to {log.name} ({error.strerror})"
-    return f"a test part, look number {n} ({log.name}): what you change because of it makes its numbers less honest"
+        return Note(f"a test part, and this look could not be written to {log.name} ({error.strerror})", "look")
+    return Note(
+        f"a test part, look number {n} ({log.name}): what you change because of it makes its numbers less honest",
+        "look",
+    )

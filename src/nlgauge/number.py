@@ -16,7 +16,23 @@ def missing(value: Any) -> bool:
 
 
 def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign: bool = False) -> str:
-    """
+    """Format a number as journals print correlations, without the zero before the point.
+
+    Parameters
+    ----------
+    value : float or None
+    decimals : int, default 3
+    missing : str, default '–'
+        What stands for None and NaN.
+    sign : bool, default False
+        Print the sign of a positive number too.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> number(0.5234), number(-0.1, 2), number(1.0, 2), number(10.5, 1), number(0.25, 2, sign=True), number(None)
     ('.523', '-.10', '1.00', '10.5', '+.25', '–')
     """
@@ -43,8 +59,19 @@ def is_p(column: str) -> bool:
 
 
 def interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
-    """A value with its interval, where there is one.
+    """Format a value with its interval, where there is one.
 
+    Parameters
+    ----------
+    value, low, high : float or None
+    decimals : int, default 3
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> interval(0.523, 0.47, 0.57, 2), interval(0.523, None, None)
     ('.52 [.47 .57]', '.523')
     """
@@ -63,8 +90,18 @@ def row_interval(row: Mapping[str, Any], decimals: int = 2) -> str:
 
 
 def starred(value: float, p: float, level: float) -> str:
-    """A value as tables print it, with a star where it is significant.
+    """Format a value with a star where it is significant.
 
+    Parameters
+    ----------
+    value, p, level : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> starred(-0.21, 0.01, 0.05), starred(0.3, 0.2, 0.05), starred(math.nan, math.nan, 0.05)
     ('-.21*', '.30', '–')
     """
@@ -72,7 +109,19 @@ def starred(value: float, p: float, level: float) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """
+    """Format a share in percent.
+
+    Parameters
+    ----------
+    share : float
+    decimals : int, default 0
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> percent(0.257), percent(0.0512, 1)
     ('26%', '5.1%')
     """

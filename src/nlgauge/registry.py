@@ -48,7 +48,20 @@ _found: dict[str, dict[str, Any]] = {kind: {} for kind in FOLDERS}
 
 
 def register(kind: str, name: str, *, only: str = "") -> Callable[[T], T]:
-    """Decorator: make a function or class known under `name`. `only` names what it is for, as `names` reads it."""
+    """Make a function or class known by name.
+
+    Parameters
+    ----------
+    kind : {'reader', 'metric', 'analysis', 'figure', 'section'}
+    name : str
+    only : str, optional
+        Of a reader: the kinds of files it knows (`Peek.kind`).
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
 
     def keep(thing: T) -> T:
         known = _found[kind].setdefault(name, thing)
@@ -128,8 +141,19 @@ def own_file(error: BaseException) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """' Did you mean …?' with the nearest known names, or nothing.
+    """Return ' Did you mean …?' with the nearest known names, or nothing.
 
+    Parameters
+    ----------
+    name : str
+    known : collection of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> did_you_mean("bertscor", ["bleu", "bertscore"])
     " Did you mean 'bertscore'?"
     """

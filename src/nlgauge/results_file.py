@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import DataError
+from nlgauge.options import call
 from nlgauge.writing import write_whole
 
-SCHEMA = "nlgauge-results/2"
+SCHEMA_VERSION = 3  # a change that breaks readers of the file adds one
 
 
 def write_results(path: Path, results: dict[str, Any]) -> Path:
+    """Write a results file, whole or not at all."""
+    """Write results as JSON, whole or not at all; return the path."""
     write_whole(path, json.dumps(results, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
 
@@ -25,11 +28,11 @@ def read_results(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: {error.strerror or 'cannot be read'}.") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not JSON ({error}).") from None
-    schema = found.get("schema") if isinstance(found, dict) else None
-    if schema != SCHEMA:
+    version = found.get("schema_version") if isinstance(found, dict) else None
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise DataError(
-            f"{path}: not a results file of this version of `nlgauge run` (schema {schema!r}, expected "
-            f"{SCHEMA!r}); run it again."
+            f"{path}: not a results file of this version of nlgauge (schema_version: found {version!r}, expected "
+            f"{SCHEMA_VERSION}); write it again with {call('run FILE')}."
         )
     values = found.get("per_input")
     if (
@@ -50,6 +53,8 @@ def read_results(path: Path) -> dict[str, Any]:
 
 
 def is_results(path: Path) -> bool:
-    """Whether a .json is the results of a run, of this or another version, and not data."""
+    """Whether a .json file is the results of a run, of this or another version, and not data."""
+    if path.name.endswith(".results.json"):
+        return True
     with path.open(encoding="utf-8", errors="replace") as file:
-        return '"nlgauge-results/' in file.read(200)
+        return '"schema_version"' in file.read(200)

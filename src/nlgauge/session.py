@@ -1,4 +1,4 @@
-"""Selection: a Dataset and what of it was asked for. Commands, report and Python run analyses through it.
+"""Session: a Dataset and what of it was asked for. Commands, report and Python run analyses through it.
 
 It computes each answer once, keeps what could not be computed as data, and reports progress to a callback.
 """
@@ -32,7 +32,7 @@ Part = tuple[Group, str, Callable[[], Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Selection(Choice):
+class Session(Choice):
     """A Dataset and what of it was asked for; it runs analyses and remembers what it computed.
 
     Attributes
@@ -41,18 +41,21 @@ class Selection(Choice):
         As in `Choice`.
     progress : callable, optional
         Called with the analysis, the number of steps done, and of how many.
+    source : str
+        File or published set that the data were read from, where it is known.
     not_computed : list of Refusal
         Why parts of the data were left out, of all analyses so far; `str` of one is its sentence.
 
     Examples
     --------
     >>> import nlgauge as ng
-    >>> chosen = ng.Selection(ng.example(), metrics=["unigram_f1", "random"])
-    >>> [round(row["value"], 2) for row in chosen.analyse("correlation", measures=["input/kendall"])]
+    >>> chosen = Session(ng.example(), metrics=["unigram_f1", "random"])
+    >>> [round(row["value"], 2) for row in chosen.analyze("correlate", measures=["input/kendall"])]
     [0.78, -0.08]
     """
 
     progress: Progress | None = None
+    source: str = ""
     not_computed: list[Refusal] = field(default_factory=list, init=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
     _answers: dict[str, Future[Answer]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -60,6 +63,7 @@ class Selection(Choice):
     @cached_property
     def card(self) -> list[str]:
         """What was understood of the data, in a few lines."""
+        # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.card import card
 
         return card(self.data, self.keep_people)
@@ -68,28 +72,37 @@ class Selection(Choice):
     def _choices(self) -> list[Choice]:
         """The same of every data set, beside the others."""
         return [
-            Choice(data, self.aspects, self.metrics, self.by, self.keep_people, self.aggregate, self.seed,
-                   [*self.datasets[:k], *self.datasets[k + 1 :]])
+            Choice(
+                data,
+                self.aspects,
+                self.metrics,
+                self.by,
+                self.keep_people,
+                self.aggregate,
+                self.seed,
+                [*self.datasets[:k], *self.datasets[k + 1 :]],
+            )
             for k, data in enumerate(self.datasets)
-        ]  # fmt: skip
+        ]
 
-    def declared(self) -> Selection:
+    def declared(self) -> Session:
         """The same selection, if no rating in it is only assumed to be human; else what to declare."""
+        # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.provenance import require_human
 
         for data in self.datasets:
             require_human(data.name, data.sources, self.aspects or data.aspects)
         return self
 
-    def clustered(self, column: str | None) -> Selection:
+    def clustered(self, column: str | None) -> Session:
         """The same of data whose outputs with one value of this column are not independent; as it is without one."""
         return self._with_data(lambda data: data.clustered(column)) if column else self
 
-    def with_family(self, family: str | None) -> Selection:
+    def with_family(self, family: str | None) -> Session:
         """The same of data whose systems of one family are not independent; as it is without one."""
         return self._with_data(lambda data: data.with_family(family)) if family else self
 
-    def _with_data(self, change: Callable[[Dataset], Dataset]) -> Selection:
+    def _with_data(self, change: Callable[[Dataset], Dataset]) -> Session:
         """The same of changed data. Both selections share `not_computed`: who holds the first one prints it."""
         chosen = replace(self, data=change(self.data), others=[change(data) for data in self.others])
         object.__setattr__(chosen, "not_computed", self.not_computed)
@@ -97,7 +110,7 @@ class Selection(Choice):
 
     # --- analyses ---
 
-    def analyse(self, name: str, **options: Any) -> Table:
+    def analyze(self, name: str, **options: Any) -> Table:
         """The answer in one table; groups (`by`) print as one, several aspects one after the other."""
         return joined(self.each(name, **options), self.by or ())
 
@@ -131,7 +144,7 @@ class Selection(Choice):
         return future.result()
 
     @contextmanager
-    def ahead(self, asked: Sequence[Ask]) -> Iterator[None]:
+    def prefetch(self, asked: Sequence[Ask]) -> Iterator[None]:
         """Compute these one after the other in a thread while the block runs; what was not begun by its end is left.
 
         Resampling leaves Python to its kernels, so a second core has time for what is done inside the block.
@@ -189,6 +202,7 @@ def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[P
     if run.takes in ("groups", "datasets"):
         yield {}, "", lambda: choice, {}
     elif run.takes == "panel":
+        # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.stats.correlation.profiles import profile_of
 
         if not choice.data.aspects:
@@ -198,6 +212,7 @@ def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[P
             for aspect in choice.aspects or part.data.aspects:
                 yield part.group, aspect, partial(part.panel, choice.data.aspect(aspect), canonical), {}
     else:
+        # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.comparisons import judged_aspects
 
         single = any(p.name == "aspect" for p in run.parameters)

@@ -9,6 +9,7 @@ and `cells` say how a column is headed and how its cells are written. No layout:
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import math
@@ -18,8 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.html import html
+from nlgauge.latex import latex
 from nlgauge.number import Title as Title  # noqa: PLC0414 (also for importers of this module)
 from nlgauge.number import is_p, missing, number, p_value, some
+from nlgauge.terminal import shown
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -54,9 +58,11 @@ class Layout:
         return _key(row, self.lines), _key(row, self.across)
 
     def line_text(self, line: Any) -> str:
+        """Return the name of a line."""
         return self.line(line) if self.line else _joined(line, ", ")
 
     def head(self, column: Any, counted: bool = True) -> str:
+        """Return the heading of a column, with its count where there is one."""
         count = f" ({self.counts[column]})" if counted and column in self.counts else ""
         return (self.heads.get(column) or _joined(column, " ")) + count
 
@@ -80,6 +86,7 @@ class Table:
     facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
     parts: list[Table] = field(default_factory=list)  # tables whose rows these are; people see them one by one
     answers: list[str] = field(default_factory=list)  # what the numbers say, in sentences; printed before the notes
+    exit_code: int = 0  # of a command whose answer this is: 0, or what its verdict means to a script
     groups: tuple[str, ...] = ()  # columns that tell the parts apart: the parts then print as one table
 
     def __len__(self) -> int:
@@ -90,23 +97,32 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
+        """Return the names of the columns, in the order in which rows first have them."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     # --- for machines ---
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data: rows, method, notes, facts; NaN becomes None."""
         return {
-            "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature,
-            **({"answers": self.answers} if self.answers else {}), "notes": self.notes,
-            **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
+            "analysis": self.kind,
+            "title": self.title,
+            "method": self.method,
+            "signature": self.signature,
+            **({"answers": self.answers} if self.answers else {}),
+            "notes": self.notes,
+            **({"headlines": self.headlines} if self.headlines else {}),
+            "definitions": self.definitions,
             **({"facts": _plain(self.facts)} if self.facts else {}),
             "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
-        }  # fmt: skip
+        }
 
     def to_json(self) -> str:
+        """Return the table as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def to_csv(self) -> str:
+        """Return the rows as CSV text; NaN becomes an empty cell."""
         out = io.StringIO()
         writer = csv.DictWriter(out, self.columns, lineterminator="\n")
         writer.writeheader()
@@ -114,11 +130,13 @@ class Table:
         return out.getvalue()
 
     def to_polars(self) -> polars.DataFrame:
+        """Return the rows as a polars data frame; NaN becomes null."""
         import polars as pl
 
         return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
+        """Return the rows as a pandas data frame."""
         try:
             import pandas as pd
         except ImportError:
@@ -126,6 +144,7 @@ class Table:
         return pd.DataFrame(self.rows, columns=self.columns)
 
     def to_arrow(self) -> pyarrow.Table:
+        """Return the rows as a pyarrow table; NaN becomes null."""
         try:
             import pyarrow  # noqa: F401
         except ImportError:
@@ -133,15 +152,14 @@ class Table:
         return self.to_polars().to_arrow()
 
     def plot(self, figure: str | None = None) -> Figure:
-        """The plotly figure of this table, as in the report, or one of your own (file.py@name); see `nlgauge.plot`.
+        """The plotly figure of this table, as in the report, or one of your own (file.py@name).
 
         >>> import nlgauge as ng
         >>> ng.correlate(ng.example()).plot().layout.height > 0
         True
         """
-        import nlgauge  # the one look upward: a figure is found by the table's kind, which only `report` knows
-
-        return nlgauge.plot(self, figure)
+        # The one look upward: only `report` knows the figure of a kind.
+        return importlib.import_module("nlgauge.report.figures").plot(self, figure)
 
     # --- for people ---
 
@@ -234,13 +252,14 @@ class Table:
         return {place for place, value in size.items() if value == top[place[1]]}
 
     def to_markdown(self) -> str:
+        """Return the printed table as Markdown, with method and notes."""
         if self.printed != [self]:
             return "\n".join(part.to_markdown() for part in self.parts)
         header, body = self.grid()
         said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
         answers = [line for text in self.answers for line in (_md(text), "")]
         lines = [*said, f"**{_md(self.title)}**", "", *answers, "| " + " | ".join(_md(h) for h in header) + " |"]
-        right = [i > 0 and all(is_number(row[i]) for row in body) for i in range(len(header))]
+        right = [i > 0 and all(row[i].is_number for row in body) for i in range(len(header))]
         lines.append("|" + "|".join(" ---: " if number else " --- " for number in right) + "|")
         lines += [
             "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body
@@ -250,14 +269,10 @@ class Table:
 
     def to_latex(self) -> str:
         """A booktabs table with siunitx columns and significance marks: needs \\usepackage{booktabs, siunitx}."""
-        from nlgauge.latex import latex
-
         return "\n".join(latex(part) for part in self.printed)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
-        from nlgauge.html import html
-
         return "\n".join(html(part) for part in self.printed)
 
     def remarks(self) -> list[str]:
@@ -267,8 +282,6 @@ class Table:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
         """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
-        from nlgauge.terminal import shown
-
         yield from shown(self.printed, options.max_width)
 
     def __str__(self) -> str:
@@ -290,20 +303,21 @@ class Table:
 
 @dataclass(frozen=True)
 class Cell:
+    """What stands in one cell of a printed table, and the value behind it."""
+
     text: str
     value: Any = None
     best: bool = False
     interval: tuple[float, float] | None = None
 
+    @property
+    def is_number(self) -> bool:
+        """Return whether the text reads as a number, so that it is set to the right."""
+        digits = self.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "")
+        return self.text in ("", "–") or digits.isdigit()
+
 
 FORMATS = {"csv": Table.to_csv, "json": Table.to_json, "md": Table.to_markdown, "tex": Table.to_latex}
-
-
-def is_number(cell: Cell) -> bool:
-    return (
-        cell.text in ("", "–")
-        or cell.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
-    )
 
 
 def _key(row: Row, columns: str | tuple[str, ...]) -> Any:
@@ -356,14 +370,20 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
         where = ", ".join(str(tables[0].rows[0][c]) for c in groups)
         method = f"{where} (the others in the same way): {method}"
     return Table(
-        title, [row for table in tables for row in table.rows],
-        kind=tables[0].kind, data=data,
+        title,
+        [row for table in tables for row in table.rows],
+        kind=tables[0].kind,
+        data=data,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
-        answers=_told(tables, groups, "answers"), notes=_told(tables, groups, "notes"),
+        answers=_told(tables, groups, "answers"),
+        notes=_told(tables, groups, "notes"),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
-        method=method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
+        exit_code=max(table.exit_code for table in tables),
+        method=method,
+        signature=tables[0].signature if len(same) == 1 else "",
+        parts=list(tables),
         groups=groups,
-    )  # fmt: skip
+    )
 
 
 def _told(tables: Sequence[Table], groups: Sequence[str], part: str) -> list[str]:
@@ -398,3 +418,34 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
         key = row[columns[0]] if len(columns) == 1 else tuple(row[c] for c in columns)
         found.setdefault(key, []).append(row)
     return found
+
+
+@dataclass(frozen=True)
+class CommandOutput:
+    """Tables, and what is said next to them.
+
+    Attributes
+    ----------
+    tables : list of Table
+        For machines, and for people where there are no `lines`.
+    lines : list of str, optional
+        What people read in place of the tables.
+    remarks : list of str
+        What people are told besides; the command line writes them to stderr.
+    unfinished : str
+        Why a part could not be done, while the rest is done and kept (exit code 3).
+    error : str
+        What was asked for and cannot be had (exit code 2).
+    """
+
+    tables: Sequence[Table]
+    lines: Sequence[str] | None = None
+    remarks: Sequence[str] = ()
+    unfinished: str = ""
+    error: str = ""
+
+
+def command_output(kind: str, rows: Sequence[Row], lines: Sequence[str], remarks: Sequence[str] = ()) -> CommandOutput:
+    """Return what was done as lines for people, and as the rows of a table for machines."""
+    plain = [{k: v if isinstance(v, int | float | None) else str(v) for k, v in row.items()} for row in rows]
+    return CommandOutput([Table(f"nlgauge {kind}", plain, kind=kind)], lines, remarks)

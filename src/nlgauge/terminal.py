@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from nlgauge.table import Cell, Table, is_number
-
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from nlgauge.table import Cell, Table
 
 WIDE_GAP, GAP = 3, 2  # signs between columns: where there is room, and else
 PROSE = 24  # a cell with more signs than this, and spaces, is a text that may wrap
@@ -92,7 +92,7 @@ class _Column:
 
         texts = [cell.text for cell in self.cells]
         self.empty = all(text in ("", "–") for text in texts)
-        self.right = not self.key and all(map(is_number, self.cells))
+        self.right = not self.key and all(cell.is_number for cell in self.cells)
         # A short head stands on two lines: twelve measures then fit beside each other.
         self.natural = max(cell_len(text) for text in [*texts, *self._head_lines()])
         whole = [piece.rstrip() for text in [*texts, self.head] for piece in _pieces(text)]
@@ -129,7 +129,7 @@ def _cells(table: Table, width: int) -> Iterator[Text]:
         yield from _block(keys, block, width, gap, tall, len(table.groups))
     if left:
         said.append(f"left out at {width} columns: {', '.join(c.head for c in left)}")
-        said[-1] += " (a wider terminal or --format csv shows all)"
+        said[-1] += " (a wider terminal or a CSV file shows all)"
     yield from (Text(line, style="italic dim") for text in said for line in wrapped(text, width))
 
 
@@ -138,7 +138,7 @@ def _columns(table: Table) -> list[_Column]:
     header, body = table.grid()
     names = [*table.groups, *(table.shown or table.columns)] if table.layout is None else []
     names = names if len(names) == len(header) else [""] * len(header)
-    first = next((i for i in range(1, len(header)) if all(is_number(cells[i]) for cells in body)), len(header))
+    first = next((i for i in range(1, len(header)) if all(cells[i].is_number for cells in body)), len(header))
     columns = []
     for i, (head, name) in enumerate(zip(header, names, strict=True)):
         lead = i <= len(table.groups) if table.layout or table.groups else i == 0 or (name in KEYS and i < first + 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,3 +16,10 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Names = str | Sequence[str] | None  # one name, several, or all there are
 Steps = Callable[[int, int], None]  # steps done, of how many
 Progress = Callable[[str, int, int], None]  # of what, steps done, of how many
+
+
+class Bounds(NamedTuple):
+    """The smallest and the largest value of a number, as `Annotated[float, Bounds(0, 1)]`."""
+
+    low: float | None = None
+    high: float | None = None

@@ -45,6 +45,10 @@ PAPERS = {
 class Analysis:
     """A question with its function. `takes` says of what it is asked: a panel (one aspect), or a Choice (a data set and
     what of it was asked for): of each group, of all groups at once, or of all data sets at once.
+
+    `also` names analyses that the command line shows after it, with options of their own as in "wins(merge=True)"; with
+    `either`, they are shown also where this one cannot be computed. `declared`: it needs ratings that are known to be
+    human, not only assumed to be. `of_files` answers for files that are no data, where it can.
     """
 
     name: str
@@ -52,6 +56,10 @@ class Analysis:
     paper: str
     takes: Takes
     function: Callable[..., Table]
+    also: tuple[str, ...] = ()
+    either: bool = False
+    declared: bool = False
+    of_files: Callable[[Any], Table | None] | None = None
 
     def __call__(self, data: Any, **options: Any) -> Table:
         return self.function(data, **options)
@@ -69,16 +77,36 @@ class Analysis:
 
 
 def analysis(
-    name: str, *, question: str, paper: str = "", takes: Takes = "panel", trials: Trials = "clusters"
+    name: str, *, question: str, paper: str = "", takes: Takes = "panel", trials: Trials = "clusters", **more: Any
 ) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
-    """Register a function as an analysis; its Table says which one made it.
+    """Register a function as an analysis.
 
-    A panel comes to it in canonical order, so that no draw depends on the order of the file or on names; only a profile
-    that repeats another tool's random numbers gets the caller's order, because that tool had it. Where the function
-    takes a Choice, whoever calls it may give data, and what the Choice is made of by name.
+    Parameters
+    ----------
+    name : str
+        What it is called by: `nlgauge analyze NAME`, `analyze(NAME, data)`.
+    question : str
+        What it answers.
+    paper : str, optional
+        Citation key of the paper it follows.
+    takes : {'panel', 'dataset', 'groups', 'datasets'}
+        What the function is given: a Panel for each aspect, or a Choice of one data set, of each group (`by`) in one
+        table, or of all data sets.
+    trials : {'clusters', 'mean', 'first'}
+        Where inputs have several trials the function is given all of them, because it takes the units of
+        `data.units.units_of` as clusters; or one output per input, because it takes inputs as independent.
+    **more
+        `also`, `either`, `declared` and `of_files` of `Analysis`.
 
-    `trials` says what the function is given where inputs have several trials: all of them, because it takes the units
-    of `data.units.units_of` as clusters; or one output per input, because it takes inputs as independent.
+    Returns
+    -------
+    callable
+        The decorator of a function from a Panel or a Choice to a Table. The parameters after the first are options.
+
+    Notes
+    -----
+    A panel comes to the function in canonical order, so that no draw depends on the order of the file or on names; only
+    a profile that repeats another tool's random numbers gets the caller's order, because that tool had it.
     """
 
     def keep(function: Callable[P, Table]) -> Callable[P, Table]:
@@ -104,7 +132,7 @@ def analysis(
                 table.notes = [*table.notes, f"in no family that you named, left out: {', '.join(left)}."]
             return table
 
-        register("analysis", name)(Analysis(name, question, paper, takes, named))
+        register("analysis", name)(Analysis(name, question, paper, takes, named, **more))
         return named
 
     return keep

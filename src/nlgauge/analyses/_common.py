@@ -20,7 +20,18 @@ Job = TypeVar("Job")
 
 
 def counted(jobs: Collection[Job], progress: Progress | None) -> Iterator[Job]:
-    """The jobs one after the other; `progress` is told after each how many are done, and of how many."""
+    """Yield jobs one after the other, and report progress.
+
+    Parameters
+    ----------
+    jobs : collection
+    progress : callable, optional
+        Called after each job with how many are done, and of how many.
+
+    Returns
+    -------
+    iterator
+    """
     for done, job in enumerate(jobs, start=1):
         yield job
         if progress is not None:
@@ -53,12 +64,15 @@ def evaluated(panel: Panel, measures: Sequence[Measure]) -> Estimates:
     return panel.once(key, lambda: evaluate(panel.oriented(), panel.human, list(measures)))
 
 
-def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
-    """Measures that have a value for at least one metric here, and a note on each of the others."""
-    found = evaluated(panel, measures)
-    good = [bool(np.isfinite(column).any()) for column in found.value.T]
-    kept = [m for m, ok in zip(measures, good, strict=True) if ok]
-    return kept, not_given({m: str(found.reason[0, k]) for k, m in enumerate(measures) if not good[k]})
+def defined_measures(panel: Panel, names: Sequence[Named] | Named | None) -> tuple[list[Measure], list[str]]:
+    """Return the measures that have a value for at least one metric, and notes on the others; an error if none has."""
+    measures = measures_of(names)
+    estimates = evaluated(panel, measures)
+    good = [bool(np.isfinite(column).any()) for column in estimates.value.T]
+    notes = not_given({m: str(estimates.reason[0, k]) for k, m in enumerate(measures) if not good[k]})
+    if not any(good):
+        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
+    return [m for m, ok in zip(measures, good, strict=True) if ok], notes
 
 
 def not_given(refused: Mapping[Measure, str]) -> list[str]:
@@ -88,30 +102,81 @@ def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:
 
 
 def rater_count(panel: Panel) -> int:
+    """Return the number of annotators of the aspect; 1 where their IDs are unknown."""
     ratings = panel.raters.get(panel.aspect)
     return 1 if ratings is None else int((~np.isnan(ratings).all(axis=(1, 2))).sum())
 
 
 def signature(panel: Panel, **more: object) -> str:
-    """What another group needs to repeat the numbers, in one line."""
+    """Return what another group needs to repeat the numbers of a panel, in one line.
+
+    Parameters
+    ----------
+    panel : Panel
+    **more
+        Settings of the analysis.
+
+    Returns
+    -------
+    str
+        Version, aspect, annotators, size, missing values and the settings, as `key:value|…`.
+    """
     people = "out" if panel.people else "kept" if panel.kept else "none"
     parts = {
-        "nlgauge": __version__, "aspect": panel.aspect, "raters": rater_count(panel),
-        "grid": f"{panel.n_systems}x{panel.n_inputs}", "people": people, "missing": "pairwise", "constant": "dropped",
-        **({} if panel.aggregate == "mean" else {"aggregate": panel.aggregate}), **more,
-    }  # fmt: skip
+        "nlgauge": __version__,
+        "aspect": panel.aspect,
+        "raters": rater_count(panel),
+        "grid": f"{panel.n_systems}x{panel.n_inputs}",
+        "people": people,
+        "missing": "pairwise",
+        "constant": "dropped",
+        **({} if panel.aggregate == "mean" else {"aggregate": panel.aggregate}),
+        **more,
+    }
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
 def people_note(panel: Panel) -> list[str]:
+    """Name the human-written outputs that are left out.
+
+    Parameters
+    ----------
+    panel : Panel
+
+    Returns
+    -------
+    list of str
+        One note for `Table(notes=…)`; empty where there are none.
+    """
     return [f"written by people, left out: {', '.join(panel.people)}."] if panel.people else []
 
 
 def turned_note(panel: Panel) -> list[str]:
+    """Name the metrics of a panel for which lower is better, whose sign is flipped.
+
+    Parameters
+    ----------
+    panel : Panel
+
+    Returns
+    -------
+    list of str
+        One note for `Table(notes=…)`; empty where there are none.
+    """
     return turned_words(panel.lower)
 
 
 def turned_words(lower: Iterable[str]) -> list[str]:
-    """That signs were turned, and of which metrics; nothing where none was."""
+    """Name metrics for which lower is better, whose sign is flipped.
+
+    Parameters
+    ----------
+    lower : collection of str
+
+    Returns
+    -------
+    list of str
+        One note for `Table(notes=…)`; empty without names.
+    """
     names = ", ".join(sorted(lower))
     return [f"↓ less is better: {names}; the sign is turned, so that more is agreement."] if names else []

@@ -26,6 +26,7 @@ class Sides:
 
     @classmethod
     def of(cls, choice: Choice) -> Sides:
+        """Return the aspects that have ratings and the metrics of the data asked for; an error without any rating."""
         data, chosen = choice.data, choice.wanted or [choice.data.aspect()]
         panel = choice.panel(chosen[0], canonical=True)
         humans = {a: panel.humans[a] for a in chosen if a in panel.humans}
@@ -43,9 +44,11 @@ class Sides:
 
     @property
     def human(self) -> Mask:
+        """Return which of `names` are human aspects."""
         return np.arange(len(self.names)) < len(self.humans)
 
     def people(self) -> Array:
+        """Return the mean ratings, aspects × systems × inputs."""
         return np.stack(list(self.humans.values()))
 
     def automatic(self) -> Array:
@@ -65,6 +68,7 @@ class Sides:
         return notes
 
     def signature(self, **more: object) -> str:
+        """Return the line that says how to repeat the numbers, with all aspects."""
         return signature(self.panel, aspect=",".join(self.humans), **more)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 
+from nlgauge.analyses.comparing.changes import compare_results
+from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.analyses.verdicts.verdicts import CEILING
 from nlgauge.api.limits import (
     ESTIMATES,
@@ -26,56 +28,81 @@ from nlgauge.api.limits import (
     read_limits,
     verdict_row,
 )
-from nlgauge.api.questions import select
+from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.data.choice import listed
+from nlgauge.datasets.results import holds_results
 from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
+from nlgauge.options import option
+from nlgauge.results_file import read_results
+from nlgauge.session import Session
 from nlgauge.table import Row, Table, Title
-from nlgauge.types import Mask
+from nlgauge.types import Bounds, Mask, Names
 
-if TYPE_CHECKING:
-    from nlgauge.analyses.comparing.earlier_run import EarlierRun
-    from nlgauge.session import Selection
-    from nlgauge.types import Names
+CODES = {PASSED: 0, FAILED: 1, UNDECIDED: 3}  # exit codes of the command
 
 
 def gate(
     data: Any,
-    minimum: Limits | None = None,
-    *,
     aspect: Names = None,
     metrics: Names = None,
+    *,
+    min: Limits | None = None,
     against: Any = None,
     max_drop: Limits | None = None,
-    looks: int | None = None,
+    looks: Annotated[int, Bounds(1)] | None = None,
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
+    allow_undecided: bool = False,
+    measure: str | None = None,
+    fail_drop: Annotated[float, Bounds(0)] = 0.02,
+    alpha: Annotated[float, Bounds(0, 1)] = 0.05,
+    **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Is a judge good enough, and are the outputs? Limits that are passed, failed or undecided, by intervals.
+    """Decide whether a judge is good enough, or the outputs are: limits that are passed, failed or undecided.
+
+    Exit code 0: every limit is passed; 1: one is failed, after Holm's correction over all limits; 3: undecided, and the
+    table says about how many labels would decide; 2: usage or data error. With two results.json, the later one is held
+    against the earlier one: a metric must not have dropped by more than `fail_drop`, significantly.
 
     Parameters
     ----------
-    data : path, data frame, rows, Dataset or Selection
-    minimum : mapping or str, optional
-        The least value of each figure: {'kappa': .6, 'tnr': .8}, or 'kappa=.6,tnr=.8'. Figures of pass and fail (kappa,
-        mcc, agreement, fail_recall or tnr, pass_recall or tpr, …), correlations ('input/kendall'), and what people
-        would say of all outputs, estimated with the judge's help: pass_rate, mean.
+    data : path, data frame, rows, Dataset or Session
+        A table of scores and labels, or the results.json of the later of two runs.
     aspect, metrics : str or sequence of str, optional
         All by default; `metrics` are the judges, and each of them must pass.
-    against : path, data frame, rows, Dataset or Selection, optional
+    min : mapping or str, optional
+        Least value of each figure, as in kappa=.6,tnr=.8. Figures of pass and fail (kappa, mcc, agreement, fail_recall
+        or tnr, pass_recall or tpr, …), correlations (input/kendall=.4), and what humans would say of all outputs,
+        estimated with the judge's help: pass_rate=.8 or mean=3.5.
+    against : path, data frame, rows, Dataset or Session, optional
         An earlier run: its data, or its results.json.
     max_drop : mapping or str, optional
-        How far each figure of agreement may have dropped since then, on the rows of both: 'kappa=.05'.
+        How far each figure of agreement may have dropped since then, on the rows of both: kappa=.05.
     looks : int, optional
         Number of planned looks: how often the gate will run on a growing label set, or on new versions of the judge.
         The error rate of both decisions then holds over all of them. Without it, it holds for one look.
-    people_pass_from, judge_pass_from : float, optional
-        The lowest value that passes, where there are more than two values.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass, where there are more than two values.
+    judge_pass_from : float, optional
+        Lowest score of the judge that counts as pass, where there are more than two values.
+    allow_undecided : bool, default False
+        Exit code 0 instead of 3 where the gate is undecided.
+    measure : str, optional
+        Of two results.json: the gate measure of both runs, for a check.
+    fail_drop : float, default 0.02
+        Of two results.json: drops up to this size never fail.
+    alpha : float, default 0.05
+        Of two results.json: a drop is significant below this p, after Holm's correction.
+    **choice
+        As in `ChoiceOptions`.
 
     Returns
     -------
     Table
         One row a judge and limit; `facts["verdict"]` is 'failed' where one failed, else 'undecided' where one is, else
-        'passed'. `labels` is about how many would decide.
+        'passed', and `exit_code` is that of the command. `labels` is about how many would decide. Of two results.json,
+        one row per aspect and metric: old, new, change, p, and whether it fails.
 
     Notes
     -----
@@ -88,25 +115,60 @@ def gate(
     Examples
     --------
     >>> import nlgauge as ng
-    >>> table = ng.gate(ng.example(), {"input/kendall": 0.3}, metrics=["unigram_f1", "random"])
+    >>> table = ng.gate(ng.example(), metrics=["unigram_f1", "random"], min={"input/kendall": 0.3})
     >>> [(row["metric"], row["verdict"]) for row in table], table.facts["verdict"]
     ([('unigram_f1', 'passed'), ('random', 'failed')], 'failed')
     >>> ng.gate(ng.example(), metrics="unigram_f1", against=ng.example(), max_drop="input/kendall=.1").facts["verdict"]
     'passed'
+
+    $ nlgauge gate answers.csv --min kappa=.6,tnr=.8
+
+    $ nlgauge gate answers.csv --min kappa=.6 --metrics my-judge -f md   (for a pull request)
+
+    $ nlgauge gate answers.csv --against main.results.json --max-drop kappa=.05
+
+    $ nlgauge gate answers.csv --min kappa=.6 --looks 12   (run monthly for a year, with more labels each time)
+
+    $ nlgauge gate log.csv --labels labels.csv --min pass_rate=.8   (the outputs, not the judge)
+
+    $ nlgauge gate branch.results.json --against main.results.json --fail-drop .03
     """
-    limits = {} if minimum is None else read_limits(minimum, "kappa=.6")
+    limits = {} if min is None else read_limits(min, "kappa=.6")
     drops = {} if max_drop is None else read_limits(max_drop, "kappa=.05")
+    if holds_results(data) and holds_results(against) and not limits and not drops:
+        options: dict[str, Any] = {"metrics": listed(metrics), "aspects": listed(aspect), "seed": choice.get("seed", 0)}
+        table = compare_results(against, data, measure=measure, fail_drop=fail_drop, alpha=alpha, **options)
+    else:
+        cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
+        table = _hold_limits(select(data, aspect, metrics, **choice).declared(), limits, against, drops, looks, cuts)
+        table.exit_code = CODES[table.facts["verdict"]]
+    if allow_undecided and table.facts["verdict"] == UNDECIDED:
+        table.exit_code = CODES[PASSED]
+    return table
+
+
+gate.reads_files = holds_results  # type: ignore[attr-defined]  # the command line leaves these files to it
+
+
+def _hold_limits(
+    chosen: Session,
+    limits: Mapping[str, float],
+    against: Any,
+    drops: Mapping[str, float],
+    looks: int | None,
+    cuts: Mapping[str, float | None],
+) -> Table:
+    """The table of all figures with their limits and verdicts."""
     if not limits and not drops:
         raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
         raise NeedsMissing(
-            "an earlier run and how far a figure may drop since belong together: --against old.results.json --max-drop "
-            "kappa=.05 (in Python against=…, max_drop=…)."
+            "an earlier run and how far a figure may drop since belong together: "
+            f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
         )
     if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
         raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
-    chosen = select(data, aspect, metrics).declared()
-    cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
+    people_pass_from = cuts["people_pass_from"]
     earlier = _earlier(against, chosen) if drops else None
 
     def compute_rows(level: float) -> tuple[list[Row], list[str]]:
@@ -167,7 +229,7 @@ def gate(
 
 
 def _agreement(
-    chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], level: float, notes: list[str]
+    chosen: Session, limits: Mapping[str, float], cuts: Mapping[str, float | None], level: float, notes: list[str]
 ) -> list[Row]:
     """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
     rows, refused = list[Row](), list[Refusal]()
@@ -193,7 +255,7 @@ def _agreement(
 
 
 def _rows_without_value(
-    chosen: Selection, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]
+    chosen: Session, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]
 ) -> list[Row]:
     """What was asked for and could not be computed is undecided: of judges that were named, and of those held against
     the limit elsewhere (in another group, on another aspect).
@@ -222,7 +284,7 @@ def _rows_without_value(
 
 
 def _estimates(
-    chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None, level: float, notes: list[str]
+    chosen: Session, limits: Mapping[str, float], people_pass_from: float | None, level: float, notes: list[str]
 ) -> list[Row]:
     """What people would say of all outputs of each system, with the judge's help where it scored unlabelled ones."""
     wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
@@ -230,10 +292,14 @@ def _estimates(
     for table in chosen.each("estimate", people_pass_from=people_pass_from, level=level) if wanted else []:
         name = "pass_rate" if table.facts["share"] else "mean"
         if other := next((w for w in wanted if w != name), None):
-            words = "people pass or fail these outputs, so the limit is pass_rate=… ." if name == "pass_rate" else (
-                "people rate these outputs, so the limit is mean=…, or say from which rating on an output passes "
-                "(--people-pass-from)."
-            )  # fmt: skip
+            words = (
+                "people pass or fail these outputs, so the limit is pass_rate=… ."
+                if name == "pass_rate"
+                else (
+                    "people rate these outputs, so the limit is mean=…, or say from which rating on an output passes "
+                    f"({option('people_pass_from')})."
+                )
+            )
             raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")
         notes += _other_notes(table)
         several = len({r["system"] for r in table}) > 1
@@ -248,20 +314,15 @@ def _estimates(
     return rows
 
 
-def _earlier(against: Any, chosen: Selection) -> EarlierRun:
-    from nlgauge.analyses.comparing.earlier_run import EarlierRun
-
-    path = Path(against) if isinstance(against, str | Path) else None
-    if path is not None and path.name.endswith(".json") and path.exists():
-        from nlgauge.results_file import is_results, read_results
-
-        if is_results(path):
-            return EarlierRun.of_results(path.name, read_results(path))
+def _earlier(against: Any, chosen: Session) -> EarlierRun:
+    if holds_results(against):
+        path = Path(against)
+        return EarlierRun.of_results(path.name, read_results(path))
     return EarlierRun.of_data(select(against, chosen.aspects, chosen.metrics))
 
 
 def _changes(
-    chosen: Selection,
+    chosen: Session,
     drops: Mapping[str, float],
     earlier: EarlierRun,
     cuts: Mapping[str, float | None],
@@ -269,11 +330,11 @@ def _changes(
     notes: list[str],
 ) -> list[Row]:
     if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
-        raise NeedsMissing(f"--max-drop {name}: only figures of agreement with people have a change here.")
+        raise NeedsMissing(f"{option('max_drop', name)}: only figures of agreement with people have a change here.")
     if any(cut is not None for cut in cuts.values()) and any(name in FIGURES for name in drops):
-        raise NeedsMissing("--max-drop of pass and fail needs two values of people and judge in both runs.")
+        raise NeedsMissing(f"{option('max_drop')} of pass and fail needs two values of people and judge in both runs.")
     if chosen.columns:
-        raise NeedsMissing("--max-drop holds all rows against the earlier run; leave out --by.")
+        raise NeedsMissing(f"{option('max_drop')} holds all rows against the earlier run; leave out {option('by')}.")
     rows, own, counts = list[Row](), _own_aspects(chosen), dict[str, list[str]]()
     for aspect in chosen.wanted:
         for r in earlier.changes(chosen.panel(aspect), list(drops), level):
@@ -297,7 +358,7 @@ def _changes(
     return rows
 
 
-def _rows(chosen: Selection, refused: list[Refusal], analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
+def _rows(chosen: Session, refused: list[Refusal], analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
     """The rows of an analysis, each judge on its own aspects, and its notes; `refused` gets why others are missing."""
     tables, of_parts = chosen.ask(analysis, **options)
     refused += of_parts
@@ -318,7 +379,7 @@ def _other_notes(table: Table) -> list[str]:
     return [note for note in table.notes if not isinstance(note, RowNote)]
 
 
-def _own_aspects(chosen: Selection) -> dict[str, list[str]]:
+def _own_aspects(chosen: Session) -> dict[str, list[str]]:
     from nlgauge.analyses.judges.judge_rows import judge_columns
 
     return {c.metric: c.aspects for c in judge_columns(chosen.metrics or chosen.data.metrics, chosen.wanted)}
@@ -330,7 +391,7 @@ class _Count(NamedTuple):
     judged: int  # of the rated rows
 
 
-def _counts(chosen: Selection) -> dict[tuple[Any, ...], _Count]:
+def _counts(chosen: Session) -> dict[tuple[Any, ...], _Count]:
     """(group, judge, aspect) → how many rows people rated, and the judge of them."""
     found = {}
     for part in chosen.parts:
@@ -343,7 +404,7 @@ def _counts(chosen: Selection) -> dict[tuple[Any, ...], _Count]:
     return found
 
 
-def _left_out(chosen: Selection, rows: list[Row]) -> list[str]:
+def _left_out(chosen: Session, rows: list[Row]) -> list[str]:
     """Labelled rows that a judge did not judge: whatever passed, passed without them."""
     asked = {(r["metric"], r["aspect"]) for r in rows if r["measure"] not in ESTIMATES}
     return [
@@ -389,8 +450,9 @@ def _notes(rows: list[Row]) -> list[str]:
     """What is behind estimates and the labels named."""
     notes = [
         f"{name}: {ESTIMATES[name]} of all outputs, from the labels and, where it scored unlabelled ones, the judge's "
-        "help (PPI++)." for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
-    ]  # fmt: skip
+        "help (PPI++)."
+        for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
+    ]
     if any(r["times"] for r in rows):
         notes.append(
             "what would decide: as many do in four of five such data sets, if the value is the true one (simulated: "

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from nlgauge.errors import NameUnknown
-from nlgauge.registry import did_you_mean
-
 GUIDES = {
     "llms": "llms.txt",  # every verb with its options, the analyses, the pages of the documentation
     "skill": "SKILL.md",  # for an agent: which verb when, exit codes, what not to claim
@@ -15,22 +12,11 @@ GUIDES = {
 }
 
 
-def docs(what: str = "llms") -> str:
-    """The guide for scripts and agents, the agent skill, or the schema of the JSON output.
+def guide_text(name: str) -> str:
+    """Return the guide for scripts and agents (llms), the agent skill, the schema of the JSON output, or its columns.
 
-    Parameters
-    ----------
-    what : {'llms', 'skill', 'schema', 'columns'}
-
-    Examples
-    --------
     >>> import json
-    >>> import nlgauge as ng
-    >>> json.loads(ng.docs("schema"))["required"]
+    >>> json.loads(guide_text("schema"))["required"]
     ['tables']
     """
-    if what not in GUIDES:
-        raise NameUnknown(
-            f"docs {what}: no such text.{did_you_mean(what, list(GUIDES))} There are {', '.join(GUIDES)}."
-        )
-    return (files("nlgauge") / "guide" / GUIDES[what]).read_text(encoding="utf-8")
+    return (files("nlgauge") / "guide" / GUIDES[name]).read_text(encoding="utf-8")

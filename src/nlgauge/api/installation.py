@@ -32,7 +32,7 @@ ADDS = {
     "excel": "reading Excel files",
     "docs": "building the docs site",
     "bench": "other libraries beside ours in the benchmarks",
-    "ray": "scoring and resampling on a Ray cluster (--engine ray)",
+    "ray": "scoring and resampling on a Ray cluster (engine 'ray')",
     "papers": "the five papers recomputed (`nlgauge reproduce`), with the metrics and analyses that only they use",
     "boost": "the analysis 'predictability'",
 }
@@ -45,13 +45,10 @@ NEEDED = re.compile(r"^(?P<name>[\w.-]+)(?:\[(?P<extras>[^\]]*)\])?[^;]*(?:;(?P<
 EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")
 
 
-def doctor() -> Table:
-    """Check the installation: versions, extras and what each would add, tools, and where things are kept.
+def environment() -> Table:
+    """Return the state of the installation: versions, extras and what each would add, tools, where things are kept.
 
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> ng.doctor().rows[0]["what"]
+    >>> environment().rows[0]["what"]
     'nlgauge'
     """
     rows = [*itself(), *extras(), *tools(), *places()]
@@ -150,16 +147,16 @@ def tools() -> Iterator[Row]:
             use if there else f"apt install {package}: {use}",
         )
     from nlgauge.errors import NeedsMissing
-    from nlgauge.text.wordnet import folder
+    from nlgauge.text.wordnet import wordnet_folder
 
     try:
-        yield row("WordNet", "ok", str(folder()), "synonyms of meteor")
+        yield row("WordNet", "ok", str(wordnet_folder()), "synonyms of meteor")
     except NeedsMissing:
         yield row("WordNet", "missing", "not found", "apt install wordnet-base: synonyms of meteor")
 
 
 def places() -> Iterator[Row]:
-    from nlgauge.datasets import entries, mirror_folder
+    from nlgauge.datasets.catalog import entries, mirror_folder
     from nlgauge.scoring.store import store_path
 
     store = store_path()

@@ -18,6 +18,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import DRAWN, ROUND
 from nlgauge.errors import NameUnknown
+from nlgauge.options import option
 from nlgauge.writing import write_whole
 
 Tool = Literal["csv", "label-studio", "argilla"]
@@ -44,16 +45,20 @@ def write_tasks(
     said = f"written: {path} ({tasks.height} outputs, {tool})"
     many = "s" * (len(asked) > 1)
     if tool == "csv":
-        return [said, f"fill in the column{many} {', '.join(asked)}, then: --labels {path}{_beside(tasks)}"]
+        return [
+            said,
+            (f"fill in the column{many} {', '.join(asked)}, then: {option('labels', str(path))}{_beside(tasks)}"),
+        ]
     return [
         said,
-        f"import it there, let people answer, export as JSON, then: --labels EXPORT{_beside(tasks)} (question{many}: "
+        "import it there, let people answer, export as JSON, then: "
+        f"{option('labels', 'EXPORT')}{_beside(tasks)} (question{many}: "
         f"{', '.join(asked)})",
     ]
 
 
 def _beside(tasks: pl.DataFrame) -> str:
-    return " beside --labels of the earlier draws" if (tasks[ROUND] > 1).any() else ""
+    return f" next to {option('labels')} of the earlier draws" if (tasks[ROUND] > 1).any() else ""
 
 
 def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:

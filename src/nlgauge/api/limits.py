@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from nlgauge.analyses.verdicts.verdicts import ALSO, CELLS, WORDS
+from nlgauge.analyses.verdicts.verdicts import CELLS, SYNONYMS, WORDS
 from nlgauge.errors import NameUnknown
 from nlgauge.number import percent
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
 from nlgauge.types import Mask
@@ -41,12 +42,12 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
     )
     found: dict[str, float] = {}
     for words, text in pairs:
-        name = ALSO.get(words.strip(), words.strip())
+        name = SYNONYMS.get(words.strip(), words.strip())
         if name not in FIGURES and name not in ESTIMATES:
             try:
                 name = str(Measure.parse(name))
             except NameUnknown:
-                known = [*FIGURES, *ALSO, *ESTIMATES]
+                known = [*FIGURES, *SYNONYMS, *ESTIMATES]
                 raise NameUnknown(
                     f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, or a measure such as "
                     "input/kendall."
@@ -148,7 +149,7 @@ def correction_notes(uncorrected: int, tested: int, looks: int | None) -> list[s
         )
     if looks is None:
         notes.append(
-            "The error rate holds for one look; use --looks N (Python: looks=N) if the gate runs repeatedly on a "
+            f"The error rate holds for one look; use {option('looks')} if the gate runs repeatedly on a "
             "growing label set."
         )
     return notes

@@ -1,45 +1,99 @@
-"""Questions one asks of data, a function each: the Python interface to the analyses."""
+"""Questions that one asks of data: the choice of data that all of them share, and the analyses as functions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, TypedDict, Unpack, get_type_hints
 
 from nlgauge import registry
+from nlgauge.analyses import Analysis
+from nlgauge.api.arrays import from_arrays
+from nlgauge.api.docstrings import fields, sections
 from nlgauge.data.choice import listed
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.example import example
+from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.datasets.load import load
+from nlgauge.datasets.results import data_of_results, holds_results
+from nlgauge.engines import engine_of, using
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.session import Selection, check_options
+from nlgauge.session import Session, check_options
+from nlgauge.spec import parse_spec
+from nlgauge.table import CommandOutput, Table
+from nlgauge.types import Names, Progress
 
-if TYPE_CHECKING:
-    from nlgauge.analyses import Analysis
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.data.panel import Aggregate, Panel
-    from nlgauge.table import Table
-    from nlgauge.types import Names, Progress
+Paths = str | Path | Sequence[str | Path] | None
 
 
-def dataset(data: Any) -> Dataset:
-    """Whatever holds data as a Dataset: a path, the name of a published set, 'example', a frame, rows, a Selection."""
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.data.panel import Panel
+class FileOptions(TypedDict, total=False):
+    """How the file is read.
 
-    if isinstance(data, Dataset):
-        return data
-    if isinstance(data, Selection):
-        return data.data
-    if isinstance(data, Panel):
-        if data.data is None:
-            raise NlgaugeError("found a Panel where a data set is needed; use panel.analyse(…).")
-        return data.data
+    Attributes
+    ----------
+    columns : str or mapping
+        Which column is which, where names do not tell: 'system=model,input=doc,human=coherence+fluency,lower=ter'.
+    labels : path, data frame or Dataset, or a sequence of paths
+        Human labels of these outputs in another file, joined by system and input.
+    """
+
+    columns: str | Mapping[str, Any] | None
+    labels: Paths
+
+
+class ChoiceOptions(FileOptions, total=False):
+    """What of the data is used, and how.
+
+    Attributes
+    ----------
+    by : str or sequence of str
+        Columns: each combination of their values is analyzed by itself.
+    cluster : str
+        Column whose value several inputs share that are not independent, such as a document or a conversation.
+    family : str
+        Column whose value several systems share that are not independent, such as the model behind them; or a regular
+        expression with one group that finds it in their names, such as '^([a-z0-9]+)-'.
+    keep_people : bool
+        Keep outputs written by humans among the systems.
+    aggregate : {'mean', 'median', 'mace'}
+        How the ratings of one output become one.
+    seed : int
+        Seed of everything random.
+    progress : callable
+        Called with the analysis, the number of steps done, and of how many.
+    """
+
+    by: Names
+    cluster: str | None
+    family: str | None
+    keep_people: bool
+    aggregate: Aggregate
+    seed: int
+    progress: Progress | None
+
+
+CHOICE = tuple(get_type_hints(ChoiceOptions))
+
+
+def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: Any = None) -> Dataset:
+    """Return whatever holds data as a Dataset: a path, a published set by name, 'example', a frame, rows, a Session."""
+    if columns is None and labels is None:
+        if isinstance(data, Dataset):
+            return data
+        if isinstance(inner := getattr(data, "data", None), Dataset):  # a Session, judged data, a Panel of data
+            return inner
+        if isinstance(data, Panel):
+            raise NlgaugeError("found a Panel where a data set is needed; use panel.analyze(…).")
     if isinstance(data, str) and data == "example" and not Path(data).exists():
-        from nlgauge.data.example import example
-
+        if labels is not None:
+            raise NlgaugeError("labels: the example has human ratings already.")
         return example()
-    from nlgauge.datasets.load import load
-
-    return load(data)
+    if holds_results(data):
+        return data_of_results(data)
+    return load(data, columns=columns, labels=labels)
 
 
 def _holds_numbers(values: Any) -> bool:
@@ -49,85 +103,68 @@ def _holds_numbers(values: Any) -> bool:
     return not (isinstance(values, Sequence) and all(isinstance(each, str) for each in values))
 
 
-def select(
-    data: Any,
-    aspect: Names = None,
-    metrics: Names = None,
-    *,
-    by: Names = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
-    cluster: str | None = None,
-    family: str | None = None,
-    progress: Progress | None = None,
-) -> Selection:
+def select(data: Any, aspect: Names = None, metrics: Names = None, **choice: Unpack[ChoiceOptions]) -> Session:
     """Choose what of the data every question is about.
 
     Parameters
     ----------
-    data : path, data frame, rows, Dataset, list of Datasets or Selection
-        A list of data sets, paths or names: each is analysed like the first. Or scores, with the ratings of the same
+    data : path, data frame, rows, Dataset, list of Datasets or Session
+        A list of data sets, paths or names: each is analyzed like the first. Or scores, with the ratings of the same
         outputs in place of `aspect`: two arrays of outputs, or of systems × inputs.
-    aspect, metrics, by : str or sequence of str, optional
-        Aspects and metrics to use (all by default), and columns whose values part the data.
-    keep_people : bool, default False
-        Keep outputs written by people among the systems.
-    aggregate : {'mean', 'median', 'mace'}, default 'mean'
-        How the ratings of one output become one.
-    seed : int, default 0
-        Of everything random.
-    cluster : str, optional
-        Column whose value several inputs share that are not independent, such as a document or a conversation.
-    family : str, optional
-        Column whose value several systems share that are not independent, such as the model behind them; or a regular
-        expression with one group that finds it in their names, such as '^([a-z0-9]+)-'.
-    progress : callable, optional
-        Called with the analysis, the number of steps done, and of how many.
+    aspect, metrics : str or sequence of str, optional
+        Aspects and metrics to use; all by default.
+    **choice
+        As in `ChoiceOptions`.
 
     Returns
     -------
-    Selection
-        Takes the place of the data in every other function, and remembers what it computed. Of a Selection, the
-        same one, or with other aspects, metrics or groups a new one.
+    Session
+        Takes the place of the data in every other function, and remembers what it computed. Of a Session, the same
+        one, or with other aspects, metrics or groups a new one.
 
     Examples
     --------
     >>> import nlgauge as ng
-    >>> chosen = ng.select(ng.example(), metrics=["unigram_f1", "char3_f1"], seed=1)
-    >>> len(ng.correlate(chosen, measures="input/kendall"))
+    >>> session = select(ng.example(), metrics=["unigram_f1", "char3_f1"], seed=1)
+    >>> len(ng.correlate(session, measures="input/kendall"))
     2
     """
-    from nlgauge.data.dataset import Dataset
-
+    if unknown := [name for name in choice if name not in CHOICE]:
+        raise NlgaugeError(f"no option '{unknown[0]}'.{registry.did_you_mean(unknown[0], CHOICE)}")
+    cluster, family = choice.pop("cluster", None), choice.pop("family", None)
+    file: dict[str, Any] = {name: choice.pop(name) for name in ("columns", "labels") if name in choice}  # type: ignore[misc]
     if _holds_numbers(aspect):
-        from nlgauge.api.arrays import from_arrays
-
         data, aspect = from_arrays(data, aspect), None
-    if isinstance(data, Selection):
-        given = {"aspects": listed(aspect), "metrics": listed(metrics), "by": listed(by)}
-        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return (replace(data, **changes) if changes else data).clustered(cluster).with_family(family)
-    several = isinstance(data, list | tuple) and data and all(isinstance(d, Dataset | Path | str) for d in data)
-    first, *others = [dataset(d) for d in data] if several else [dataset(data)]
-    chosen = Selection(
-        first, listed(aspect), listed(metrics), listed(by), keep_people, aggregate, seed, others, progress
-    )
-    return chosen.clustered(cluster).with_family(family)
+    given: dict[str, Any] = {
+        "aspects": listed(aspect),
+        "metrics": listed(metrics),
+        **choice,
+        "by": listed(choice.get("by")),
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if isinstance(data, Session):
+        session = replace(data, **changes) if changes else data
+    else:
+        several = isinstance(data, list | tuple) and data and all(isinstance(d, Dataset | Path | str) for d in data)
+        first, *others = [dataset(d, **file) for d in data] if several else [dataset(data, **file)]
+        source = data[0] if several else data
+        session = Session(first, others=others, source=str(source) if isinstance(source, str | Path) else "", **changes)
+    return session.clustered(cluster).with_family(family)
 
 
-def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
-    """Any analysis of `nlgauge list analyses`, with its options.
+def analyze(name: str, data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
+    """Ask one of the questions of `nlgauge analyze`, with its options.
 
     Parameters
     ----------
     name : str
         Of the analysis, or file.py@name for one of your own.
-    data : path, data frame, rows, Dataset, list of Datasets, Selection or Panel
+    data : path, data frame, rows, Dataset, list of Datasets, Session or Panel
     aspect, metrics : str or sequence of str, optional
         All by default.
     **options
-        Of the analysis; an unknown one is answered with those there are.
+        Of the analysis, and those of the choice of data (`by`, `cluster`, `columns`, …); an unknown one is answered
+        with those there are.
 
     Returns
     -------
@@ -137,236 +174,162 @@ def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, *
     Examples
     --------
     >>> import nlgauge as ng
-    >>> table = ng.analyse("inter-metric", ng.example(), measure="global/spearman")
+    >>> table = ng.analyze("inter-metric", ng.example(), measure="global/spearman")
     >>> table.kind, len(table) > 0
     ('inter-metric', True)
     """
-    from nlgauge.data.panel import Panel
-
-    if isinstance(data, Panel):
-        return _of_panel(name, data if aspect is None else data.with_aspect(str(aspect)), metrics, options)
-    return select(data, aspect, metrics).analyse(name, **options)
-
-
-def _of_panel(name: str, panel: Panel, metrics: Names, options: dict[str, Any]) -> Table:
-    """An analysis of this very panel; one of a whole data set is run on that of the panel."""
     run: Analysis = registry.get("analysis", name, allow_code=True)
+    if isinstance(data, Panel) and not _holds_numbers(aspect):
+        return _of_panel(run, name, data if aspect is None else data.with_aspect(str(aspect)), metrics, options)
+    if run.of_files is not None and (table := run.of_files(data)) is not None:
+        return table
+    session, own = _session(run, data, aspect, metrics, options)
+    return session.analyze(name, **own)
+
+
+def _session(
+    run: Analysis, data: Any, aspect: Names, metrics: Names, options: Mapping[str, Any]
+) -> tuple[Session, dict[str, Any]]:
+    """The Session that the options choose, and the options of the analysis itself."""
+    own = {p.name for p in run.parameters} - {"seed", "progress"}
+    choice: Any = {name: value for name, value in options.items() if name in CHOICE and name not in own}
+    session = select(data, aspect, metrics, **choice)
+    return session.declared() if run.declared else session, {k: v for k, v in options.items() if k not in choice}
+
+
+def _of_panel(run: Analysis, name: str, panel: Panel, metrics: Names, options: dict[str, Any]) -> Table:
+    """An analysis of this very panel; one of a whole data set is run on that of the panel."""
     if run.takes == "panel" and metrics is None:
         check_options(run, options)
         return run(panel, **options)
     if panel.data is None or run.takes == "datasets":
         asked = "data sets" if run.takes == "datasets" else "a data set"
-        raise NeedsMissing(f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyse('{name}', data).")
+        raise NeedsMissing(f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyze('{name}', data).")
     fewer = panel.names if set(panel.names) != set(panel.data.metrics) else None
-    chosen = select(panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate)
-    return chosen.analyse(name, **options)
+    session = select(
+        panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate
+    )
+    return session.analyze(name, **options)
 
 
-def correlate(
-    data: Any, aspect: Names = None, metrics: Names = None, *, measures: Names = None, sort: str | None = None
-) -> Table:  # fmt: skip
-    """Which metric agrees with people? The metrics × measures table.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-        Or scores, with the ratings of the same outputs as second argument: `correlate(scores, ratings)`.
-    aspect, metrics : str or sequence of str, optional
-        All by default.
-    measures : str or sequence of str, optional
-        Such as 'input/kendall'; the twelve by default.
-    sort : str, optional
-        Measure by which the metrics are sorted.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> table = ng.correlate(ng.example(), measures=["input/kendall", "system/pearson"])
-    >>> [(row["metric"], row["measure"], round(row["value"], 2)) for row in table][:2]
-    [('unigram_f1', 'input/kendall', 0.78), ('unigram_f1', 'system/pearson', 0.94)]
-    >>> round(ng.correlate([0.1, 0.4, 0.3, 0.9], [1, 3, 2, 5], measures="global/kendall").rows[0]["value"], 2)
-    1.0
-    """
-    return analyse("correlation", data, aspect, metrics, measures=listed(measures), sort=sort)
-
-
-def compare(
+def with_companions(
+    name: str,
     data: Any,
     aspect: Names = None,
     metrics: Names = None,
     *,
-    measure: str = "input/pairwise-accuracy",
-    test: Literal["auto", "permutation", "williams", "bootstrap"] = "auto",
-    correction: Literal["simultaneous", "holm", "bh", "none"] | None = None,
-    draws: int | None = None,
-    pairs: bool = False,
-) -> Table:
-    """Is one metric really better than another? Ranks with significance, or all pairs.
+    engine: str = "local",
+    address: str | None = None,
+    **options: Any,
+) -> CommandOutput:
+    """Ask an analysis and those that belong to it; what means nothing on these data is left out with its reason."""
+    run: Analysis = registry.get("analysis", name, allow_code=True)
+    if run.of_files is not None and (table := run.of_files(data)) is not None:
+        return CommandOutput([table])
+    session, own = _session(run, data, aspect, metrics, options)
+    tables: list[Table] = []
+    refused: list[tuple[str, NlgaugeError]] = []
+    with using(engine_of(engine, address)) as chosen:
+        for k, (other, given) in enumerate([(name, own), *_companions(run, own)]):
+            try:
+                tables += session.each(other, **given)
+            except NlgaugeError as error:
+                if not k and not (run.either and isinstance(error, NeedsMissing)):
+                    raise
+                refused.append((other, error))
+    if not tables:
+        raise refused[0][1]
+    unfinished = "; ".join(table.facts["unfinished"] for table in tables if "unfinished" in table.facts)
+    remarks = [f"{other} is left out: {error}" for other, error in refused]
+    if not getattr(chosen, "used", True):
+        remarks.append(f"engine {engine}: '{name}' had nothing to deal out, so it was computed in this process")
+    return CommandOutput(tables, remarks=remarks, unfinished=unfinished)
 
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    aspect, metrics : str or sequence of str, optional
-        All by default.
-    measure : str, default 'input/pairwise-accuracy'
-    test : {'auto', 'permutation', 'williams', 'bootstrap'}
-        'auto' asks whether a difference would hold for systems and inputs like these.
-    correction : {'simultaneous', 'holm', 'bh', 'none'}, optional
-        For many pairs.
-    draws : int, optional
-        Random draws of the test.
-    pairs : bool, default False
-        One row per pair of metrics (the analysis 'significance') instead of one per metric ('ranking').
 
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> [(row["metric"], row["rank"]) for row in ng.compare(ng.example())]
-    [('unigram_f1', 1), ('char3_f1', 1), ('source_overlap', 1), ('length_ratio', 1), ('random', 4)]
+def _companions(run: Analysis, given: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The analyses that belong to this one, with those of the given options that they have.
+
+    One that sets an option of its own is not asked where that option is given: `estimate --part ranks` is one table.
     """
-    name = "significance" if pairs else "ranking"
-    return analyse(name, data, aspect, metrics, measure=measure, test=test, correction=correction, draws=draws)
+    found = []
+    for spec in run.also:
+        name, own = parse_spec(spec)
+        known = {p.name for p in registry.get("analysis", name).parameters}
+        if not own.keys() & given.keys():
+            found.append((name, {k: v for k, v in given.items() if k in known} | own))
+    return found
 
 
-def agreement(
-    data: Any,
-    aspect: Names = None,
-    *,
-    level: Literal["nominal", "ordinal", "interval", "ratio"] = "interval",
-    draws: int = 1000,
-    bootstrap: Literal["units", "pairs"] = "units",
-) -> Table:
-    """Can people agree? Krippendorff's alpha, ICC and kappa with intervals.
+# Parameters of an analysis that come from the choice of data.
+HIDDEN = ("aspect", "seed", "progress")
+LEAD = """data : path, data frame, rows, Dataset, list of Datasets or Session
+    CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'.
+aspect : str or sequence of str, optional
+    Aspects to use; all by default.
+metrics : str or sequence of str, optional
+    Metrics to use; all by default."""
+ENGINE = """engine : {'local', 'ray'}, default 'local'
+    Where the work is done: on all cores of this machine, or on a Ray cluster.
+address : str, optional
+    Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine."""
 
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    aspect : str or sequence of str, optional
-        All by default.
-    level : {'nominal', 'ordinal', 'interval', 'ratio'}
-        Scale of the ratings.
-    draws : int, default 1000
-        Bootstrap draws.
-    bootstrap : {'units', 'pairs'}
-        What alpha's interval resamples.
 
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> round(ng.agreement(ng.example(), draws=200).rows[0]["value"], 2)
-    0.79
+@cache
+def question(name: str, companions: bool = False) -> Callable[..., Any]:
+    """Return an analysis as a function of data, with the signature and the docstring of the analysis.
+
+    With `companions`, the function answers with the tables of `with_companions`.
     """
-    return analyse("agreement", data, aspect, level=level, draws=draws, bootstrap=bootstrap)
+    run: Analysis = registry.get("analysis", name, allow_code=True)
+    function = inspect.unwrap(run.function)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError:  # a file of one's own that imports a type for type checkers alone
+        hints = {}
+    own = [
+        p.replace(kind=p.KEYWORD_ONLY, annotation=hints.get(p.name, Any))
+        for p in run.parameters
+        if p.name not in HIDDEN and p.kind is not p.VAR_KEYWORD
+    ]
+    lead = [
+        inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any),
+        *(
+            inspect.Parameter(each, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Names)
+            for each in ("aspect", "metrics")
+        ),
+    ]
+    if companions:
+        own += [
+            inspect.Parameter(
+                "engine", inspect.Parameter.KEYWORD_ONLY, default="local", annotation=Literal["local", "ray"]
+            ),
+            inspect.Parameter("address", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None),
+        ]
+    choice = inspect.Parameter("choice", inspect.Parameter.VAR_KEYWORD, annotation=Unpack[ChoiceOptions])
+
+    def ask(data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Any:
+        answer = with_companions if companions else analyze
+        return answer(name, data, aspect, metrics, **options)
+
+    ask.__name__ = ask.__qualname__ = name.rpartition("@")[2].replace("-", "_")
+    ask.__module__ = function.__module__
+    ask.__doc__ = _docstring(inspect.getdoc(function) or run.question, {p.name for p in own})
+    ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*lead, *own, choice], return_annotation=CommandOutput if companions else Table
+    )
+    ask.analysis = name  # type: ignore[attr-defined]
+    ask.reads_files = lambda files: bool(run.of_files and run.of_files(files))  # type: ignore[attr-defined]
+    return ask
 
 
-def stability(
-    data: Any,
-    aspect: Names = None,
-    metrics: Names = None,
-    *,
-    measures: Names = None,
-    test: Literal["permutation", "williams"] = "permutation",
-    draws: int = 1000,
-    trials: int = 1000,
-    profile: str = "nlgauge",
-) -> Table:
-    """Which measure can be trusted on these data? Discriminative power and ranking consistency of the measures.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    aspect, metrics : str or sequence of str, optional
-        All by default.
-    measures : str or sequence of str, optional
-        The twelve by default.
-    test : {'permutation', 'williams'}
-    draws, trials : int, default 1000
-        Draws of each test, and random halves of the inputs.
-    profile : str, default 'nlgauge'
-        Conventions of another tool.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> len(ng.stability(ng.example(), measures=["input/kendall", "system/kendall"], draws=50, trials=50))
-    2
-    """
-    options = {"measures": listed(measures), "test": test, "draws": draws, "trials": trials, "profile": profile}
-    return analyse("stability", data, aspect, metrics, **options)
-
-
-def verdicts(
-    data: Any,
-    aspect: Names = None,
-    metrics: Names = None,
-    *,
-    people_pass_from: float | None = None,
-    judge_pass_from: float | None = None,
-    level: float = 0.95,
-) -> Table:
-    """Does a judge say pass and fail as people do? Shares and coefficients with intervals.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    aspect, metrics : str or sequence of str, optional
-        All by default; `metrics` are the judges.
-    people_pass_from, judge_pass_from : float, optional
-        The lowest value that passes, where there are more than two values.
-    level : float, default 0.95
-        Share inside the intervals.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> table = ng.verdicts(ng.example(), metrics="unigram_f1", people_pass_from=4, judge_pass_from=0.5)
-    >>> table.kind
-    'verdicts'
-    """
-    options = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
-    return analyse("verdicts", select(data, aspect, metrics).declared(), None, None, **options)
-
-
-def estimate(
-    data: Any,
-    aspect: Names = None,
-    *,
-    judge: Names = None,
-    method: Literal["ppi++", "ppi", "labels"] = "ppi++",
-    part: Literal["means", "differences", "ranks"] = "means",
-    people_pass_from: float | None = None,
-    probability: str | None = None,
-    strata: str | None = None,
-    margin: float | None = None,
-) -> Table:
-    """How good would people find these outputs? From their labels of a few and a judge's scores of all.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    aspect : str or sequence of str, optional
-        All by default.
-    judge : str or sequence of str, optional
-        Metrics whose scores help; all by default. Several become one prediction.
-    method : {'ppi++', 'ppi', 'labels'}
-        Of differences and ranks; the means show all.
-    part : {'means', 'differences', 'ranks'}
-        Means of the systems, their differences or their ranks.
-    people_pass_from : float, optional
-        The lowest rating that passes, to estimate a pass rate from ratings with more values.
-    probability, strata : str, optional
-        Columns with the probability, or the stratum, by which labelled rows were drawn; at random without them.
-    margin : float, optional
-        Largest difference of the judge's mean error between two systems that does not matter, in units of the labels:
-        the margin of the equivalence test that audits systems with few labels. 5% of the human scale by default.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> table = ng.estimate(ng.example(), judge="unigram_f1", part="ranks")
-    >>> table.rows[0]["measure"], len(table)
-    ('rank', 8)
-    """
-    options = {"method": method, "part": part, "people_pass_from": people_pass_from, "probability": probability}
-    chosen = select(data, aspect, judge).declared()
-    return analyse("estimate", chosen, None, None, **options, strata=strata, margin=margin)
+def _docstring(text: str, own: set[str]) -> str:
+    """The docstring of an analysis as one of a function of data."""
+    parts = sections(text)
+    lines = [LEAD, *(entry for name, entry in fields(text).items() if own & set(name.split(", ")))]
+    if "engine" in own:
+        lines.append(ENGINE)
+    lines.append(
+        "**choice\n    As in `ChoiceOptions`: `by`, `cluster`, `family`, `columns`, `labels`, `seed` and others."
+    )
+    parts = {"": parts.pop(""), "Parameters": "\n".join(lines), **{k: v for k, v in parts.items() if k != "Parameters"}}
+    return "\n\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in parts.items())

@@ -1,120 +1,312 @@
-"""Scores of outputs, by metrics or by judges: the Python interface to scoring."""
+"""Scores of outputs by metrics: the Python interface to scoring, and the command `score`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, Unpack
 
-from nlgauge.api.questions import dataset
-from nlgauge.data.choice import listed
+import polars as pl
+
+from nlgauge.api.questions import FileOptions, dataset
+from nlgauge.data.card import reading
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.export import check_suffix, export
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.engines import Engine, engine_of, using
 from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics import Batch, Metric, metric_from_spec
+from nlgauge.metrics.alignment.explained import AlignedOutput, aligned_output
+from nlgauge.options import ONE_COLUMN, option, parse_columns
 from nlgauge.registry import did_you_mean
+from nlgauge.scoring.aggregate import aggregate
+from nlgauge.scoring.plan import plan, suggested
+from nlgauge.scoring.score import run
+from nlgauge.scoring.stream import BATCH, is_large, look_at_all, stream, streams
+from nlgauge.scoring.table_batches import TableFile
+from nlgauge.table import CommandOutput, Table
+from nlgauge.types import Bounds, Progress
 
-if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.metrics.alignment.explained import AlignedOutput
-    from nlgauge.metrics.base import MetricLike
-    from nlgauge.metrics.judge.client import Asking
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.judge_data import JudgedData
-    from nlgauge.types import Names, Progress
+Texts = str | Path | Sequence[str | Path] | None
+Scorer = str | Metric | Callable[..., float | None]  # a spec, a metric, or a function of texts
+Metrics = Scorer | Sequence[Scorer] | None
+TEXTS = (*(role for role in ONE_COLUMN if role != "rater"), "references")
+UNKEPT = "the scores of single outputs are not kept; {option} keeps them"
 
-Texts = str | Sequence[str] | None
+
+@dataclass(frozen=True)
+class ScoredDataset(Dataset):
+    """A Dataset with the scores of metrics, and what was done to get them.
+
+    Attributes
+    ----------
+    tables : list of Table
+        What was run, per metric; means and corpus values per system.
+    remarks : list of str
+        What was assumed and written.
+    unfinished : str
+        Metrics that gave no output a value, where others did.
+    """
+
+    tables: list[Table] = field(default_factory=list, compare=False, repr=False)
+    lines: None = field(default=None, compare=False, repr=False)
+    remarks: list[str] = field(default_factory=list, compare=False, repr=False)
+    unfinished: str = field(default="", compare=False, repr=False)
 
 
 def score(
-    data: Any = None,
-    metrics: Sequence[MetricLike] | MetricLike | None = None,
+    data: Any,
+    metrics: Metrics = None,
     *,
-    outputs: Texts = None,
-    references: Sequence[str | Sequence[str]] | str | None = None,
-    sources: Texts = None,
-    contexts: Texts = None,
-    progress: Progress | None = None,
+    ref: Texts = None,
+    src: Texts = None,
+    context: Texts = None,
+    by: str = "system",
+    explain: bool = False,
+    system: str | None = None,
+    input: str | None = None,
+    batch: Annotated[int, Bounds(1)] | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
     workers: int | None = None,
-) -> Dataset:
-    """Score outputs with metrics: the data with one more column of scores per metric, named by its spec.
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], object] | None = None,
+    **file: Unpack[FileOptions],
+) -> ScoredDataset:
+    """Score texts with metrics: values per output, means and corpus values per system.
 
     Parameters
     ----------
-    data : path, data frame, rows, Dataset or Selection, optional
-        Or the texts themselves in `outputs`.
+    data : path, data frame, rows, Dataset, Session or sequence of str
+        A table with outputs; or a text file (.txt) with one output per line, or the outputs themselves.
     metrics : str, Metric, function or a sequence of them, optional
-        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow. The parameters of a function
-        are any of `output`, `reference`, `references`, `source`, `context` and `control`; it returns a number.
-    outputs, references, sources, contexts : str or sequence of str, optional
-        Texts instead of data; an output may have several references.
-    progress : callable, optional
-        Called with the metric, the number of outputs done, and of how many.
+        Metrics as in bleu,rouge-l(stem=True),file.py@mine; recommended: those that agree best with human ratings; by
+        default all quick ones that the data allow. In Python also a function: its parameters are any of `output`,
+        `reference`, `references`, `source`, `context` and `control`, and it returns a number.
+    ref : path or sequence of paths, or sequence of str, optional
+        Text file with one reference per line, where the outputs are a text file; again for another reference. Where the
+        outputs are texts, one reference for each, or several.
+    src : path, or sequence of str, optional
+        Text file with one source per line, or the sources.
+    context : path, or sequence of str, optional
+        Text file with one context per line, or the contexts.
+    by : str, default 'system'
+        Column whose values are the lines of the table of means.
+    explain : bool, default False
+        Show the token scores of one output instead: which words are grounded. The metric is ctc (the default) or
+        align-expr.
+    system : str, optional
+        With `explain`: the system of the output; the first by default.
+    input : str, optional
+        With `explain`: the input of the output; the first by default.
+    batch : int, optional
+        Score in batches of that many rows, in bounded memory; an interrupted run goes on where it was. Tables of more
+        than 256 MiB are scored so unasked where `out` is given or the command line asks.
+    engine : {'local', 'ray'}, default 'local'
+        Where the work is done: on all cores of this machine, or on a Ray cluster, in batches.
+    address : str, optional
+        Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine.
     workers : int, optional
         Threads; the values do not depend on them.
+    out : path, optional
+        File for the data with their scores: .jsonl (keeps all), .csv or .parquet.
+    progress : callable, optional
+        Called with the metric, the number of outputs done, and of how many.
+    tell : callable, optional
+        Called with remarks while it runs.
+    **file
+        As in `FileOptions`.
 
     Returns
     -------
-    Dataset
-        Its `scores` have null where an output has no value; the reason stands in `failures`.
+    ScoredDataset
+        Its `scores` have null where an output has no value; the reason stands in `failures`. In batches a CommandOutput
+        with the tables alone, and with `explain` an AlignedOutput.
 
     Examples
     --------
     >>> import nlgauge as ng
-    >>> scored = ng.score(outputs=["the cat sat"], references=["the cat sat down"], metrics="rouge-1")
+    >>> scored = ng.score(["the cat sat"], "rouge-1", ref=["the cat sat down"])
     >>> round(scored.scores["rouge-1"][0], 3)
     0.857
     >>> ng.score(ng.example(), ["len", "wps"]).metrics[-2:]
     ['len', 'wps']
+
+    $ nlgauge score outputs.jsonl --metrics bleu,rouge-l(stem=True),flesch -o scored.jsonl
+
+    $ nlgauge score hyp.txt --ref ref.txt -m bleu,chrf   (plain text, one output per line; --ref again for another)
+
+    $ nlgauge score outputs.csv   (all quick metrics that the columns allow)
+
+    $ nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet   (any size, in bounded memory)
+
+    $ nlgauge score big.jsonl -m bertscore -o scores.parquet --engine ray --address auto
+
+    $ nlgauge score summaries.jsonl --explain --system M11 --input dm-test-1 -m ctc
     """
-    from nlgauge.scoring.plan import suggested
-    from nlgauge.scoring.score import score as run
-
-    texts = {"output": outputs, "references": references, "source": sources, "context": contexts}
-    if (data is None) == (outputs is None):
-        raise NlgaugeError("score needs data or outputs: one of the two.")
-    chosen = _from_texts(texts) if outputs is not None else dataset(data)
+    say = tell or (lambda line: None)
+    check_suffix(out)
+    other: Any  # what is no Dataset, and is asked for by an option of its own
+    texts = {"references": ref, "source": src, "context": context}
+    if explain:
+        other = _explained(_read(data, texts, file), metrics, system, input)
+        return other  # type: ignore[no-any-return]
+    chosen_engine = engine_of(engine, address)
+    if size := _batch_size(data, batch, metrics, chosen_engine, file, say):
+        options: dict[str, Any] = {"out": out, "by": by, "progress": progress}
+        other = _streamed(data, metrics, size, chosen_engine, file, options)
+        return other  # type: ignore[no-any-return]
+    read = _read(data, texts, file)
+    if isinstance(data, str | Path):
+        say(" ".join(reading(read, keep_people=True)))
+    chosen = suggested(read) if metrics is None else plan(read, metrics)
+    remarks = [] if metrics is not None else [_suggested(chosen)]
     tick = None if progress is None else lambda done, total, metric: progress(metric, done, total)
-    return run(chosen, suggested(chosen) if metrics is None else metrics, progress=tick, workers=workers)
+    scored = run(read, chosen, progress=tick, workers=workers)
+    lost = _lost(scored.table)
+    means = aggregate(scored.data, scored.metrics, by, batch=scored.batch)
+    remarks += [UNKEPT.format(option=option("out", "scored.jsonl"))] if out is None else export(scored.data, out)
+    values = {name: getattr(scored.data, name) for name in (f.name for f in fields(Dataset))}
+    return ScoredDataset(**values, tables=[scored.table, means], remarks=remarks, unfinished=lost)
 
 
-def from_text_files(
-    outputs: str | Path, references: Sequence[str | Path] = (), source: str | Path | None = None
-) -> Dataset:
-    """Read outputs, references and sources from plain text files with one text per line.
+def _suggested(metrics: Sequence[object]) -> str:
+    return f"no metrics given; these {len(metrics)}: {', '.join(map(str, metrics))}"
+
+
+def _lost(table: Table) -> str:
+    """Metrics without a single value, in a sentence; when no metric has any, that is no result, and an error."""
+    lost = [row["metric"] for row in table.rows if not row["scored"]]
+    if len(lost) == len(table.rows):
+        raise NlgaugeError(f"no output got a value: {'; '.join(table.notes[:3])}.")
+    return (lost and f"partly done: no output got a value from {', '.join(lost)}; the table says why.") or ""
+
+
+def _batch_size(
+    data: Any, batch: int | None, metrics: Any, engine: Engine, file: FileOptions, say: Callable[[str], object]
+) -> int:
+    """Rows of a batch; 0: all at once."""
+    path = Path(data) if isinstance(data, str | Path) else None
+    if path is None:
+        return 0
+    if batch is None and engine.far:
+        batch = BATCH
+    columns = file.get("columns") or {}
+    roles = parse_columns(columns) if isinstance(columns, str) else columns
+    unread = [f"columns={role}" for role in roles if role not in (*TEXTS, "encoding")]
+    unread += ["labels"] if file.get("labels") is not None else []
+    if batch is not None:
+        if unread:
+            raise NlgaugeError(f"batches score every row by itself: {', '.join(unread)} has no meaning there.")
+        if path.is_file() and not streams(path):
+            raise NlgaugeError(
+                f"{path}: {option('batch')} needs a plain table with one row per output; `nlgauge data convert` may "
+                "write one."
+            )
+        return batch
+    if unread or not is_large(path):
+        return 0
+    names = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    if whole := look_at_all([name for name in names if isinstance(name, str)]):
+        say(f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs")
+        return 0
+    return BATCH
+
+
+def _streamed(
+    data: str | Path, metrics: Any, size: int, engine: Engine, file: FileOptions, options: Mapping[str, Any]
+) -> CommandOutput:
+    """Score a file batch by batch."""
+    columns = file.get("columns") or {}
+    roles = dict(parse_columns(columns) if isinstance(columns, str) else columns)
+    encoding, progress = roles.pop("encoding", None), options["progress"]
+    roles = {role: names if isinstance(names, str) else "+".join(names) for role, names in roles.items()}
+    tick = None if progress is None else lambda read, of, rows: progress(f"{rows:,} rows", read, of)
+    with using(engine):
+        done = stream(
+            TableFile(Path(data), encoding),
+            metrics,
+            options["out"],
+            batch=size,
+            by=options["by"],
+            columns=roles,
+            progress=tick,
+        )
+    lost = _lost(done.table)
+    remarks = [f"{data}: {done.rows:,} rows in batches of {size:,}"]
+    remarks += [] if metrics is not None else [_suggested(done.metrics)]
+    remarks += [f"{done.resumed} batches were done by an earlier run"] if done.resumed else []
+    if again := getattr(engine, "lost", 0):
+        remarks.append(f"{again} batches were begun again, because their worker or machine was lost")
+    out = options["out"]
+    if out is None:
+        remarks.append(UNKEPT.format(option=option("out", "scores.parquet")))
+    else:
+        kept = "every line with its scores" if ".jsonl" in Path(out).name else "row, system, input and the scores"
+        remarks.append(f"written: {out} ({kept})")
+    return CommandOutput([done.table, done.groups], remarks=remarks, unfinished=lost)
+
+
+def _explained(data: Dataset, metrics: Any, system: str | None, input: str | None) -> AlignedOutput:
+    """The token scores of one output."""
+    specs = ["ctc"] if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
+    if len(specs) != 1:
+        raise NlgaugeError(f"one metric can be explained at a time; got {len(specs)}.")
+    metric = metric_from_spec(specs[0], allow_code=True) if isinstance(specs[0], str) else specs[0]
+    one = _one_output(data, system, input)
+    sample = one.samples.row(0, named=True)
+    which = "" if one.name == "texts" else f"{one.name}: system {sample['system']}, input {sample['input']}"
+    return aligned_output(metric, Batch.of(one), which)
+
+
+def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset:
+    """The data: a table, text files with one text per line, or texts."""
+    given = {name: value for name, value in texts.items() if value is not None}
+    if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
+        return from_text_files(data, given)
+    if isinstance(data, list | tuple) and data and all(isinstance(text, str) for text in data):
+        return _from_texts({"output": data, **given})
+    if given:
+        raise NlgaugeError(f"{', '.join(given)}: only for outputs that are a text file or a list of texts.")
+    return dataset(data, **file)
+
+
+def from_text_files(outputs: str | Path, texts: Mapping[str, Any]) -> Dataset:
+    """Read outputs, references, sources and contexts from text files with one text per line.
 
     Parameters
     ----------
     outputs : path
         Its name without suffix is the name of the system.
-    references : sequence of paths
-        One file per reference; an empty line means that an output lacks this reference.
-    source : path, optional
+    texts : mapping
+        Paths of `references` (several; an empty line means that an output lacks one), `source` and `context`.
     """
-    files = {"output": [outputs], "references": list(references), "source": [] if source is None else [source]}
+    files = {
+        name: [given] if isinstance(given, str | Path) else list(given)
+        for name, given in {"output": outputs, **texts}.items()
+    }
     lines = {str(path): _lines(Path(path)) for paths in files.values() for path in paths}
     counts = {path: len(texts) for path, texts in lines.items()}
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{path} has {n:,}" for path, n in counts.items())
         raise NlgaugeError(f"text files must have the same number of lines: {shown}.")
-    texts: dict[str, Any] = {name: lines[str(paths[0])] for name, paths in files.items() if paths}
-    if references:
-        rows = zip(*(lines[str(path)] for path in references), strict=True)
-        texts["references"] = [[text for text in row if text.strip()] for row in rows]
-    return _from_texts(texts, Path(outputs).stem)
+    columns: dict[str, Any] = {name: lines[str(paths[0])] for name, paths in files.items()}
+    if "references" in files:
+        rows = zip(*(lines[str(path)] for path in files["references"]), strict=True)
+        columns["references"] = [[text for text in row if text.strip()] for row in rows]
+    return replace(_from_texts(columns, Path(outputs).stem), name=Path(outputs).name)
 
 
 def _lines(path: Path) -> list[str]:
     """The lines of a text file; the end of the last one is not another line."""
-    from nlgauge.data.files import decode, read_bytes
-
     lines = decode(path, read_bytes(path)).replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def _from_texts(texts: Mapping[str, Any], system: str = "outputs") -> Dataset:
     """One system's outputs, numbered from 1."""
-    import polars as pl
-
-    from nlgauge.data.dataset import Dataset
-
     columns = {name: [t] if isinstance(t, str) else list(t) for name, t in texts.items() if t is not None}
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
@@ -130,119 +322,7 @@ def _from_texts(texts: Mapping[str, Any], system: str = "outputs") -> Dataset:
     return Dataset.of("texts", pl.DataFrame({**keys, **columns}), people=())
 
 
-def judge(
-    data: Any,
-    judges: str | Judge | Sequence[Judge] = "summarisation",
-    *,
-    model: str = "",
-    aspect: Names = None,
-    setting: Names = None,
-    base_url: str = "",
-    how: Asking | None = None,
-    keep_draws: bool = False,
-    progress: Progress | None = None,
-) -> JudgedData:
-    """Let a language model judge the outputs, from any OpenAI-compatible endpoint.
-
-    Every reply is kept at once (NLGAUGE_STORE): the same call goes on where it was, and never asks twice.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-    judges : str, Judge or a sequence of Judges, default 'summarisation'
-        A shipped task, the path of your own YAML, or judges with all their settings.
-    model, base_url : str
-        The model's name and the endpoint (or NLGAUGE_MODEL, NLGAUGE_BASE_URL).
-    aspect : str or sequence of str, optional
-        All of the task by default.
-    setting : str or sequence of str, optional
-        Settings that the task has by name, as 'GPT4o_T=1_1_10' of 'gao2025'; 'all' is every one.
-    how : Asking, optional
-        Requests at once, attempts, limits, key, budget.
-    keep_draws : bool, default False
-        Also keep each draw as a column.
-    progress : callable, optional
-        Called with the aspect, the number of requests done, and of how many.
-
-    Returns
-    -------
-    JudgedData
-        `data` with the judges' columns, `table`, and `stopped`: why it ended early, if it did.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> done = ng.judge("outputs.csv", "dialogue", model="llama3", base_url="http://localhost:11434")  # doctest: +SKIP
-    >>> ng.correlate(done.data)    # doctest: +SKIP
-    """
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.judge_data import judge_data, judges_of
-
-    if isinstance(judges, str):
-        chosen = judges_of(judges, listed(aspect), settings=listed(setting), model=model, base_url=base_url)
-    elif model or base_url or aspect or setting:
-        raise NlgaugeError("judge: a Judge has its own model, base_url, aspect and setting; name them there.")
-    else:
-        chosen = [judges] if isinstance(judges, Judge) else list(judges)
-    done = judge_data(dataset(data), chosen, how=how, keep_draws=keep_draws, progress=progress)
-    if done.nothing:
-        raise NlgaugeError(done.nothing)
-    return done
-
-
-def align(
-    data: Any = None,
-    metric: str = "ctc",
-    *,
-    system: str | None = None,
-    input: str | None = None,
-    output: str | None = None,
-    source: str | None = None,
-    context: str | None = None,
-    references: Sequence[str] = (),
-) -> AlignedOutput:
-    """Which words of an output are grounded, and which are not: token scores of one output.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection, optional
-        Or the texts themselves, the output in `output`.
-    metric : str, default 'ctc'
-        ctc(aspect='…') or align-expr(expr='mean(y>x)').
-    system, input : str, optional
-        Whose output for which input; the first by default.
-    output, source, context, references : str, optional
-        Texts instead of data.
-
-    Returns
-    -------
-    AlignedOutput
-        The score, and for each part of it the tokens with their scores.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> found = ng.align(output="He is a hockey fan.", source="He is a fan of football.")    # doctest: +SKIP
-    >>> found.score, found.parts[0].alignment.tokens    # doctest: +SKIP
-    """
-    from nlgauge.metrics import Batch, metric_from_spec
-    from nlgauge.metrics.alignment.explained import aligned_output
-
-    chosen = metric_from_spec(metric, allow_code=True)
-    if output is not None:
-        batch, which = Batch.from_columns([output], [source], [context], [list(references)]), ""
-    elif data is None:
-        raise NlgaugeError("name a file, or give the texts with --output and --source.")
-    else:
-        one = _one_output(dataset(data), system, input)
-        sample = one.samples.row(0, named=True)
-        batch, which = Batch.of(one), f"{one.name}: system {sample['system']}, input {sample['input']}"
-    return aligned_output(chosen, batch, which)
-
-
 def _one_output(data: Dataset, system: str | None, input: str | None) -> Dataset:
-    import polars as pl
-
     samples = data.samples
     for column, value in (("system", system), ("input", input)):
         if value is not None:

@@ -17,7 +17,7 @@ PARTLY = 3  # part is done and kept, the rest is not
 FAULT = 70  # a fault of nlgauge itself (EX_SOFTWARE): 1 is only for a comparison that failed
 PIPE = 128 + 13  # as a shell reports a program whose reader went away
 CODES = (
-    "Exit codes: 0 done · 1 `diff` found a drop, `gate` failed · 2 something to mend · 3 part is done, `gate` is "
+    "Exit codes: 0 done · 1 `gate` failed, `analyze drift` found a shift · 2 usage or data error · 3 part is done, or "
     "undecided · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
 )
 

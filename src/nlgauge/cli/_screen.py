@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError, PartlyDone
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
 
 FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
+COLORS = {"reliable": "green", "inconclusive": "yellow", "not reliable": "red"}  # of badges
 WIDE = 160  # columns of piped output, which is for people too, without a terminal's limits
-
-
-def again(*more: str) -> str:
-    """The command that was typed, to be typed again."""
-    import shlex
-
-    return shlex.join(["nlgauge", *sys.argv[1:], *more])
 
 
 def console() -> Console:
@@ -49,8 +43,8 @@ def _watched() -> int | None:
         return None
 
 
-def tell(lines: Sequence[str]) -> None:
-    """Remarks go to stderr, so that stdout stays a table or JSON."""
+def log_remarks(lines: Sequence[str]) -> None:
+    """Print remarks on stderr, so that stdout stays a table or JSON."""
     from rich.console import Console
 
     from nlgauge.terminal import wrapped
@@ -64,45 +58,74 @@ def tell(lines: Sequence[str]) -> None:
             screen.print(indent + part, markup=False, style=None if i else "bold", soft_wrap=True)
 
 
-def say(lines: Sequence[str], colours: Mapping[str, str] | None = None) -> None:
-    """Short answers on stdout; a word that stands in a column by itself may have a colour."""
+def print_lines(lines: Sequence[str], colors: Mapping[str, str] | None = None) -> None:
+    """Print short answers on stdout; a word that stands in a column by itself may have a color."""
     from rich.text import Text
 
     bar.close()
     screen = console()
     for line in lines:
         text = Text(line)
-        for word, colour in (colours or {}).items():
-            text.highlight_regex(rf"(?<=  ){word}(?=  |$)", colour)
+        for word, color in (colors or {}).items():
+            text.highlight_regex(rf"(?<=  ){word}(?=  |$)", color)
         screen.print(text)
 
 
-def done(kind: str, rows: Sequence[dict[str, Any]], form: str, lines: Sequence[str]) -> None:
-    """The end of a verb that makes a file or serves a page: lines for people, or what they say as rows (-f json)."""
-    from nlgauge.table import Table
+def print_answer(
+    answer: Any, format: str = "table", out: Path | None = None, figure: str | None = None, by: Sequence[str] = ()
+) -> None:
+    """Print what a function gave back, and end as it says: with its exit code, or as partly done.
 
-    if form == "table":
-        say(lines)
-    else:
-        show([Table(f"nlgauge {kind}", [{k: str(v) if isinstance(v, Path) else v for k, v in row.items()}
-                    for row in rows], kind=kind)], form)  # fmt: skip
+    A Table, several, a text, or something with `tables`, `lines` for people and `remarks`.
+    """
+    from nlgauge.table import CommandOutput, Table
+
+    if answer is None:
+        return
+    if isinstance(answer, str):
+        answer = CommandOutput([Table("text", [{"text": answer}], kind="text")], answer.splitlines())
+    elif isinstance(answer, Table):
+        answer = CommandOutput([answer])
+    elif isinstance(answer, list):
+        answer = CommandOutput(answer)
+    if format == "table" and out is None and hasattr(answer, "__rich_console__"):
+        bar.close()
+        console().print(answer)
+    elif format == "table" and out is None and answer.lines is not None:
+        print_lines(answer.lines, COLORS)
+    elif answer.tables:
+        print_tables(answer.tables, format, out, figure, by)
+    log_remarks(answer.remarks)
+    if error := getattr(answer, "error", ""):
+        raise NeedsMissing(error)
+    if getattr(answer, "unfinished", ""):
+        raise PartlyDone(answer.unfinished)
+    if code := max((table.exit_code for table in answer.tables), default=0):
+        raise SystemExit(code)
 
 
-def show(
-    tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None,
-    by: Sequence[str] = (),
-) -> None:  # fmt: skip
-    """Print the tables in a format and write them to a file, in the format of its suffix; groups (`by`) as one."""
+def check_format(format: str) -> None:
+    """Refuse an unknown format before anything is computed."""
     from nlgauge.table import FORMATS
 
-    if form not in ("table", *FORMATS):
-        raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
+    if format not in ("table", *FORMATS):
+        raise NlgaugeError(f"--format {format}: use table, {', '.join(FORMATS)}.")
+
+
+def print_tables(
+    tables: Sequence[Table],
+    form: str = "table",
+    out: Path | None = None,
+    figure: str | None = None,
+    by: Sequence[str] = (),
+) -> None:
+    """Print the tables in a format and write them to a file, in the format of its suffix; groups (`by`) as one."""
     if figure is not None and (out is None or out.suffix.lower().lstrip(".") not in FIGURES):
         raise NlgaugeError(f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html.")
     written = [] if out is None else _write(tables, out, figure, by)
     if form != "table" or not sys.stdout.isatty():  # else they stand above the table, on the same screen
         for line in dict.fromkeys(line for table in tables for line in table.headlines):
-            tell([line])
+            log_remarks([line])
     bar.close()
     if form != "table":
         print(together(tables, form, by), end="")
@@ -113,7 +136,7 @@ def show(
     printed = [part for table in _grouped(tables, by) for part in table.printed]
     screen.print(*shown(printed, screen.width), "", sep="\n")
     if written:
-        tell([f"written: {', '.join(map(str, written))}"])
+        log_remarks([f"written: {', '.join(map(str, written))}"])
 
 
 def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[str]) -> list[Path]:

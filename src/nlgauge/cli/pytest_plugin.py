@@ -66,9 +66,14 @@ class JudgeGate:
         self.config, self.folder = config, folder
 
     def __call__(
-        self, data: Any, minimum: Any = None, *, judge: Callable[[dict[str, Any]], Any] | None = None,
-        undecided: str | None = None, **options: Any,
-    ) -> Table:  # fmt: skip
+        self,
+        data: Any,
+        minimum: Any = None,
+        *,
+        judge: Callable[[dict[str, Any]], Any] | None = None,
+        undecided: str | None = None,
+        **options: Any,
+    ) -> Table:
         from nlgauge.api.gate import gate
         from nlgauge.api.limits import FAILED, UNDECIDED
         from nlgauge.errors import NlgaugeError
@@ -80,8 +85,11 @@ class JudgeGate:
             found = self._place(data)
             if judge is not None:
                 found, options["metrics"] = judged(found, judge)
-            table = gate(found, minimum, **{**options, **({"against": self._place(options["against"])}
-                                                          if "against" in options else {})})  # fmt: skip
+            table = gate(
+                found,
+                min=minimum,
+                **{**options, **({"against": self._place(options["against"])} if "against" in options else {})},
+            )
         except NlgaugeError as error:
             pytest.fail(str(error), pytrace=False)
         verdict = table.facts["verdict"]
@@ -133,6 +141,4 @@ def _own_names(data: Any, found: Dataset) -> dict[str, str]:
         return {}
     from nlgauge.datasets.load import check
 
-    return {
-        row["column"]: row["role"] for row in check(data) if row.get("role") in found.samples.columns
-    }  # fmt: skip
+    return {row["column"]: row["role"] for row in check(data) if row.get("role") in found.samples.columns}

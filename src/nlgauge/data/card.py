@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.families import system_families
 from nlgauge.data.provenance import assumption
 from nlgauge.data.tables.vocabulary import listed
-from nlgauge.data.units import trials_text
+from nlgauge.data.units import KEY, trials_text
+from nlgauge.errors import code_of
 from nlgauge.number import count
+from nlgauge.options import call, option
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
 
 MOST = 8  # names in a line
+
+
+def reading(data: Dataset, keep_people: bool = False) -> list[str]:
+    """Return the first lines of the card, and what became of the labels or the test part: for before every number."""
+    lines = card(data, keep_people)
+    end = 1 + next(k for k, line in enumerate(lines) if line.startswith(f"{data.name}: "))
+    notes = [note for note in data.notes if code_of(note) in ("joined", "look")]
+    if other := len(data.notes) - len(notes):
+        lines[end - 1] += f" ({count(other, 'remark')} on how it was read: {call('data check FILE')})"
+    return [*lines[:end], *notes]
 
 
 def card(data: Dataset, keep_people: bool = False) -> list[str]:
@@ -41,8 +57,8 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     )
     if less := [m for m in data.metrics if m in data.lower]:
         lines.append(
-            f"less is better: {listed(less, MOST)}; turned in every comparison (--higher NAME where more is, "
-            "--lower NAME for others)"
+            f"less is better: {listed(less, MOST)}; turned in every comparison ({option('higher')} names those "
+            f"where more is, {option('lower')} others)"
         )
     missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
     holes = {m: n for m, n in missing.items() if n}
@@ -63,7 +79,11 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
     people = [s for s in data.systems if s in data.people]
     if people:
-        verb = "kept among the systems" if keep_people else "left out of the comparison (--keep-people keeps them)"
+        verb = (
+            "kept among the systems"
+            if keep_people
+            else f"left out of the comparison ({option('keep_people', True)} keeps them)"
+        )
         lines.append(f"written by people, by their names: {listed(people, MOST)}; {verb}")
     lines += _families(data, [s for s in data.systems if keep_people or s not in data.people])
     return [*headlines(data), *lines, *data.notes]
@@ -74,7 +94,7 @@ def _families(data: Dataset, systems: list[str]) -> list[str]:
     found = system_families(data, systems)
     if not found:
         return []
-    reason = "" if data.family else " (inferred from column names; --family COLUMN_OR_PATTERN names another)"
+    reason = "" if data.family else f" (inferred from column names; {option('family')} names another)"
     families = len(set(found["family_names"]))
     what = "column" if found["family_column"] in data.samples.columns else "pattern"
     return [
@@ -93,7 +113,7 @@ def _votes(data: Dataset) -> list[str]:
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(
             f"compared by the model {rater}: {count(part.height, 'choice')}, which are not people's "
-            f"(--person-rater '{rater}' where they are)"
+            f"({option('person_raters', rater)} where they are)"
         )
     return lines
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,14 @@ import polars as pl
 
 from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.load import load, plain_table, understood
+from nlgauge.data.declared import Declared
+from nlgauge.data.load import LabelFile, Opened, dataset_of_table, open_data, resolve_roles
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines, rating_words, unused
-from nlgauge.data.tables.values import is_label, numbers_in, worth_asked
+from nlgauge.data.tables.values import is_label, open_worth, parse_column
 from nlgauge.errors import NlgaugeError, code_of
+from nlgauge.options import ROLES, option
 from nlgauge.table import Row, Table, Title
 
 SINGLE = ("system", "input", "output", "source", "context", "control", "rater")
@@ -25,40 +26,60 @@ TEXT = 24  # letters of an example
 
 
 def check(data: Any, **options: Any) -> Table:
-    """Every column with its role, why, a value and the words that change it; below, what is understood of the whole.
+    """Show each column's inferred role, the reason, a value, and what overrides it.
 
-    Takes a file or frame and the options of `nlgauge.load`. A file that cannot be read yet is no error here: the last
-    note says what is asked for.
+    Parameters
+    ----------
+    data : path, data frame, rows or name of a published set
+        A file that cannot be read yet is no error here: the last note says what is asked for.
+    **options
+        Those of `nlgauge.load`.
 
-    >>> import nlgauge as ng
+    Returns
+    -------
+    Table
+        One row per column.
+
+    Examples
+    --------
     >>> rows = [{"llm": s, "doc": d, "coherence": c, "seed": 1} for s, d, c in [("A", 1, 4), ("B", 1, 2)]]
-    >>> [(row["column"], row["role"]) for row in ng.check(rows)]
+    >>> [(row["column"], row["role"]) for row in check(rows)]
     [('llm', 'system'), ('doc', 'input'), ('coherence', 'rating of coherence'), ('seed', 'not used')]
     """
-    name = options.get("name") or (Path(data).name if isinstance(data, str | Path) else "data")
-    table, reader = plain_table(data, **options)
-    if table is None:
-        return read_whole(name, reader, load(data, **options))
-    roles = understood(table, **options)
+    name = options.pop("name", None)
+    labels, columns = options.pop("labels", None), options.pop("columns", None)
+    declared = Declared.of(columns, {role: options.pop(role) for role in ROLES if role in options}, data)
+    theirs = None if labels is None else LabelFile.of(labels, declared)
+    opened = open_data(data, declared, theirs, options)
+    title = name or (Path(data).name if isinstance(data, str | Path) else "data")
+    if opened.reader:
+        return read_whole(title, opened.reader_name, opened.dataset(name))
+    table, roles = opened.table, resolve_roles(opened)
     rows = [{"column": column, **_facts(table, roles, column)} for column in table.frame.columns]
     rows += [
         {"column": c, "role": "rating records", "why": "a list of objects", "example": "", "correction": ""}
         for c in table.nested
     ]
-    return Table(Title(name, "what is which"), rows, notes=_notes(data, options, table, roles), kind="check")
+    return Table(Title(title, "what is which"), rows, notes=_notes(opened, roles, name), kind="check")
 
 
 def read_whole(name: str, reader: str, data: Dataset) -> Table:
     """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
-    row = {"column": "all", "role": f"read by {reader}", "why": "the reader knows the whole, not column by column",
-           "example": "", "correction": "--reader table"}  # fmt: skip
+    row = {
+        "column": "all",
+        "role": f"read by {reader}",
+        "why": "the reader knows the whole, not column by column",
+        "example": "",
+        "correction": option("reader", "table"),
+    }
     return Table(Title(name, "what is which"), [row], notes=card(data), kind="check")
 
 
-def _notes(data: Any, options: dict[str, Any], table: RawTable, roles: Roles) -> list[str]:
+def _notes(opened: Opened, roles: Roles, name: str | None) -> list[str]:
+    table = opened.table
     size = f"{table.frame.height:,} rows, {table.frame.width + len(table.nested):,} columns"
     try:
-        return [size, *card(load(data, **options))]
+        return [size, *card(dataset_of_table(opened, roles, name))]
     except NlgaugeError as error:
         return [size, *lines(table, roles), f"cannot be read yet: {error}"]
 
@@ -70,50 +91,51 @@ def _facts(table: RawTable, roles: Roles, column: str) -> Row:
     why = roles.why.get(column, "")
     if role == "not used":
         why = unused(table, roles, column) or why
-    found = numbers_in(table, column) if role.startswith(("rating", "metric")) else None
+    found = parse_column(table, column) if role.startswith(("rating", "metric")) else None
     if found is not None and found.how:
         why += f"; {found.how}"
     return {"role": role, "why": why, "example": _example(table.frame[column]), "correction": change}
 
 
 def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
-    more = shlex.quote(f"+{column}")
+    """What a column is, and the option that changes it."""
+    more = [f"+{column}"]
     for role in SINGLE:
         if getattr(roles, role) == column:
-            yield role, f"--{role} COLUMN"
+            yield role, option(role)
     for role in LONG:
         if getattr(roles, role) == column:
             yield f"{role} (long table)", ""
     if column in roles.references:
-        yield "reference", "--references COLUMN"
+        yield "reference", option("references")
     if column in roles.sets:
-        yield "data set", f"--by {shlex.quote(column)}"
+        yield "data set", option("by", column)
     if column in roles.trials:
-        yield "trial", f"--metric {more} or --human {more}"
+        yield "trial", f"{option('metrics', more)} or {option('human', more)}"
     for aspect, pairs in roles.human.items():
         for who, of in pairs:
             if of == column:
-                yield f"rating of {aspect}" + (f" by {who}" if who else ""), f"--metric {more}"
+                yield f"rating of {aspect}" + (f" by {who}" if who else ""), option("metrics", more)
     for metric, of in roles.metrics.items():
         if of == column:
-            yield "metric" if metric == column else f"metric {metric}", f"--human {more}"
+            yield "metric" if metric == column else f"metric {metric}", option("human", more)
 
 
 def _use(table: RawTable, roles: Roles, column: str) -> str:
-    series, name = table.frame[column], shlex.quote(column)
+    series = table.frame[column]
     if code_of(roles.why.get(column, "")) == "row_number":
-        return f"--input {name}"
+        return option("input", column)
     if reason := unused(table, roles, column):
         if code_of(reason) == "declare":
-            return f"--values {worth_asked(rating_words(series))}"
-        more = shlex.quote(f"+{column}")
-        return f"--metric {more} or --human {more}"
+            return option("values", open_worth(rating_words(series)))
+        more = [f"+{column}"]
+        return f"{option('metrics', more)} or {option('human', more)}"
     if series.dtype != pl.String:
         return ""
     if not is_label(series):
-        return f"--output {name} or --source {name}"
+        return f"{option('output', column)} or {option('source', column)}"
     wanted = [role for role in ("system", "input", "rater") if getattr(roles, role) is None]
-    return " or ".join([*(f"--{role} {name}" for role in wanted), f"--by {name}"])
+    return " or ".join([*(option(role, column) for role in wanted), option("by", column)])
 
 
 def _example(series: pl.Series) -> str:

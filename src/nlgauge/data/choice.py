@@ -25,7 +25,7 @@ class Choice:
     aspects, metrics : sequence of str, optional
         Those to use; all by default.
     by : sequence of str, optional
-        Columns: each combination of their values is analysed by itself.
+        Columns: each combination of their values is analyzed by itself.
     keep_people : bool
         Keep outputs written by people among the systems.
     aggregate : {'mean', 'median', 'mace'}
@@ -33,7 +33,7 @@ class Choice:
     seed : int
         Of everything random.
     others : sequence of Dataset
-        Further data sets, each analysed like the first; an analysis that takes several gets all at once.
+        Further data sets, each analyzed like the first; an analysis that takes several gets all at once.
     group : mapping
         Of a part of the data: the value of each column that made it.
     """
@@ -63,18 +63,15 @@ class Choice:
         return [self.data.aspect(a) for a in self.aspects or self.data.aspects]
 
     def panel(self, aspect: str | None = None, canonical: bool = False) -> Panel:
-        """The panel of one aspect, made once; `canonical`: ordered by content, as analyses need it."""
-        key = self.data.aspect(aspect), canonical
-        if key not in self._panels:
-            self._panels[key] = self.data.panel(
-                key[0], canonical=canonical, metrics=self.metrics, keep_people=self.keep_people,
-                aggregate=self.aggregate, seed=self.seed,
-            )  # fmt: skip
-        return self._panels[key]
-
-    @cached_property
-    def _panels(self) -> dict[tuple[str, bool], Panel]:
-        return {}
+        """Return the panel of one aspect; `canonical`: ordered by content, as analyses need it."""
+        return self.data.panel(
+            aspect,
+            canonical=canonical,
+            metrics=self.metrics,
+            keep_people=self.keep_people,
+            aggregate=self.aggregate,
+            seed=self.seed,
+        )
 
     @cached_property
     def parts(self) -> list[Self]:
@@ -82,10 +79,14 @@ class Choice:
 
         A part that is one system keeps it, whoever wrote it.
         """
-        return [
-            replace(self, data=part, by=None, group=group, keep_people=self.keep_people or "system" in group)
-            for group, part in self.data.by(*self.by)
-        ] if self.by else [self]  # fmt: skip
+        return (
+            [
+                replace(self, data=part, by=None, group=group, keep_people=self.keep_people or "system" in group)
+                for group, part in self.data.by(*self.by)
+            ]
+            if self.by
+            else [self]
+        )
 
     @property
     def name(self) -> str:

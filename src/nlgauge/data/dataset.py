@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from nlgauge.data.card import card
 from nlgauge.data.dataset_questions import AsksQuestions
+from nlgauge.data.families import check_family
 from nlgauge.data.files import refuse_patterns
-from nlgauge.data.units import trials_text
+from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.units import KEY, trials_text
 from nlgauge.errors import DataError, NameUnknown, code_of
+from nlgauge.options import call, option
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from nlgauge.data.panel import Aggregate, Panel
     from nlgauge.data.provenance import Provenance
 
-KEY = ["system", "input"]
+__all__ = ["KEY", "PEOPLE", "ROW", "Dataset", "check_metrics"]
 ROW = "__row__"  # of the table, while a Dataset is built
+MAX_PANEL_OPTIONS = 4  # whose panels are kept; a panel may fill hundreds of megabytes
+_BUILDING = threading.RLock()  # a thread that asks for a panel waits for the one that builds it
 # Outputs written by people, by the names that published sets give them.
 PEOPLE = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
 
@@ -65,19 +72,36 @@ class Dataset(AsksQuestions):
     family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
 
     RATINGS: ClassVar[dict[str, Any]] = {
-        "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,
-    }  # fmt: skip
+        "system": pl.String,
+        "input": pl.String,
+        "aspect": pl.String,
+        "rater": pl.String,
+        "value": pl.Float64,
+    }
     COMPARISONS: ClassVar[dict[str, Any]] = {
-        "input": pl.String, "first": pl.String, "second": pl.String, "aspect": pl.String, "rater": pl.String,
+        "input": pl.String,
+        "first": pl.String,
+        "second": pl.String,
+        "aspect": pl.String,
+        "rater": pl.String,
         "preferred": pl.String,
-    }  # fmt: skip
+    }
     FAILURES: ClassVar[dict[str, Any]] = {
-        "system": pl.String, "input": pl.String, "metric": pl.String, "reason": pl.String,
-    }  # fmt: skip
+        "system": pl.String,
+        "input": pl.String,
+        "metric": pl.String,
+        "reason": pl.String,
+    }
     SPANS: ClassVar[dict[str, Any]] = {
-        "system": pl.String, "input": pl.String, "rater": pl.String, "side": pl.String, "start": pl.Int64,
-        "end": pl.Int64, "severity": pl.String, "category": pl.String,
-    }  # fmt: skip
+        "system": pl.String,
+        "input": pl.String,
+        "rater": pl.String,
+        "side": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "severity": pl.String,
+        "category": pl.String,
+    }
 
     @classmethod
     def of(
@@ -123,6 +147,11 @@ class Dataset(AsksQuestions):
             sources=sources or {},
             metric_aspects=metric_aspects or {},
         )
+
+    def with_people(self, people: Iterable[str]) -> Dataset:
+        """Return the same data with these systems as those whose outputs humans wrote; none where that is all."""
+        found = frozenset(people) & frozenset(self.systems)
+        return replace(self, people=frozenset() if len(found) == len(self.systems) else found)
 
     # --- what is in it ---
 
@@ -179,21 +208,27 @@ class Dataset(AsksQuestions):
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
         if theirs := self.voted(people=True).height:
             return (
-                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge rank FILE` ranks the "
-                "systems by their choices, `nlgauge meta FILE --analysis wins` holds metrics against them."
-            )  # fmt: skip
+                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge analyze rank FILE` "
+                "ranks the "
+                f"systems by their choices, {call('analyze wins FILE')} holds metrics against them."
+            )
         if self.models:
             also = (
-                " `nlgauge rank FILE` shows its order of the systems, and whether it prefers what it is shown "
-                "first." if votes else ""
-            )  # fmt: skip
+                " `nlgauge analyze rank FILE` shows its order of the systems, and whether it prefers what it is "
+                "shown first."
+                if votes
+                else ""
+            )
             return (
                 f"only models judged here ({models}), so nothing says whether they are right: people's ratings of "
-                f"these outputs are needed (--human names their columns), or people's choices.{also}"
-            )  # fmt: skip
+                f"these outputs are needed ({option('human')} names their columns), or people's choices.{also}"
+            )
         found = next((note for note in self.notes if code_of(note) == "declare"), "")
         hint = f" Here: {found}." if found else ""
-        return f"no human ratings found; name their columns with --human, or their file with --labels.{hint}"
+        return (
+            f"no human ratings found; name their columns with {option('human')}, or their file with "
+            f"{option('labels')}.{hint}"
+        )
 
     def voted(self, people: bool) -> pl.DataFrame:
         """The comparisons that people made, or those of models. A rater without a name is taken for a person."""
@@ -246,8 +281,6 @@ class Dataset(AsksQuestions):
         >>> ng.load(rows, name="mine").with_family("^([a-z]+)-").panel().families
         ('gpt', 'gpt', 'llama')
         """
-        from nlgauge.data.families import check_family
-
         data = replace(self._with_names(family), family=family)
         check_family(data)
         return data
@@ -283,13 +316,21 @@ class Dataset(AsksQuestions):
         systems = set(keys["system"])
         inside = self.comparisons.filter(
             pl.col("input").is_in(keys["input"].to_list())
-            & pl.col("first").is_in(list(systems)) & pl.col("second").is_in(list(systems))
-        )  # fmt: skip
+            & pl.col("first").is_in(list(systems))
+            & pl.col("second").is_in(list(systems))
+        )
         return replace(
-            self, name=name or self.name, samples=part(self.samples), ratings=part(self.ratings), comparisons=inside,
-            scores=part(self.scores), failures=part(self.failures), spans=part(self.spans),
-            people=self.people & systems, notes=(),
-        )  # fmt: skip
+            self,
+            name=name or self.name,
+            samples=part(self.samples),
+            ratings=part(self.ratings),
+            comparisons=inside,
+            scores=part(self.scores),
+            failures=part(self.failures),
+            spans=part(self.spans),
+            people=self.people & systems,
+            notes=(),
+        )
 
     def by(self, *columns: str) -> Iterator[tuple[dict[str, Any], Dataset]]:
         """One Dataset per combination of values of the columns, in order of appearance.
@@ -312,37 +353,58 @@ class Dataset(AsksQuestions):
             yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")
 
     def panel(
-        self, aspect: str | None = None, *, metrics: Sequence[str] | None = None, keep_people: bool = False,
-        aggregate: Aggregate = "mean", seed: int = 0, canonical: bool = False,
-    ) -> Panel:  # fmt: skip
+        self,
+        aspect: str | None = None,
+        *,
+        metrics: Sequence[str] | None = None,
+        keep_people: bool = False,
+        aggregate: Aggregate = "mean",
+        seed: int = 0,
+        canonical: bool = False,
+    ) -> Panel:
         """Systems × inputs arrays for statistics; see `Panel.of`. `canonical`: ordered by content, as analyses need it.
 
         >>> import nlgauge as ng
         >>> ng.example().panel("constructed_quality").human.shape
         (8, 24)
         """
-        from nlgauge.data.panel import Panel
+        asked = self.aspect(aspect)
+        options: dict[str, Any] = {
+            "metrics": None if metrics is None or list(metrics) == self.metrics else list(metrics),
+            "keep_people": keep_people and bool(self.people),
+            "aggregate": aggregate,
+            "seed": seed,
+        }
+        with _BUILDING:
+            made = self._panels.setdefault(repr(options), {})
+            if (asked, canonical) not in made:
+                base = _of_other_aspect(made, asked, canonical)
+                if base is None:
+                    base = _of_other_aspect(made, asked, False) or self._plain_panel(asked, options)
+                    made[base.aspect, False] = base
+                    base = base.canonical() if canonical else base
+                made[asked, canonical] = base if base.aspect == asked else base.with_aspect(asked)
+            while len(self._panels) > MAX_PANEL_OPTIONS:
+                del self._panels[next(iter(self._panels))]
+            return made[asked, canonical]
 
-        asked, key = self.aspect(aspect), repr((canonical, metrics, keep_people, aggregate, seed))
-        known = self._panels.get(key)
-        if known is None or asked not in known.humans:
-            options: dict[str, Any] = {"metrics": metrics, "keep_people": keep_people, "aggregate": aggregate}
-            known = Panel.of(self, asked, **options, seed=seed)
-            known = known.canonical() if canonical else known
-            self._panels.clear()
-            self._panels[key] = known
-        return known.with_aspect(asked)
+    def _plain_panel(self, aspect: str, options: dict[str, Any]) -> Panel:
+        """A panel that is not there with another aspect; one with fewer metrics is a part of the one with all."""
+        every = self._panels.get(repr({**options, "metrics": None}), {})
+        whole = _of_other_aspect(every, aspect, False)
+        return Panel.of(self, aspect, **options) if whole is None else whole.with_metrics(options["metrics"], aspect)
 
     @cached_property
-    def _panels(self) -> dict[str, Panel]:
-        """The last panel: analyses ask for the same one again and again, and it holds all aspects."""
+    def _panels(self) -> dict[str, dict[tuple[str, bool], Panel]]:
+        """Options of a panel -> its aspect and whether it is canonical -> the panel, made once for all analyses."""
         return {}
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: what was understood, line by line."""
-        from html import escape
-
-        from nlgauge.data.card import card
-
         first, *rest = card(self)
         return f"<p><strong>{escape(first)}</strong></p><ul>{''.join(f'<li>{escape(line)}</li>' for line in rest)}</ul>"
+
+
+def _of_other_aspect(made: Mapping[tuple[str, bool], Panel], aspect: str, canonical: bool) -> Panel | None:
+    """A panel of the same options that holds the aspect."""
+    return next((panel for (_, order), panel in made.items() if order == canonical and aspect in panel.humans), None)

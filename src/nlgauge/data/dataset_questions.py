@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import nlgauge
+    from nlgauge.data.dataset import Dataset
     from nlgauge.table import Table
     from nlgauge.types import Names
 
@@ -14,51 +18,50 @@ if TYPE_CHECKING:
 class AsksQuestions:
     """Functions of `nlgauge` whose first parameter is the data, as methods."""
 
-    def analyse(self, name: str, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
-        """Any analysis of `nlgauge list analyses`; see `nlgauge.analyse`."""
+    def analyze(self, name: str, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
+        """Ask one of the questions of `nlgauge analyze`; see `nlgauge.analyze`."""
         import nlgauge
 
-        return nlgauge.analyse(name, self, aspect, metrics, **options)
+        return nlgauge.analyze(name, self, aspect, metrics, **options)
 
     if TYPE_CHECKING:  # the names of METHODS, for type checkers and editors
-        agreement = nlgauge.agreement
-        bias = nlgauge.bias
-        compare = nlgauge.compare
-        correlate = nlgauge.correlate
-        estimate = nlgauge.estimate
-        export = nlgauge.export
+        agreement: nlgauge.Question
+        compare: nlgauge.Question
+        correlate: nlgauge.Question
+        estimate: nlgauge.Question
+        rank: nlgauge.Question
+        verdicts: nlgauge.Question
         gate = nlgauge.gate
         judge = nlgauge.judge
-        jury = nlgauge.jury
-        next = nlgauge.next_to_label
-        rank = nlgauge.rank
+        label = nlgauge.label
+        plan = nlgauge.plan
         report = nlgauge.report
         score = nlgauge.score
-        stability = nlgauge.stability
-        verdicts = nlgauge.verdicts
+
+        def save(self, path: str | Path) -> list[str]: ...
+        def split(
+            self, test: float = 0.45, *, by: str | None = None, out: str | Path | None = None
+        ) -> tuple[Dataset, Dataset]: ...
 
 
+# Method -> the function that it calls with the data; their rooms stand above this one, or import it.
 METHODS = {
-    name: name
-    for name in (
-        "agreement bias compare correlate estimate export gate judge jury rank report score stability verdicts".split()
-    )
-} | {"next": "next_to_label"}
+    name: f"nlgauge:{name}"
+    for name in "agreement compare correlate estimate gate judge label plan rank report score verdicts".split()
+} | {"save": "nlgauge.data.export:export", "split": "nlgauge.data.export:split_data"}
 
 
 class _Question:
-    """A function of `nlgauge` as a method, looked up when it is used: its room stands above this one."""
+    """A function as a method, looked up when it is used."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, place: str) -> None:
+        self.module, self.name = place.split(":")
 
     def __get__(self, data: AsksQuestions | None, owner: type) -> Any:
-        import nlgauge
-
-        found = getattr(nlgauge, self.name)
-        function = getattr(found, self.name, found)  # `nlgauge.report` is a package that can be called
+        function = getattr(importlib.import_module(self.module), self.name)
+        function = getattr(function, self.name, function)  # `nlgauge.report` is a package that can be called
         return function if data is None else MethodType(function, data)
 
 
-for method, function in METHODS.items():
-    setattr(AsksQuestions, method, _Question(function))
+for method, place in METHODS.items():
+    setattr(AsksQuestions, method, _Question(place))

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.load import load
 
 NOTE = (
     "Nobody rated these outputs: 'constructed_quality' was made by a program from the damage done to each "
@@ -56,8 +56,6 @@ def example() -> Dataset:
     >>> len(ng.example().systems), len(ng.example().inputs), ng.example().aspects
     (8, 24, ['constructed_quality'])
     """
-    from nlgauge.data.load import load
-
     data = load(example_rows(), name="example (constructed)")
     return replace(data, notes=(*data.notes, NOTE), rated_by="construction")
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.declared import Declared
+from nlgauge.data.load import read_data
+from nlgauge.data.tables.wide import write_wide
+from nlgauge.data.tidy import write_tidy
+from nlgauge.data.units import unit_by_input
+from nlgauge.digests import digest
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.looks import begin_log
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 
@@ -34,13 +41,10 @@ def export(data: Dataset, path: str | Path) -> list[str]:
     --------
     >>> import nlgauge as ng, tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     lines = ng.export(ng.example(), pathlib.Path(folder) / "all.jsonl")
+    ...     lines = export(ng.example(), pathlib.Path(folder) / "all.jsonl")
     >>> len(lines), lines[0].startswith("written: ")
     (1, True)
     """
-    from nlgauge.data.tables.wide import write_wide
-    from nlgauge.data.tidy import write_tidy
-
     path = Path(path)
     check_suffix(path)
     if path.suffix.lower() not in (".csv", ".parquet"):
@@ -52,11 +56,9 @@ def export(data: Dataset, path: str | Path) -> list[str]:
 
 def differences(data: Dataset, path: str | Path) -> list[str]:
     """What a written table would be read back as, where that differs: names can mislead a table's reader."""
-    from nlgauge.data.load import load
-
     if Path(path).suffix.lower() not in (".csv", ".parquet"):
         return []
-    back = load(path, reader="table")
+    back = read_data(path, Declared(reader="table"))
     found = []
     for what in ("systems", "inputs", "aspects", "metrics"):
         ours, theirs = frozenset(getattr(data, what)), frozenset(getattr(back, what))
@@ -64,3 +66,74 @@ def differences(data: Dataset, path: str | Path) -> list[str]:
             counts = f"{len(theirs)} for {len(ours)}, e.g. {', '.join(sorted(ours ^ theirs)[:3])}"
             found.append(f"reads back with other {what} ({counts}); use .jsonl to be safe")
     return found
+
+
+# --- a part to tune on, and a part to test on once ---
+
+TEST = 0.45  # of the inputs
+
+
+def split_data(
+    data: Dataset, test: float = TEST, *, by: str | None = None, out: str | Path | None = None
+) -> tuple[Dataset, Dataset]:
+    """Part the data for tuning and for testing, by the names of the inputs: more rows never move those that are there.
+
+    Parameters
+    ----------
+    data : Dataset
+    test : float, default 0.45
+        About this share of the inputs goes to the test part.
+    by : str, optional
+        Column whose value several inputs share (a conversation): they stay together. By default the document or
+        conversation that the data name, if they do.
+    out : path, optional
+        NAME.csv writes NAME.tune.csv and NAME.test.csv (or .jsonl, .parquet), and from then on every look at the test
+        part into NAME.test.csv.looks.jsonl.
+
+    Returns
+    -------
+    tuple of two Datasets
+        For tuning, and for testing.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> tune, test = ng.example().split(0.45)
+    >>> len(tune.inputs) + len(test.inputs), set(tune.inputs) & set(test.inputs)
+    (24, set())
+    """
+    found = data
+    if not 0 < test < 1:
+        raise NlgaugeError(f"the share of the test part must lie between 0 and 1; found {test:g}.")
+    if by:
+        found = found.clustered(by)
+    inputs = found.inputs
+    unit = unit_by_input(found)
+    names = [unit[i] for i in inputs]
+    held = {i for i, name in zip(inputs, names, strict=True) if _place(str(name)) < test}
+    if not held or len(held) == len(inputs):
+        raise NeedsMissing(f"{found.name}: {len(set(names)):,} inputs or clusters are too few to part.")
+    inside = found.samples["input"].is_in(sorted(held))
+    parts = tuple(
+        found.where(found.samples.filter(mask).select(KEY), f"{found.name}: {word}")
+        for mask, word in ((~inside, "tune"), (inside, "test"))
+    )
+    if out is not None:
+        for part, path in zip(parts, part_paths(out), strict=True):
+            export(part, path)
+        begin_log(part_paths(out)[1])
+    return parts[0], parts[1]
+
+
+def _place(name: str) -> float:
+    """Between 0 and 1, by the name alone."""
+    return int.from_bytes(digest(name), "big") / 2**48
+
+
+def part_paths(out: str | Path) -> tuple[Path, Path]:
+    """Files of the two parts."""
+    path = Path(out)
+    suffix = next((s for s in SUFFIXES if path.name.lower().endswith(s)), "")
+    stem = path.name[: -len(suffix)] if suffix else path.stem
+    tune, test = (path.with_name(f"{stem}.{word}{suffix or '.jsonl'}") for word in ("tune", "test"))
+    return tune, test

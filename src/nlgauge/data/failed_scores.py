@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from nlgauge.data.dataset import Dataset
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
 
 MANY = 0.01  # of the outputs; fewer are a note
 

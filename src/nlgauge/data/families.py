@@ -56,8 +56,21 @@ def family_of(column: str) -> str:
 
 
 def families_of(columns: Sequence[str], given: Families | None = None) -> dict[str, str]:
-    """Column -> family. `given` has the last word: {column: family} or {family: [columns]}.
+    """Return the family of each column of scores: variants of one metric.
 
+    Parameters
+    ----------
+    columns : sequence of str
+    given : mapping, optional
+        {column: family} or {family: [columns]}; it has the last word.
+
+    Returns
+    -------
+    dict
+        Column -> family; a metric that nobody knows is its own family.
+
+    Examples
+    --------
     >>> families_of(["rouge-l", "mine", "yours"], {"ours": ["mine", "yours"]})
     {'rouge-l': 'ROUGE', 'mine': 'ours', 'yours': 'ours'}
     """

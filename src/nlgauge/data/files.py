@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nlgauge.errors import DataError, first_line
+from nlgauge.options import option
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
 # Larger than any published set by far; a file beyond these is a bomb or not a table of texts.
@@ -23,10 +24,13 @@ HALVES = re.compile(
 )
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file's content, decompressed; refuses what is empty, a pickle, cut off or a decompression bomb."""
+def read_bytes(path: Path, whole: bytes | None = None) -> bytes:
+    """Return a file's content, decompressed; refuse what is empty, a pickle, cut off or a decompression bomb.
+
+    `whole`: the content, where somebody read it already.
+    """
     if path.is_dir():
-        raise DataError(f"{path}: is a folder; name a file, or a folder layout with --reader.")
+        raise DataError(f"{path}: is a folder; name a file, or a folder layout with {option('reader')}.")
     if not path.exists():
         raise DataError(f"{path}: no such file.")
     try:
@@ -34,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
             raise DataError(
                 f"{path}: has {size >> 20} MiB, more than NLGAUGE_MAX_BYTES allows ({MAX_BYTES >> 20} MiB)."
             )
-        raw = path.read_bytes()
+        raw = path.read_bytes() if whole is None else whole
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
     if raw[:2] == b"\x1f\x8b":
@@ -96,7 +100,7 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError(
             f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {error.encoding}; "
-            "save the file as UTF-8, or name its encoding (--encoding latin-1)."
+            f"save the file as UTF-8, or name its encoding ({option('encoding', 'latin-1')})."
         ) from None
     except (LookupError, ValueError):
         raise DataError(f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +15,11 @@ from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
-from nlgauge.data.tables.values import LABEL, few_words, numbers_in, worth_asked
+from nlgauge.data.tables.values import LABEL, few_words, open_worth, parse_column
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
 from nlgauge.data.units import TRIAL_OF, base_inputs
-from nlgauge.errors import DataError, code_of
+from nlgauge.errors import DataError, Note, code_of
+from nlgauge.options import option
 from nlgauge.stats.design.label_sampling import combined_probability
 
 SHOWN = 5  # examples in a line
@@ -56,7 +56,8 @@ def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
     tables = [f for f in files if isinstance(f, RawTable)]
     if datasets and tables:
         raise DataError(
-            f"--labels: {datasets[0].name} is an export of a tool and {tables[0].where.source} a plain table; give "
+            f"{option('labels')}: {datasets[0].name} is an export of a tool and {tables[0].where.source} a "
+            "plain table; give "
             "files of one kind."
         )
     if datasets:
@@ -71,12 +72,13 @@ def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
     return RawTable(
         pl.concat([table.frame for table in tables], how="diagonal_relaxed"),
         Where(
-            " and ".join(Path(table.where.source).name for table in tables), tables[0].where.word,
+            " and ".join(Path(table.where.source).name for table in tables),
+            tables[0].where.word,
             lambda row: places[row][0].line_of(places[row][1]),
         ),
         notes=[f"{table.where.source}: {note}" for table in tables for note in table.notes],
         worth=tables[0].worth,
-    )  # fmt: skip
+    )
 
 
 def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], chosen: bool = False) -> Labels:
@@ -112,7 +114,7 @@ def labels_of_dataset(data: Dataset) -> Labels:
     notes = [note for note in data.notes if code_of(note) != "no_shared_input"]
     return Labels(
         data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, notes
-    )  # fmt: skip
+    )
 
 
 def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
@@ -127,23 +129,32 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     lost = keys.join(found, on=ROW, how="anti", maintain_order="left")
     by = f"'{column}'" + ("" if mine == "input" else f", which is '{mine}' of the outputs")
     notes = [
-        f"labels of people from {Path(labels.source).name}: "
-        f"{listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, {found.height:,} rows joined by "
-        f"{by}{f' and system ({system!r})' if system else ''}",
+        Note(
+            f"labels of people from {Path(labels.source).name}: "
+            f"{listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, {found.height:,} rows joined by "
+            f"{by}{f' and system ({system!r})' if system else ''}",
+            "joined",
+        ),
         *(f"labels: {note}" for note in labels.notes),
         *said,
     ]
     if lost.height:
         examples = _examples(lost["__id__"].fill_null("(empty)").to_list())
         notes.append(
-            f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} "
-            f"({examples})"
+            Note(
+                f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} "
+                f"({examples})",
+                "joined",
+            )
         )
     samples, drawn = _with_design(data, labels, found)
     return replace(
-        data, samples=samples, ratings=ratings, persons=data.persons or labels.persons,
+        data,
+        samples=samples,
+        ratings=ratings,
+        persons=data.persons or labels.persons,
         notes=(*data.notes, *notes, *drawn),
-    )  # fmt: skip
+    )
 
 
 def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -192,7 +203,7 @@ def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.Data
     who = [*KEY, "aspect", "rater"]
     groups = every.group_by(who, maintain_order=True).agg(
         pl.col("value").first(), pl.len().alias("times"), pl.col("value").unique(maintain_order=True).alias("values")
-    )  # fmt: skip
+    )
     conflict = groups.filter(pl.col("values").list.len() > 1)
     again = groups.filter((pl.col("values").list.len() == 1) & (pl.col("times") > 1))
     notes = []
@@ -203,8 +214,8 @@ def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.Data
     if conflict.height:
         shown = _examples(
             [f"{i} ({' and '.join(f'{v:g}' for v in vs)})" for i, vs in conflict.select("input", "values").iter_rows()]
-        )  # fmt: skip
-        named = bool(labels.rows["rater"].null_count()) and "; several people? --rater names their column"
+        )
+        named = bool(labels.rows["rater"].null_count()) and f"; several people? {option('rater')} names their column"
         notes.append(f"outputs with labels that conflict, left out: {conflict.height:,} ({shown}){named or ''}")
     kept = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
     if kept.is_empty():
@@ -225,7 +236,9 @@ def _system_column(data: Dataset, labels: Labels) -> str | None:
     if data.systems == UNNAMED and len(theirs) == 1:
         return None
     ours = (
-        "has no system column (--system names it)" if data.systems == UNNAMED else f"has {listed(data.systems, SHOWN)}"
+        f"has no system column ({option('system')} names it)"
+        if data.systems == UNNAMED
+        else f"has {listed(data.systems, SHOWN)}"
     )
     raise DataError(
         f"{labels.source}: its systems ({listed(theirs, SHOWN)}, in column '{labels.system}') are none of "
@@ -252,7 +265,7 @@ def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
     shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
     return (
         f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
-        "--input names the column with the ids, under one name in both files."
+        f"{option('input')} names the column with the ids, under one name in both files."
     )
 
 
@@ -260,26 +273,31 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
     """Pairs (column of the labels, column of the outputs) to try, the likely ones first."""
     unique = ["system"] if system else []
     short = [
-        c for c, kind in data.samples.schema.items()
-        if c not in (*KEY, "output", "source", "context", "control",
-                     TRIAL_OF) and not kind.is_nested() and not kind.is_float()
-        and _is_short(data.samples[c]) and data.samples.select(*unique, c).is_unique().all()
-    ]  # fmt: skip
+        c
+        for c, kind in data.samples.schema.items()
+        if c not in (*KEY, "output", "source", "context", "control", TRIAL_OF)
+        and not kind.is_nested()
+        and not kind.is_float()
+        and _is_short(data.samples[c])
+        and data.samples.select(*unique, c).is_unique().all()
+    ]
     if labels.input is not None:
         if ids:
             yield [(labels.input, "input")]
         yield [(labels.input, c) for c in short]
     others = [
-        c for c in labels.keys.columns
+        c
+        for c in labels.keys.columns
         if c not in (ROW, labels.input, labels.system, *labels.texts.values()) and _is_short(labels.keys[c])
-    ]  # fmt: skip
+    ]
     yield [(theirs, ours) for theirs in others for ours in short if plain(theirs) == plain(ours)]
     if ids:
         yield [(c, "input") for c in others if labels.keys[c].n_unique() > 1]
     yield [
-        (column, role) for role, column in labels.texts.items()
+        (column, role)
+        for role, column in labels.texts.items()
         if role in data.samples.columns and data.samples.select(*unique, role).drop_nulls().is_unique().all()
-    ]  # fmt: skip
+    ]
 
 
 def _flat(frame: pl.DataFrame) -> list[str]:
@@ -302,9 +320,11 @@ def _matched(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The ids of all rows with labels, and the output of each row that has one. A label of several is of none."""
     more = {
-        theirs: ours for theirs in labels.keys.columns for ours in _flat(data.samples)
+        theirs: ours
+        for theirs in labels.keys.columns
+        for ours in _flat(data.samples)
         if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
-    }  # fmt: skip
+    }
     samples = data.samples.select(KEY).with_columns(
         *(name_text(data.samples[ours]).alias(f"__{ours}__") for ours in more.values())
     )
@@ -312,9 +332,11 @@ def _matched(
         maintain_order=True
     )
     keys = labels.keys.select(
-        ROW, pl.col(column).alias("__id__"), *([pl.col(system).alias("system")] if system else []),
+        ROW,
+        pl.col(column).alias("__id__"),
+        *([pl.col(system).alias("system")] if system else []),
         *(pl.col(theirs).alias(f"__{ours}__") for theirs, ours in more.items()),
-    )  # fmt: skip
+    )
     keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi", maintain_order="left")
     on = ["__id__", *(["system"] if system else [])]
     for by in (on, [*on, *(f"__{ours}__" for ours in more.values())]):
@@ -326,11 +348,12 @@ def _matched(
     names = listed(one["system" if several else "input"].to_list(), SHOWN)
     raise DataError(
         f"{labels.source}: '{one['__id__'][0]}' has outputs of several systems in {data.name} ({names}), and the "
-        "labels have no system column; which one is labelled? Add the column, or name it with --system." if several else
-        f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is labelled? "
-        "Write these names, or add the column that tells them apart to the labels "
+        f"labels have no system column; which one is labelled? Add the column, or name it with {option('system')}."
+        if several
+        else f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is "
+        "labelled? Write these names, or add the column that tells them apart to the labels "
         f"({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an id'})."
-    )  # fmt: skip
+    )
 
 
 def _ids(data: Dataset, column: str) -> list[pl.Series]:
@@ -353,16 +376,16 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
     """Roles in which every column with values is people's; of what is the data's own or a model's a line says so."""
     human, notes = dict(roles.human), []
     answers = [
-        c for c in roles.aside if (found := numbers_in(table, c)) is not None and found.answers and not ASIDE.match(c)
-    ]  # fmt: skip
+        c for c in roles.aside if (found := parse_column(table, c)) is not None and found.answers and not ASIDE.match(c)
+    ]
     for name, column in [*roles.metrics.items(), *zip(answers, answers, strict=True)]:
         if column in metrics:
             notes.append(
-                f"'{column}' is a score of the outputs, so no label (--human {shlex.quote(column)} where it is one)"
+                f"'{column}' is a score of the outputs, so no label ({option('human', column)} where it is one)"
             )
         elif is_model(column):
             notes.append(
-                f"'{column}' is a model's by its name, so no label (--human {shlex.quote(column)} where it is one)"
+                f"'{column}' is a model's by its name, so no label ({option('human', column)} where it is one)"
             )
         else:
             human[name] = ((None, column),)
@@ -376,7 +399,9 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
 def _no_labels(table: RawTable, roles: Roles) -> str:
     columns = table.frame.columns
     worded = [(c, words) for c in roles.aside if len(words := few_words(table.frame[c], recur=False)) > 1]
-    asked = "; ".join(f"column '{c}' holds {listed(words)}: --values {worth_asked(words)}" for c, words in worded[:3])
+    asked = "; ".join(
+        f"column '{c}' holds {listed(words)}: {option('values', open_worth(words))}" for c, words in worded[:3]
+    )
     return (
         f"{table.where.source}: no column with labels found{f' ({asked})' if asked else ''}. Columns: "
         f"{listed(columns)}."

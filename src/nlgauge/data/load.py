@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.declared import ColumnNames, Declared, Repeats
 from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import BY_LABELS, UNKNOWN, parted
+from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.records import option_worth
-from nlgauge.data.tables.build import Repeats, build
+from nlgauge.data.tables.build import build
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
-from nlgauge.data.tables.side_by_side import one_row_an_output
+from nlgauge.data.tables.side_by_side import explode_outputs
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
+from nlgauge.options import option
 from nlgauge.spec import parse_spec
-
-ROLES = ("system", "input", "output", "source", "context", "references", "control", "rater")
-ColumnNames = Mapping[str, Any] | Sequence[str] | str | None
 
 
 def load(
     data: Any,
     /,
     *,
+    columns: Mapping[str, Any] | str | None = None,
     system: str | None = None,
     input: str | None = None,
     output: str | None = None,
@@ -43,7 +43,7 @@ def load(
     ignore: ColumnNames = None,
     source: str | None = None,
     context: str | None = None,
-    references: str | None = None,
+    references: Sequence[str] | str | None = None,
     control: str | None = None,
     lower: Iterable[str] = (),
     higher: Iterable[str] = (),
@@ -61,80 +61,201 @@ def load(
 ) -> Dataset:
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
-    Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
-    or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a
-    column to those that are found; `Rouge*` stands for all columns that match. `ignore` names columns that are not
-    read. `lower` names metrics of which less is better, `higher` those of which it is not,
-    whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad":
-    1}), `sheet` names one of an Excel file. Raters whose names are those of language models are no people:
-    `person_raters` and `model_raters` say what a rater is. `labels` is another file (or a list of files), frame or
-    Dataset with people's labels of these outputs, joined by id; a column of it may be named with `human`, `rater`,
-    `input` and `system`.
-    Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
+    The role of each column is inferred from its name and content; declare it where that fails, in `columns` or by the
+    keyword of the same name.
 
+    Parameters
+    ----------
+    data : path, data frame, rows or name of a published set
+    columns : str or mapping, optional
+        Role of each column, as in "system=model,input=doc,human=coherence+fluency,lower=ter", or a mapping of the same
+        roles. "human.quality=r1+r2" names the annotators' columns of one aspect, and a value that begins with + adds to
+        what is inferred. Every other option below but `labels` and `name` may stand there, too. A file nlgauge.toml
+        next to the data may hold the same roles in a table [columns].
+    system, input, output, source, context, control, rater : str, optional
+        Column with the system, the input, the output text, and so on.
+    references : str or sequence of str, optional
+        Columns with reference texts.
+    human, metrics : str, sequence of str or mapping, optional
+        Columns with human ratings, and with metric scores. A mapping gives them names, and `human` several columns of
+        one aspect; "+x" adds a column to those that are inferred; "Rouge*" is every column that matches.
+    ignore : str or sequence of str, optional
+        Columns that are not read; patterns, too.
+    lower, higher : sequence of str, optional
+        Metrics for which lower is better, and for which higher is, whatever their names say.
+    people : sequence of str, optional
+        Systems whose outputs were written by humans; inferred from their names by default.
+    person_raters, model_raters : sequence of str, optional
+        Raters who are humans, and raters that are models, whatever their names say.
+    repeats : {'auto', 'number', 'mean'}, default 'auto'
+        Rows that repeat a system and input: different outputs are trials ('number'), or their values are averaged.
+    values : mapping or str, optional
+        Numbers that words stand for, as in {"good": 3, "bad": 1}.
+    sheet, encoding, reader : str, optional
+        Sheet of an Excel file, text encoding when it is not UTF-8, and the format when it is not recognized.
+    labels : path, list of paths, data frame or Dataset, optional
+        Human labels of these outputs in another file, joined by id; `human`, `rater`, `input` and `system` may name its
+        columns.
+    name : str, optional
+        Name of the data set.
+    **options
+        Options of the reader of a known layout, as in lp="en-de" (docs/formats.md).
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
     >>> import nlgauge as ng
     >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
     ...         for s, d, c, b in [("A", 1, 4, .3), ("A", 2, 5, .5), ("B", 1, 2, .1), ("B", 2, 3, .4)]]
     >>> ng.load(rows, name="mine")
     Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
     """
-    said = {
-        "system": system, "input": input, "output": output, "source": source, "context": context,
-        "references": references, "control": control, "rater": rater,
-    }  # fmt: skip
-    said = {role: column for role, column in said.items() if column is not None}
-    theirs = None if labels is None else LabelFile.of(labels, said, human, values)
-    if theirs is not None:  # words about its columns are not about those of the data
-        human = None if theirs.human else human
-        said = {role: column for role, column in said.items() if role != "rater" or role not in theirs.said}
+    given = {
+        "system": system,
+        "input": input,
+        "output": output,
+        "source": source,
+        "context": context,
+        "references": references,
+        "control": control,
+        "rater": rater,
+        "human": human,
+        "metrics": metrics,
+        "ignore": ignore,
+        "lower": lower,
+        "higher": higher,
+        "people": people,
+        "person_raters": person_raters,
+        "model_raters": model_raters,
+        "repeats": repeats,
+        "values": values,
+        "sheet": sheet,
+        "encoding": encoding,
+        "reader": reader,
+    }
+    return read_data(data, Declared.of(columns, given, data), labels, name, options)
+
+
+def read_data(
+    data: Any, declared: Declared, labels: Any = None, name: str | None = None, options: Mapping[str, Any] | None = None
+) -> Dataset:
+    """Read a file or frame; `declared` is all that is known of its columns, nlgauge.toml is not looked for."""
+    theirs = None if labels is None else LabelFile.of(labels, declared)
+    opened = open_data(data, declared, theirs, options or {})
+    return opened.dataset(name) if opened.reader else dataset_of_table(opened, resolve_roles(opened), name)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file or frame that was looked at once: the reader that knows the whole of it, or a plain table."""
+
+    data: Any
+    declared: Declared  # without the roles of columns that only the file of labels has
+    labels: LabelFile | None = None
+    reader: Any = None
+    reader_name: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the reader
+    raw: RawTable | None = None
+
+    @property
+    def table(self) -> RawTable:
+        """The plain table."""
+        assert self.raw is not None
+        return self.raw
+
+    def dataset(self, name: str | None) -> Dataset:
+        """Read with the reader that knows the whole."""
+        said = self.declared
+        if isinstance(self.data, RawTable):  # votes in memory
+            votes = self.reader.of(self.data, name or self.data.where.source, **self.options)
+            votes = separate_model_ratings(votes, said.person_raters, said.model_raters)
+            return finish_whole(votes, said, name, directed=False)
+        asked = {
+            "encoding": said.encoding,
+            "repeats": None if said.repeats == "auto" else said.repeats,
+            "values": said.values,
+            "sheet": said.sheet,
+            "human": said.human or None,
+            "metrics": said.metrics or None,
+            "ignore": said.ignore or None,
+        }
+        options = {**self.options, **{k: v for k, v in asked.items() if v is not None}}
+        known = [name for name in inspect.signature(self.reader.read).parameters if name != "path"]
+        for each in options:
+            if each not in known:
+                raise NameUnknown(
+                    f"{self.data}: the reader {self.reader_name} has no option '{each}'."
+                    f"{registry.did_you_mean(each, known)} Its options: {', '.join(known) or 'none'}."
+                )
+        data: Dataset = self.reader.read(self.data, **options)
+        data = separate_model_ratings(join_labels(data, self.labels), said.person_raters, said.model_raters)
+        return finish_whole(data, said, name, directed=getattr(self.reader, "whole", False))
+
+
+def open_data(data: Any, declared: Declared, labels: LabelFile | None, options: Mapping[str, Any]) -> Opened:
+    """Find the reader that knows a file, or read it as a plain table."""
+    said = declared if labels is None else labels.rest_of(declared)
     if isinstance(data, str | Path):
-        path = _path(data)
+        path, reader = _path(data), said.reader
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
-            options |= more
-        own = {role: column for role, column in said.items() if theirs is None or role not in theirs.said}
-        if special := _special(path, reader, own, judges=bool(human or metrics or said)):
-            known_as, special = special
-            if own or ((human or metrics) and not _knows_judges(special)):
+            options = {**options, **more}
+        own = {role for role in said.columns if labels is None or role not in labels.roles}
+        peek = Peek(path)
+        if known := detect_reader(peek, reader, bool(own), said.names_columns):
+            name, thing = known
+            if own or ((said.human or said.metrics) and not _knows_judges(thing)):
                 raise DataError(
-                    f"{path}: the reader '{known_as}' finds the columns itself; name none, or use --reader table."
+                    f"{path}: the reader '{name}' finds the columns itself; name none, or use "
+                    f"{option('reader', 'table')}."
                 )
-            asked = {
-                "encoding": encoding,
-                "repeats": None if repeats == "auto" else repeats,
-                "values": values,
-                "sheet": sheet,
-                "human": human or None,
-                "metrics": metrics or None,
-                "ignore": ignore or None,
-            }
-            found = _read(known_as, special, path, options | {k: v for k, v in asked.items() if v is not None})
-            found = parted(labelled(found, theirs), person_raters, model_raters)
-            return finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
-        _read_no(options)
+            return Opened(path, said, labels, thing, name, options)
+        _refuse_options(options)
         if not path.suffix and not path.exists():
             raise NoSuchFile(f"{path}: no such file.")
-        table = read_table(path, encoding, sheet, _words(said, human, metrics))
-        name = name or path.name
+        table = read_table(path, said.encoding, said.sheet, said.mentioned, peek.whole)
     else:
-        table = from_object(data, _words(said, human, metrics))
-        name = name or table.where.source
-        if not (said or human or metrics or labels is not None) and (votes := _votes(table)):
-            found = parted(votes.of(table, name, **options), person_raters, model_raters)
-            return finished(found, name, lower, higher, people, known=False)
-        _read_no(options)
-    table.worth = option_worth("values", values)
-    table = one_row_an_output(with_lists_of_words(without(table, ignore)), _words(said, human, metrics))
-    human = _declare_nested(table, human)
-    roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
-    found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
-    found = parted(found, person_raters, model_raters)
-    sources = {a: found.sources.get(a, BY_LABELS if theirs else UNKNOWN) for a in found.aspects}
-    return Dataset.of(
-        name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
-        lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
-        models=found.models, sources=sources, metric_aspects=found.metric_aspects,
-    )  # fmt: skip
+        table = from_object(data, said.mentioned)
+        if not (said.names_columns or labels) and (votes := _votes(table)):
+            return Opened(table, said, labels, votes, "pairwise", options)
+        _refuse_options(options)
+    table.worth, table.in_settings = option_worth("values", said.values), said.in_settings
+    table = explode_outputs(with_lists_of_words(without(table, said.ignore)), said.mentioned)
+    return Opened(data, said, labels, raw=table)
+
+
+def resolve_roles(opened: Opened) -> Roles:
+    """Decide the role of every column of a plain table."""
+    table, said = opened.table, opened.declared
+    human = _declare_nested(table, said.human)
+    return with_input(table, find_roles(table, said.columns, human, said.metrics, opened.labels is not None))
+
+
+def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> Dataset:
+    """Make a Dataset of a plain table: numbers, labels of another file, and remarks on all of it."""
+    table, said, labels = opened.table, opened.declared, opened.labels
+    source = Path(opened.data).name if isinstance(opened.data, str | Path) else table.where.source
+    data = build(table, roles, name or source, said.repeats)
+    data = join_labels(data, labels, ids=roles.input is not None)
+    data = separate_model_ratings(data, said.person_raters, said.model_raters)
+    data = data if said.people is None else data.with_people(said.people)
+    return replace(
+        data,
+        lower=lower_of(data.metrics, said.lower, said.higher, data.name),
+        notes=(*([said.note] if said.note else []), *lines(table, roles), *data.notes),
+        sources={a: data.sources.get(a, BY_LABELS if labels else UNKNOWN) for a in data.aspects},
+    )
+
+
+def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: bool) -> Dataset:
+    """Apply what the user declares to data that a reader knows as a whole; `directed`: it knows `lower`, too."""
+    lower = lower_of(data.metrics, declared.lower, declared.higher, data.name, data.lower if directed else None)
+    data = data if declared.people is None else data.with_people(declared.people)
+    notes = (declared.note, *data.notes) if declared.note else data.notes
+    return replace(data, name=name or data.name, lower=lower | (data.lower - set(declared.higher)), notes=notes)
 
 
 def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:
@@ -154,52 +275,57 @@ def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:
     return [name for name in names if name not in known] or None
 
 
-def without(table: RawTable, ignore: ColumnNames) -> RawTable:
+def without(table: RawTable, patterns: Sequence[str]) -> RawTable:
     """The table without the columns that match these names or patterns."""
-    patterns = _listed(ignore) or []
     columns = [c for c in table.frame.columns if any(fnmatchcase(c, pattern) for pattern in patterns)]
     for pattern in patterns:
         if not any(fnmatchcase(c, pattern) for c in table.frame.columns):
-            raise DataError(f"{table.where.source}: --ignore {pattern}: no column matches.")
+            raise DataError(f"{table.where.source}: {option('ignore', pattern)}: no column matches.")
     return replace(table, frame=table.frame.drop(columns)) if columns else table
 
 
 @dataclass(frozen=True)
 class LabelFile:
-    """What holds people's labels, and the user's words that speak of its columns."""
+    """The file with human labels, and what the user declares of its columns."""
 
     given: Dataset | RawTable
-    said: Mapping[str, str | None]
+    roles: Mapping[str, str]
     human: ColumnNames
 
     @classmethod
-    def of(
-        cls, labels: Any, said: Mapping[str, str | None], human: ColumnNames = None, values: Any = None
-    ) -> LabelFile:
+    def of(cls, labels: Any, declared: Declared) -> LabelFile:
+        """Read the labels of one file or of several."""
         if isinstance(labels, list | tuple) and labels and all(isinstance(name, str | Path) for name in labels):
-            given = joined_labels([cls._read(name, values) for name in labels])
+            given = joined_labels([cls._read(name, declared.values) for name in labels])
         else:
-            given = cls._read(labels, values)
+            given = cls._read(labels, declared.values)
         if isinstance(given, Dataset):
             return cls(given, {}, None)
         columns = set(given.frame.columns)
-        theirs = {role: said[role] for role in ("system", "input", "rater") if said.get(role) in columns}
-        return cls(given, theirs, human if _words({}, human, None) & columns else None)
+        roles = {role: c for role in ("system", "input", "rater") if (c := declared.columns.get(role)) in columns}
+        named = Declared(human=declared.human).mentioned & columns
+        return cls(given, roles, declared.human if named else None)
 
     @staticmethod
     def _read(labels: Any, values: Any) -> Dataset | RawTable:
-        given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
-        return given or load(labels, values=values)
+        if isinstance(labels, Dataset):
+            return labels
+        opened = open_data(labels, Declared(values=values), None, {})
+        return opened.dataset(None) if opened.reader else opened.table
+
+    def rest_of(self, declared: Declared) -> Declared:
+        """Return what is declared without what only the labels have: the rater, and their columns of ratings."""
+        return declared.without(rater="rater" in self.roles, human=bool(self.human))
 
 
-def labelled(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Dataset:
+def join_labels(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Dataset:
     """The data with the labels of another file; `ids` as for `with_labels`."""
     if labels is None:
         return data
     given = labels.given
     if isinstance(given, Dataset):
         return with_labels(data, labels_of_dataset(given), ids)
-    roles = find_roles(given, labels.said, _listed(labels.human))
+    roles = find_roles(given, labels.roles, labels.human)
     return with_labels(data, labels_of_table(given, roles, data.metrics, chosen=bool(labels.human)), ids)
 
 
@@ -214,37 +340,22 @@ def _path(source: str | Path) -> Path:
     return path
 
 
-def finished(
-    data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None,
-    known: bool
-) -> Dataset:  # fmt: skip
-    """What the user says about a Dataset that a reader made. `known`: it says of which metrics less is better."""
-    return replace(
-        data, name=name or data.name,
-        lower=lower_of(data.metrics, lower, higher, data.name,
-                       data.lower if known else None) | (data.lower - set(higher)),
-        people=data.people if people is None else frozenset(people),
-    )  # fmt: skip
+def detect_reader(peek: Peek, reader: str | None, columns: bool, judges: bool) -> tuple[str, Any] | None:
+    """Return the reader that knows this file, with its name; None for a plain table, as where columns are named.
 
-
-def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bool) -> tuple[str, Any] | None:
-    """The reader that knows this file, with its name, or None for a plain table. Columns named by the user mean a
-    table.
-
-    judges: the user names what may be judgements in a log of an evaluation tool (or columns of the labels), so only its
-    reader is asked.
+    `judges`: the user names columns that may be judgments in a log of an evaluation tool, so only its reader is asked.
     """
-    if reader == "table" or (said and reader is None):
+    if reader == "table" or (columns and reader is None):
         return None
     if reader is not None:
         return reader, registry.get("reader", reader, allow_code=True)
-    peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
-    if not judges and (why := unsupported(peek)):
-        raise DataError(f"{path}: {why}")
+    if not judges and (why := unsupported(peek)):  # a path that does not exist may still name something: wmt23/en-de
+        raise DataError(f"{peek.path}: {why}")
     able = ((name, thing) for name, thing in peek.readers() if not judges or _knows_judges(thing))
     found = [(name, thing) for name, thing in able if thing.recognises(peek)]
     if len(found) > 1:
-        raise DataError(f"{path}: could be {' or '.join(name for name, _ in found)}; choose with --reader.")
+        names = " or ".join(name for name, _ in found)
+        raise DataError(f"{peek.path}: could be {names}; choose with {option('reader')}.")
     return found[0] if found else None
 
 
@@ -259,65 +370,8 @@ def _knows_judges(reader: Any) -> bool:
     return "human" in inspect.signature(reader.read).parameters
 
 
-def _read(name: str, reader: Any, path: Path, options: Mapping[str, Any]) -> Dataset:
-    known = [name for name in inspect.signature(reader.read).parameters if name != "path"]
-    for option in options:
-        if option not in known:
-            raise NameUnknown(
-                f"{path}: the reader {name} has no option '{option}'.{registry.did_you_mean(option, known)} "
-                f"Its options: {', '.join(known) or 'none'}."
-            )
-    data: Dataset = reader.read(path, **options)
-    return data
-
-
-def _read_no(options: Mapping[str, Any]) -> None:
+def _refuse_options(options: Mapping[str, Any]) -> None:
     """A plain table has no reader, so options are slips of the pen."""
     if options:
         known = [name for name in inspect.signature(load).parameters if name != "options"]
         raise NameUnknown(f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, known)}")
-
-
-def plain_table(
-    data: Any, *, reader: str | None = None, human: ColumnNames = None, metrics: ColumnNames = None,
-    encoding: str | None = None, sheet: str | None = None, values: Mapping[str, float] | str | None = None,
-    **options: Any,
-) -> tuple[RawTable | None, str]:  # fmt: skip
-    """What is read column by column, as a raw table; None and the name of the reader where one knows the whole."""
-    said = {role: options[role] for role in ROLES if options.get(role) is not None}
-    if isinstance(data, str | Path):
-        path = _path(data)
-        name = None if reader is None else reader.partition("(")[0]
-        special = _special(path, name, said, judges=bool(human or metrics))
-        if special:
-            return None, special[0]
-        table = read_table(path, encoding, sheet, _words(said, human, metrics))
-    else:
-        table = from_object(data, _words(said, human, metrics))
-        if not (said or human or metrics) and _votes(table):
-            return None, "pairwise"
-    table.worth = option_worth("values", values)
-    table = one_row_an_output(with_lists_of_words(table), _words(said, human, metrics))
-    return table, ""
-
-
-def understood(table: RawTable, *, human: ColumnNames = None, metrics: ColumnNames = None, **options: Any) -> Roles:
-    said = {role: options[role] for role in ROLES if options.get(role) is not None}
-    elsewhere = options.get("labels") is not None
-    return with_input(table, find_roles(table, said, _listed(human), _listed(metrics), elsewhere))
-
-
-def _words(said: Mapping[str, str | None], human: ColumnNames, metrics: ColumnNames) -> set[str]:
-    """All that the user may mean by names of columns; of a table with very many columns only these are read."""
-    words = {name for name in said.values() if name}
-    for names in (_listed(human), _listed(metrics)):
-        for name in names or ():
-            columns = names[name] if isinstance(names, Mapping) else name
-            for part in [columns] if isinstance(columns, str) else columns:
-                bare = part.removeprefix("+")
-                words |= {part, bare, *bare.partition("=")[2].split("+")}
-    return words
-
-
-def _listed(names: ColumnNames) -> Any:
-    return [names] if isinstance(names, str) else names

@@ -10,16 +10,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import system_families
-from nlgauge.data.units import units_of
+from nlgauge.data.units import KEY, units_of
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.options import call, option
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
+from nlgauge.table import Table
 from nlgauge.types import Array, Ints
 
 if TYPE_CHECKING:
-    from nlgauge.table import Table
+    from nlgauge.data.dataset import Dataset
 
 Aggregate = Literal["mean", "median", "mace"]
 T = TypeVar("T")
@@ -111,12 +112,26 @@ class Panel:
                 raters[each] = named
         units = units_of(data, inputs)
         return cls(
-            name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
-            metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
-            persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
-            rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
-            cluster_column=units.column, cluster_names=units.names, **system_families(data, systems), data=data,
-        ).with_aspect(aspect)  # fmt: skip
+            name=data.name,
+            aspect=aspect,
+            systems=tuple(systems),
+            inputs=tuple(inputs),
+            metrics=grid.scores(data.scores, data.metrics),
+            humans=humans,
+            raters=raters,
+            rater_names=tuple(names),
+            persons=persons,
+            crowd=crowd,
+            people=left_out,
+            lower=data.lower & set(data.metrics),
+            rated_by=data.rated_by,
+            kept=tuple(s for s in systems if s in data.people),
+            aggregate=aggregate,
+            cluster_column=units.column,
+            cluster_names=units.names,
+            **system_families(data, systems),
+            data=data,
+        ).with_aspect(aspect)
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
@@ -166,13 +181,17 @@ class Panel:
 
     def stacked(self) -> Array:
         """All metrics as one array K × N × M."""
+        self.require_metrics()
+        return np.stack(list(self.metrics.values()))
+
+    def require_metrics(self) -> None:
+        """Raise an error that says what to do, where there are no metric scores."""
         if not self.metrics:
             raise DataError(
-                "no metric scores found; name their columns with --metric, or run `nlgauge score`.",
+                f"no metric scores found; name their columns with {option('metrics')}, or run {call('score FILE')}.",
                 data=self.name,
                 code="no_scores",
             )
-        return np.stack(list(self.metrics.values()))
 
     def label(self, metric: str) -> str:
         """The name of a metric in a table; an arrow where less of it is better and its sign is turned."""
@@ -213,15 +232,20 @@ class Panel:
             return {name: table[..., systems, :][..., inputs] for name, table in tables.items()}
 
         return replace(
-            self, systems=tuple(self.systems[i] for i in systems), inputs=tuple(self.inputs[j] for j in inputs),
-            metrics=placed(self.metrics), humans=placed(self.humans), other_metrics=placed(self.other_metrics),
+            self,
+            systems=tuple(self.systems[i] for i in systems),
+            inputs=tuple(self.inputs[j] for j in inputs),
+            metrics=placed(self.metrics),
+            humans=placed(self.humans),
+            other_metrics=placed(self.other_metrics),
             raters={a: cube[who] for a, cube in placed(self.raters).items()},
-            rater_names=self.rater_names if who is None or not self.rater_names
+            rater_names=self.rater_names
+            if who is None or not self.rater_names
             else tuple(self.rater_names[r] for r in who),
             given=(self.systems, self.inputs),
             cluster_names=tuple(self.cluster_names[j] for j in inputs) if self.cluster_names else (),
             family_names=tuple(self.family_names[i] for i in systems) if self.family_names else (),
-        )  # fmt: skip
+        )
 
     @property
     def listed(self) -> list[int]:
@@ -240,6 +264,14 @@ class Panel:
         others = {name: every[name] for name in names if name not in here}
         return replace(self, aspect=aspect, metrics=here, other_metrics=others)
 
+    def with_metrics(self, metrics: Sequence[str], aspect: str) -> Panel:
+        """Return the same panel, as it came, of these metrics and this aspect."""
+        assert self.data is not None
+        data, every = self.data.only_metrics(metrics), {**self.metrics, **self.other_metrics}
+        found = {name: every[name] for name in data.metrics}
+        lower = data.lower & set(data.metrics)
+        return replace(self, data=data, metrics=found, other_metrics={}, lower=lower).with_aspect(aspect)
+
     def once(self, key: Any, compute: Callable[[], T]) -> T:
         """What `compute` gives, computed once for this very panel: analyses of the same numbers share them."""
         if key not in self._results:
@@ -248,34 +280,33 @@ class Panel:
         return found
 
     def correlate(self, measures: str | Sequence[str] | None = None, *, sort: str | None = None) -> Table:
-        """The metrics × measures table; the analysis `correlation`.
+        """The metrics × measures table; the analysis `correlate`.
 
         >>> import nlgauge as ng
         >>> table = ng.example().panel().correlate(measures=["input/kendall"])
         >>> table.rows[0]["metric"]
         'unigram_f1'
         """
-        return self.analyse("correlation", measures=measures, sort=sort)
+        return self.analyze("correlate", measures=measures, sort=sort)
 
-    def analyse(self, name: str, **options: Any) -> Table:
+    def analyze(self, name: str, **options: Any) -> Table:
         """Run the analysis of that name on this panel; one of a whole data set runs on that of this panel.
 
         >>> import nlgauge as ng
-        >>> ng.example().panel().analyse("chance").kind
+        >>> ng.example().panel().analyze("chance").kind
         'chance'
         """
         import nlgauge
 
-        return nlgauge.analyse(name, self, **options)
+        return nlgauge.analyze(name, self, **options)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: its size, and the metrics and aspects with the share of outputs that have a value."""
-        from nlgauge.table import Table
-
         rows = [
             {"of": kind, "name": name, "outputs with a value": int(np.isfinite(values).sum())}
-            for kind, tables in (("metric", self.metrics), ("aspect", self.humans)) for name, values in tables.items()
-        ]  # fmt: skip
+            for kind, tables in (("metric", self.metrics), ("aspect", self.humans))
+            for name, values in tables.items()
+        ]
         title = f"{self.name}, {self.aspect}: {self.n_systems} systems × {self.n_inputs} inputs"
         return Table(title, rows)._repr_html_()
 
@@ -327,6 +358,7 @@ class _Grid:
 
 def _mace(ratings: Array, persons: bool, seed: int) -> Array:
     """The most probable label of each output. Not the expected value: it would break ties by 1e-9 of doubt."""
+    # Imported late: it loads scipy.
     from nlgauge.stats.agreement.mace import mace
 
     if not persons or (~np.isnan(ratings).all(axis=(1, 2))).sum() < 2:

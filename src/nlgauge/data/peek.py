@@ -46,13 +46,27 @@ class Peek:
         return self.is_folder and any(any(self.path.glob("*/" * depth + pattern)) for depth in range(5))
 
     @cached_property
-    def bytes(self) -> bytes:
-        """The first 256 KiB, decompressed; empty for a folder or an unreadable file."""
+    def start(self) -> bytes:
+        """The first bytes as they stand in the file, a few more than are looked at; empty for an unreadable file."""
         try:
             with self.path.open("rb") as stream:
-                zipped = stream.read(2) == b"\x1f\x8b"
-            opener = gzip.open if zipped else open
-            with opener(self.path, "rb") as stream:
+                return stream.read(SIZE + 1)
+        except OSError:
+            return b""
+
+    @property
+    def whole(self) -> bytes | None:
+        """The content of the file, where that is no more than is looked at and was read."""
+        looked = "start" in self.__dict__  # where a column is named, no reader is asked
+        return self.start if looked and 0 < len(self.start) <= SIZE else None
+
+    @cached_property
+    def bytes(self) -> bytes:
+        """The first 256 KiB, decompressed; empty for a folder or an unreadable file."""
+        if self.start[:2] != b"\x1f\x8b":
+            return self.start[:SIZE]
+        try:
+            with gzip.open(self.path, "rb") as stream:
                 return stream.read(SIZE)
         except (OSError, EOFError, zlib.error):
             return b""

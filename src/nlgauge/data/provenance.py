@@ -1,6 +1,6 @@
 """Whose judgment is it: a human's, a model's or a program's? Decided here once, and never guessed in the user's favor.
 
-A judgment is human if the user says so (`--human`), if its name says so (`human_label`), if an annotator column or
+A judgment is human if the user says so (`human`), if its name says so (`human_label`), if an annotator column or
 several annotators' columns stand beside it, or if it comes from a file of labels or of an annotation tool. It is not
 human if its name is that of a model, if it stands in the result columns of an evaluation tool, has a reason, a
 threshold or a result of its own beside it, or has values that only a program gives. Anything else under the name of an
@@ -12,15 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.units import KEY
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
 
 Kind = Literal["human", "model", "program", "unknown"]
 # Families of language models and programs that judge; anywhere in a name. Names that persons have too need a number.
@@ -259,10 +263,9 @@ def require_human(name: str, sources: Mapping[str, Provenance], aspects: Iterabl
     """Refuse a decision that rests on judgments which are only assumed to be human."""
     assumed = [a for a in aspects if a in sources and sources[a].assumed]
     if assumed:
-        columns = ",".join(assumed)
         raise NeedsMissing(
-            f"{name}: nothing says that {columns} is a human judgment. Declare it: --human {columns} (in Python: "
-            f"human={assumed!r}), or pass a file of human labels (--labels)."
+            f"{name}: nothing says that {','.join(assumed)} is a human judgment. Declare it with "
+            f"{option('human', assumed)}, or pass a file of human labels ({option('labels')})."
         )
 
 
@@ -270,10 +273,10 @@ def assumption(aspects: Sequence[str]) -> str:
     """The sentence that states which ratings are assumed to be human."""
     names = " and ".join(f"`{a}`" for a in aspects[:2]) if len(aspects) <= 2 else f"{len(aspects)} columns"
     are = "is a human rating" if len(aspects) == 1 else "are human ratings"
-    return f"Assuming that {names} {are} (confirm with --human {','.join(aspects)})."
+    return f"Assuming that {names} {are} (confirm with {option('human', list(aspects))})."
 
 
-def parted(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = ()) -> Dataset:
+def separate_model_ratings(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = ()) -> Dataset:
     """The Dataset in which no rating of a model is among people's: they become scores, and a note says so.
 
     `persons` and `models` are raters of whom the user says what they are, whatever their names say.
@@ -306,9 +309,10 @@ def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
         columns.append(part.group_by(KEY, maintain_order=True).agg(pl.col("value").mean().alias(name)))
     for rater in dict.fromkeys(rated["rater"]):
         notes.append(
-            f"rater '{rater}' is a model: its ratings are scores to be held against people's (--person-rater '{rater}' "
+            f"rater '{rater}' is a model: its ratings are scores to be held against people's "
+            f"({option('person_raters', rater)} "
             "where it is a person)"
-        )  # fmt: skip
+        )
     for column in columns:
         data = data.with_scores(data.scores.join(column, on=KEY, how="full", coalesce=True, maintain_order="left"))
     return replace(data, notes=(*data.notes, *notes))

@@ -19,6 +19,8 @@ from nlgauge.number import count
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
 
+KEY = ["system", "input"]  # of a sample
+
 # Columns of samples that say what the `input` of a row was derived from. The key (system, input) names one output, so
 # further trials are called 'q1 #2', …, and TRIAL_OF holds 'q1'. PART_OF is reserved for parts of an output: it holds
 # the `input` of the whole output ('q1 #2').

@@ -8,8 +8,8 @@ from typing import get_args
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.datasets import Entry
 from nlgauge.datasets.bagel_texts import Texts, Which, prepared
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import Record, csv_table, numbers, records, unpivot
 from nlgauge.errors import DataError
 
@@ -17,7 +17,7 @@ FOLDER = "bagel_sfhotel_sfrest"
 ASPECTS = ("informativeness", "naturalness", "quality")
 # The file's names, and the paper's.
 SYSTEMS = {"Dusek": "TGEN", "WEN": "RNNLG", "LOLS": "LOLS"}
-SETS = {"BAGEL": "BAGEL", "SFHOT": "SFHOTEL", "SFRES": "SFREST"}
+SET_NAMES = {"BAGEL": "BAGEL", "SFHOT": "SFHOTEL", "SFRES": "SFREST"}
 
 
 def load(folder: Path, entry: Entry, texts: Texts = "released", references: Which = "all") -> Dataset:
@@ -59,17 +59,21 @@ def individual(folder: Path, entry: Entry) -> Dataset:
     frame = csv_table(folder / entry.files[0].path)
     place = pl.int_range(pl.len()).over("judge", "dataset", "system")
     frame = frame.with_columns(
-        pl.col("dataset").replace(SETS), pl.col("system").replace(SYSTEMS),
-        pl.format("{} {}", pl.col("dataset").replace(SETS), place).alias("input"),
+        pl.col("dataset").replace(SET_NAMES),
+        pl.col("system").replace(SYSTEMS),
+        pl.format("{} {}", pl.col("dataset").replace(SET_NAMES), place).alias("input"),
         pl.concat_str(pl.lit("judge"), "judge", separator=" ").alias("rater"),
         pl.col("sys_ref").alias("output"),
-    )  # fmt: skip
+    )
     return Dataset.of(
-        entry.name, frame.unique(KEY, maintain_order=True).select(*KEY, "output", "dataset"),
+        entry.name,
+        frame.unique(KEY, maintain_order=True).select(*KEY, "output", "dataset"),
         ratings=unpivot(frame, {a: a for a in ASPECTS}),
-        notes=["judges 1 to 3 are places in the file, not persons",
-               "inputs are numbered as they come for each system: one number is not one MR"],
-    )  # fmt: skip
+        notes=[
+            "judges 1 to 3 are places in the file, not persons",
+            "inputs are numbered as they come for each system: one number is not one MR",
+        ],
+    )
 
 
 def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
@@ -80,12 +84,14 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
     again = pl.when(pl.col("occurrence") > 1).then(pl.format(" #{}", "occurrence")).otherwise(pl.lit(""))
     part = part.with_columns(
         pl.col("system").replace_strict(SYSTEMS),
-        pl.format("{} {}{}", pl.lit(SETS[name]), "number", again).alias("input"),
-        pl.lit(SETS[name]).alias("dataset"),
+        pl.format("{} {}{}", pl.lit(SET_NAMES[name]), "number", again).alias("input"),
+        pl.lit(SET_NAMES[name]).alias("dataset"),
         mr.alias("source"),
     )
     if repeated := part.filter(pl.col("occurrence") > 1).height:
-        notes.append(f"{SETS[name]}: {repeated} further outputs of one system for the same MR are numbered #2, #3, …")
+        notes.append(
+            f"{SET_NAMES[name]}: {repeated} further outputs of one system for the same MR are numbered #2, #3, …"
+        )
     texts = _beside(folder / f"{name.lower()}_with_refs.jsonl", part, "quality", notes)
     if texts:
         part = part.with_columns(

@@ -3,7 +3,7 @@
 Found by comparing with the scores that they published; the paper does not describe it:
 
 - names, areas, addresses, phone numbers and near-by places of SFHOTEL and SFREST are "X", other slots are not;
-- lower-cased; BAGEL is detokenised on both sides, LOLS's outputs elsewhere on theirs only (punctuation is glued to
+- lower-cased; BAGEL is detokenized on both sides, LOLS's outputs elsewhere on theirs only (punctuation is glued to
   the word before);
 - Stanford's tokenizer takes a final "x." for an initial, which matches "x." and not "x".
 """
@@ -33,8 +33,8 @@ def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFra
             outputs.append(output if texts == "released" else own)
             lists.append(given)
             continue
-        both = delexicalised(output, given or [], source, bagel=dataset == "BAGEL", lols=system == "LOLS")
-        both = [tokenised(text) for text in both] if texts == "tokenised" else both
+        both = delexicalized(output, given or [], source, bagel=dataset == "BAGEL", lols=system == "LOLS")
+        both = [tokenized(text) for text in both] if texts == "tokenised" else both
         outputs.append(both[0])
         lists.append(both[1:] or None)
     kept = {"all": slice(None), "first": slice(1), "last": slice(-1, None)}[references]
@@ -44,7 +44,7 @@ def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFra
     )
 
 
-def delexicalised(output: str, references: list[str], source: str, bagel: bool, lols: bool) -> list[str]:
+def delexicalized(output: str, references: list[str], source: str, bagel: bool, lols: bool) -> list[str]:
     """The output, then its references, lower-cased, with X for names."""
     if bagel:
         return [joined(text).lower() for text in (output, *references)]
@@ -76,10 +76,10 @@ def joined(text: str) -> str:
     return re.sub(r" ('\w+|n't)\b", r"\1", glued(text))
 
 
-def tokenised(text: str) -> str:
+def tokenized(text: str) -> str:
     """Tokens with a blank between, without punctuation.
 
-    >>> tokenised("there is no x, but x.")
+    >>> tokenized("there is no x, but x.")
     'there is no x but x.'
     """
     return without_punctuation(re.sub(r"\bx\.", INITIAL, text)).replace(INITIAL, "x.")

@@ -9,7 +9,7 @@ import polars as pl
 from nlgauge.data.comparisons import FIRST, SECOND, TIE
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.tables.means import means_by
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import csv_table, numbers, unpivot
 from nlgauge.errors import DataError
 
@@ -36,12 +36,17 @@ def scores_only(folder: Path, entry: Entry) -> Dataset:
     metrics = [c for c in frame.columns if c not in human and c not in KEY]
     notes = ["the origin's headings for system and input are swapped; they stand right here", "numbers only"]
     return Dataset.of(
-        entry.name, frame.select(KEY), ratings=unpivot(frame, human), scores=numbers(frame, metrics),
-        people=entry.people, notes=notes,
-    )  # fmt: skip
+        entry.name,
+        frame.select(KEY),
+        ratings=unpivot(frame, human),
+        scores=numbers(frame, metrics),
+        people=entry.people,
+        notes=notes,
+    )
 
 
 def checklist_usr(folder: Path, entry: Entry) -> Dataset:
+    """Load a dialogue set of nimah2023 with the ratings of single annotators."""
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "context", "fact").rename({"model": "system", "annotators": "rater"})
     found, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
@@ -50,6 +55,7 @@ def checklist_usr(folder: Path, entry: Entry) -> Dataset:
 
 
 def checklist_unieval(folder: Path, entry: Entry) -> Dataset:
+    """Load the dialogue set of nimah2023 that has UniEval's scores."""
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "source", "context").rename({"system_id": "system"})
     found = numbers(frame, _between(frame, "understandability_unieval", "consist_met"))
@@ -58,6 +64,7 @@ def checklist_unieval(folder: Path, entry: Entry) -> Dataset:
 
 
 def checklist_topic(folder: Path, entry: Entry) -> Dataset:
+    """Load a set of controlled generation of nimah2023; which system wrote a text is unknown."""
     frame = csv_table(folder / entry.files[0].path).with_columns(
         pl.lit("unknown").alias("system"), pl.int_range(pl.len()).cast(pl.String).alias("input")
     )
@@ -94,24 +101,40 @@ def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
     found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
     notes = ["each row is an output of its own: what names an input is not known"]
     return Dataset.of(
-        entry.name, frame.select(KEY), ratings=unpivot(frame, {a: a for a in entry.aspects}), scores=found,
-        people=entry.people, lower=["perplexity"], notes=notes,
-    )  # fmt: skip
+        entry.name,
+        frame.select(KEY),
+        ratings=unpivot(frame, {a: a for a in entry.aspects}),
+        scores=found,
+        people=entry.people,
+        lower=["perplexity"],
+        notes=notes,
+    )
 
 
 def _checklist(
-    entry: Entry, frame: pl.DataFrame, texts: dict[str, str], human: dict[str, str], found: pl.DataFrame,
-    notes: list[str], strip: bool = True,
-) -> Dataset:  # fmt: skip
+    entry: Entry,
+    frame: pl.DataFrame,
+    texts: dict[str, str],
+    human: dict[str, str],
+    found: pl.DataFrame,
+    notes: list[str],
+    strip: bool = True,
+) -> Dataset:
     """A table of nimah2023: `texts` and `human` say which column is which; several rows an output are its raters."""
     persons = "rater" in frame.columns
     columns = {c: c for c in human} if human is entry.aspects else human
     outputs = frame.unique(KEY, keep="first", maintain_order=True) if persons else frame
     shown = [(pl.col(c).str.strip_chars() if strip else pl.col(c)).alias(role) for role, c in texts.items()]
     return Dataset.of(
-        entry.name, outputs.select(*KEY, *shown), ratings=unpivot(frame, columns), scores=found, persons=persons,
-        people=entry.people, lower=["perplexity"], notes=[entry.notes[0].removesuffix("."), *notes],
-    )  # fmt: skip
+        entry.name,
+        outputs.select(*KEY, *shown),
+        ratings=unpivot(frame, columns),
+        scores=found,
+        persons=persons,
+        people=entry.people,
+        lower=["perplexity"],
+        notes=[entry.notes[0].removesuffix("."), *notes],
+    )
 
 
 def _between(frame: pl.DataFrame, first: str, last: str) -> list[str]:
@@ -165,10 +188,19 @@ def uber_topic(folder: Path, entry: Entry) -> Dataset:
     outputs = sides.unique(KEY, keep="first", maintain_order=True).select(*KEY, "output", "control", "key")
     chosen = pl.col("more_relevant").replace_strict({"A": FIRST, "B": SECOND}, default=TIE)
     votes = frame.select(
-        pl.col("comparison").alias("input"), pl.col("model_a").alias("first"), pl.col("model_b").alias("second"),
-        pl.lit("relevance").alias("aspect"), "rater", chosen.alias("preferred"),
-    )  # fmt: skip
+        pl.col("comparison").alias("input"),
+        pl.col("model_a").alias("first"),
+        pl.col("model_b").alias("second"),
+        pl.lit("relevance").alias("aspect"),
+        "rater",
+        chosen.alias("preferred"),
+    )
     return Dataset.of(
-        entry.name, outputs, ratings=unpivot(sides, {a: a for a in entry.aspects}), comparisons=votes, persons=True,
-        people=(), notes=notes,
-    )  # fmt: skip
+        entry.name,
+        outputs,
+        ratings=unpivot(sides, {a: a for a in entry.aspects}),
+        comparisons=votes,
+        persons=True,
+        people=(),
+        notes=notes,
+    )

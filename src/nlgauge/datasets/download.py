@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import ssl
@@ -13,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
-from nlgauge.datasets import Origin
+from nlgauge.datasets.catalog import Origin
+from nlgauge.digests import sha256_of
 from nlgauge.errors import NlgaugeError
 
 BASE = "https://raw.githubusercontent.com"
@@ -47,12 +47,8 @@ def inside(folder: Path, path: str) -> Path:
     return folder / path
 
 
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def is_whole(path: Path, size: int, sha256: str) -> bool:
+    """Return whether a file has the size and checksum that were published."""
     return path.is_file() and path.stat().st_size == size and sha256_of(path) == sha256
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import parquet_table, records, unpivot
 
 CRITERIA = {

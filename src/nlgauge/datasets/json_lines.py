@@ -5,23 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import Record, ratings, records, samples, scores
 
 OTHER_STYLE = {"negative": "positive", "positive": "negative"}
 
 
 def openmeva(folder: Path, entry: Entry) -> Dataset:
+    """Load OpenMEVA's stories with mean ratings and scores of metrics."""
     rows = records(folder / entry.files[0].path)
     table = samples(
-        rows, system="system", input="doc_id", output="text", source="prompt",
-        references=lambda r: [r["reference"]],
-    )  # fmt: skip
+        rows, system="system", input="doc_id", output="text", source="prompt", references=lambda r: [r["reference"]]
+    )
     return Dataset.of(
-        entry.name, table, ratings=ratings(table, rows, lambda r: [("overall", None, r["human"])]),
-        scores=scores(table, [r["metrics"] for r in rows]), people=(), lower=["fwppl"],
+        entry.name,
+        table,
+        ratings=ratings(table, rows, lambda r: [("overall", None, r["human"])]),
+        scores=scores(table, [r["metrics"] for r in rows]),
+        people=(),
+        lower=["fwppl"],
         notes=["ratings are means; the single ratings are not there"],
-    )  # fmt: skip
+    )
 
 
 def mans(folder: Path, entry: Entry) -> Dataset:
@@ -51,9 +55,12 @@ def tac(folder: Path, entry: Entry) -> Dataset:
         for place, given in enumerate(topic["annotations"])
     ]
     table = samples(
-        rows, system=lambda r: f"M{r['place']}", input="topic", output=lambda r: " ".join(r["text"]),
+        rows,
+        system=lambda r: f"M{r['place']}",
+        input="topic",
+        output=lambda r: " ".join(r["text"]),
         references=lambda r: [" ".join(reference["text"]) for reference in r["references"]],
-    )  # fmt: skip
+    )
     given = ratings(table, rows, lambda r: [("pyr", None, r.get("pyr_score")), ("resp", None, r.get("responsiveness"))])
     return Dataset.of(
         entry.name, table, ratings=given, people=(), notes=["systems are places in the file, M0, M1, …, not names"]
@@ -61,13 +68,17 @@ def tac(folder: Path, entry: Entry) -> Dataset:
 
 
 def newsroom(folder: Path, entry: Entry) -> Dataset:
+    """Load Newsroom's summaries; raters are places in the file."""
     rows, articles = (records(folder / f.path) for f in entry.files)
     article = {a["article_id"]: a for a in articles}
     table = samples(
-        rows, system="system", input="article_id", output="system_summary",
+        rows,
+        system="system",
+        input="article_id",
+        output="system_summary",
         source=lambda r: article[r["article_id"]]["src"],
         references=lambda r: [article[r["article_id"]]["ref_summ"]],
-    )  # fmt: skip
+    )
     guessed = sum(not r["text_match"] for r in rows)
     notes = [
         "raters have no names: 1, 2, 3 are places in the file, not persons",
@@ -88,18 +99,29 @@ def ctrleval(folder: Path, entry: Entry) -> Dataset:
         notes.append("bert_recall is really BERTScore F1; bert_f1 and bert_precision are P and R in unknown order")
     found = scores(table, [r.get("metrics") for r in rows])
     return Dataset.of(
-        entry.name, table, ratings=ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in entry.aspects]),
-        scores=found, people=(), lower=[c for c in found.columns if c == "perplexity"], notes=notes,
-    )  # fmt: skip
+        entry.name,
+        table,
+        ratings=ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in entry.aspects]),
+        scores=found,
+        people=(),
+        lower=[c for c in found.columns if c == "perplexity"],
+        notes=notes,
+    )
 
 
 def yelp(folder: Path, entry: Entry) -> Dataset:
+    """Load style transfer on Yelp reviews; the control is the other style."""
     rows = records(folder / entry.files[0].path)
     table = samples(
-        rows, system="system", input="i", output="output", source="source",
-        control=lambda r: OTHER_STYLE[r["source_style"]], source_style="source_style",
+        rows,
+        system="system",
+        input="i",
+        output="output",
+        source="source",
+        control=lambda r: OTHER_STYLE[r["source_style"]],
+        source_style="source_style",
         naturalness_relative=lambda r: (r["human_naturalness"] or {}).get("relative"),
-    )  # fmt: skip
+    )
 
     def given(r: Record) -> list[tuple[str, None, float | None]]:
         natural = (r["human_naturalness"] or {}).get("absolute")
@@ -108,21 +130,32 @@ def yelp(folder: Path, entry: Entry) -> Dataset:
 
     found = scores(table, [r["metrics"] for r in rows])
     return Dataset.of(
-        entry.name, table, ratings=ratings(table, rows, given), scores=found, people=(),
+        entry.name,
+        table,
+        ratings=ratings(table, rows, given),
+        scores=found,
+        people=(),
         lower=[c for c in found.columns if c.endswith(".WMD")],
         notes=["ratings are means; naturalness was not rated for DAR_gamma_0_1, DAR_gamma_1 and DAR_gamma_500"],
-    )  # fmt: skip
+    )
 
 
 def webnlg(folder: Path, entry: Entry) -> Dataset:
+    """Load WebNLG's texts of triples with the ratings of single workers."""
     rows = records(folder / entry.files[0].path)
     table = samples(
-        rows, system="system", input="sample_id", output="text", source=lambda r: _triples(r["triples"]),
-        category="category", domain="domain", size=lambda r: int(r["size"]),
-    )  # fmt: skip
+        rows,
+        system="system",
+        input="sample_id",
+        output="text",
+        source=lambda r: _triples(r["triples"]),
+        category="category",
+        domain="domain",
+        size=lambda r: int(r["size"]),
+    )
     single = [a for a in entry.aspects if not a.endswith(" (z)")]
     given = ratings(table, rows, lambda r: [(a, one["worker"], one[a]) for one in r["ratings"] for a in single])
-    if len(single) < len(entry.aspects):  # the release averages standardised ratings: its means say something more
+    if len(single) < len(entry.aspects):  # the release averages standardized ratings: its means say something more
         means = ratings(table, rows, lambda r: [(f"{a} (z)", None, r["released_mean"][a]) for a in single])
         given = given.vstack(means)
     notes = [f"{table['output'].null_count()} of {len(table)} outputs have no text"]

@@ -1,4 +1,4 @@
-"""load() and check() as `nlgauge` offers them: a published set by its name, else a file or frame."""
+"""load() and check() as `nlgauge` offers them: a file or frame, else a published set by its name."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from typing import Any, ParamSpec
 from nlgauge.data import check as files_check
 from nlgauge.data import load as files
 from nlgauge.data.dataset import Dataset
-from nlgauge.datasets import entries, load_set
+from nlgauge.data.declared import Declared
+from nlgauge.datasets.catalog import entries, load_set
 from nlgauge.errors import DataError, NlgaugeError, NoSuchFile
 from nlgauge.looks import is_test_part, look
+from nlgauge.options import ROLES
 from nlgauge.registry import did_you_mean
 from nlgauge.spec import parse_spec
 from nlgauge.table import Table
 
 P = ParamSpec("P")
-# What `load` is told about the columns and values of a file; a published set knows its own.
-OF_FILES = frozenset(inspect.signature(files.load).parameters)
+# What `load` may be told about any data set; a published set knows its own columns and values.
+OF_ALL = ("lower", "higher", "people", "values")
 
 
 def published(source: Any) -> tuple[str | None, dict[str, Any]]:
-    """Name and options of a published set, as in wmt23-zh-en(domain='news'); none where a file is called so.
+    """Name and options of a published set, as in wmt23-zh-en(domain='news').
 
     >>> published("wmt23-zh-en(domain='news')"), published("scores.csv")
     (('wmt23-zh-en', {'domain': 'news'}), (None, {}))
@@ -34,42 +36,45 @@ def published(source: Any) -> tuple[str | None, dict[str, Any]]:
         return None, {}
     try:
         name, options = parse_spec(source)
-        is_file = Path(source).exists()
-    except (NlgaugeError, OSError):
+    except NlgaugeError:
         return None, {}
-    return (name, options) if name in {e.name for e in entries()} and not is_file else (None, {})
+    return (name, options) if name in {e.name for e in entries()} else (None, {})
 
 
 def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
+    """Ask the catalog for what is no file."""
+
     @functools.wraps(read)
     def load(*args: P.args, **kwargs: P.kwargs) -> Dataset:
-        name, options = published(args[0] if args else None)
-        if name is None:
-            try:
-                data = read(*args, **kwargs)
-                return replace(data, notes=(look(args[0]), *data.notes)) if is_test_part(args[0]) else data  # type: ignore[arg-type]
-            except NoSuchFile as error:
-                hint = did_you_mean(str(args[0]), [e.name for e in entries()])
-                raise NoSuchFile(
-                    f"{str(error).removesuffix('.')}, nor a published set of that name.{hint} `nlgauge data "
-                    "list` shows all."
-                ) from None
-        return _load_published(name, {**options, **kwargs})
+        try:
+            data = read(*args, **kwargs)
+        except NoSuchFile as error:
+            if Path(args[0]).exists():  # type: ignore[arg-type]
+                raise  # the file of labels does not
+            name, options = published(args[0])
+            if name is not None:
+                return _load_published(name, {**options, **kwargs})
+            hint = did_you_mean(str(args[0]), [e.name for e in entries()])
+            raise NoSuchFile(
+                f"{str(error).removesuffix('.')}, nor a published set of that name.{hint} `nlgauge data list` shows "
+                "all."
+            ) from None
+        return replace(data, notes=(look(args[0]), *data.notes)) if is_test_part(args[0]) else data  # type: ignore[arg-type]
 
     return load
 
 
 def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
-    if any(options.get(word) for word in (*files.ROLES, "human", "metrics", "ignore", "reader")):
+    """A published set; only what may be declared of any data set is."""
+    if any(options.get(word) for word in ("columns", *ROLES) if word not in ("repeats", *OF_ALL)):
         raise DataError(f"{set_name}: a published set knows its columns; name none.")
-    name, people = options.pop("name", None), options.pop("people", None)
-    lower, higher = options.pop("lower", ()), options.pop("higher", ())
-    labels = options.pop("labels", None)
-    own = {key: value for key, value in options.items() if key not in OF_FILES}
+    name, labels = options.pop("name", None), options.pop("labels", None)
+    declared = Declared.of(None, {word: options.pop(word) for word in OF_ALL if word in options}, None)
+    own = {key: value for key, value in options.items() if key not in ROLES and key != "columns"}
     data = load_set(set_name, **own)
     if labels is not None:
-        data = files.labelled(data, files.LabelFile.of(labels, {}, values=options.get("values")))
-    return files.finished(data, name, lower, higher, people, known=True)
+        data = files.join_labels(data, files.LabelFile.of(labels, Declared(values=declared.values)))
+    return files.finish_whole(data, declared, name, directed=True)
 
 
 load = _or_published_set(files.load)
@@ -89,7 +94,11 @@ def _with_options_of(read: Callable[P, Dataset]) -> Callable[[Callable[..., Tabl
 
 @_with_options_of(load)
 def check(data: Any, **options: Any) -> Table:
-    name, _ = published(data)
-    if name is None:
+    """Show how each column of a file, or of a published set, is read."""
+    try:
         return files_check.check(data, **options)
-    return files_check.read_whole(options.get("name") or Path(data).name, name, load(data, **options))
+    except NoSuchFile:
+        name, _ = published(data)
+        if name is None:
+            raise
+        return files_check.read_whole(options.get("name") or Path(data).name, name, load(data, **options))

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from nlgauge.datasets import Entry, File, entries, entry, mirror_folder
+from nlgauge.datasets.catalog import Entry, File, entries, entry, mirror_folder
 from nlgauge.datasets.download import download, inside, is_whole, url_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.table import Row, Table
+from nlgauge.table import CommandOutput, Row, Table
 
 Tell = Callable[[str, int, int], None]  # file, bytes there, of how many
 
 
-def sets_table(task: str | None = None, paper: str | None = None, mirror: str | Path | None = None) -> Table:
-    """All published sets of a task or a paper, and whether they are here.
+def published_sets(*, task: str | None = None, paper: str | None = None, mirror: str | Path | None = None) -> Table:
+    """List the published sets of human judgments, and whether they are here.
 
     Parameters
     ----------
     task : str, optional
-        Such as 'summarisation'.
+        Only sets of this task, such as 'summarisation'.
     paper : str, optional
-        Such as 'novikova2017': only sets that it uses.
+        Only sets that this paper uses, such as 'novikova2017'.
     mirror : path, optional
         Folder with the files (else NLGAUGE_DATA, else the cache).
 
+    Returns
+    -------
+    Table
+
     Examples
     --------
-    >>> import nlgauge as ng
-    >>> "summeval" in [row["set"] for row in ng.published_sets("summarisation")]
+    >>> "summeval" in [row["set"] for row in published_sets(task="summarisation")]
     True
+
+    $ nlgauge data list --task summarisation
     """
     folder = mirror_folder(mirror)
     rows: list[Row] = [
@@ -50,9 +57,44 @@ def sets_table(task: str | None = None, paper: str | None = None, mirror: str | 
     if not rows:
         raise NlgaugeError("no published set fits; `nlgauge data list` without options shows all.")
     return Table(
-        "Published human-judgement sets", rows, kind="data-list", shown=["set", "task", "size", "papers", "here"],
+        "Published human-judgement sets",
+        rows,
+        kind="data-list",
+        shown=["set", "task", "size", "papers", "here"],
         notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME says where it is published"],
-    )  # fmt: skip
+    )
+
+
+def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
+    """Show what one set holds, where it comes from, and what is missing.
+
+    Parameters
+    ----------
+    name : str
+        A set of `nlgauge data list`.
+    mirror : path, optional
+        Folder with the files (else NLGAUGE_DATA, else the cache).
+
+    Returns
+    -------
+    CommandOutput
+        The facts, as a table and as lines.
+
+    Examples
+    --------
+    >>> describe("summeval").lines[0].split()[:2]
+    ['set', 'summeval:']
+
+    $ nlgauge data show summeval
+    """
+    one = entry(name)
+    lines = described(one, mirror_folder(mirror))
+    facts = {k: v for k, v in asdict(one).items() if k != "loader"}
+    rows: list[Row] = [{"fact": k, "text": v} for k, v in lines]
+    side = max(len(fact) for fact, _ in lines) + 2
+    return CommandOutput(
+        [Table(one.title, rows, facts=facts, kind="data-show")], [f"{fact:{side}}{text}" for fact, text in lines]
+    )
 
 
 def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
@@ -91,8 +133,8 @@ def _file_line(f: File, there: bool) -> str:
 
 
 def get_set(
-    name: str, to: str | Path | None = None, *, mirror: str | Path | None = None, progress: Tell | None = None
-) -> dict[Path, str]:  # fmt: skip
+    name: str, *, to: str | Path | None = None, mirror: str | Path | None = None, progress: Tell | None = None
+) -> dict[Path, str]:
     """Download a published set from its origin, checked by size and SHA-256.
 
     Parameters
@@ -113,15 +155,28 @@ def get_set(
 
     Examples
     --------
-    >>> import nlgauge as ng
-    >>> ng.get_set("summeval", "data")    # doctest: +SKIP
+    >>> get_set("summeval", to="data")    # doctest: +SKIP
+
+    $ nlgauge data get summeval --to data
     """
     found, folder = entry(name), mirror_folder(to)
     if not found.files:
         raise NeedsMissing(f"{name} cannot be had: {found.missing}")
     return {
         folder / f.path: _get_file(f, folder, None if mirror is None else Path(mirror), progress) for f in found.files
-    }  # fmt: skip
+    }
+
+
+def _answer_get(name: str, *, to: str | Path | None = None, **options: Any) -> CommandOutput:
+    """What the command shows of the files of a set; a set that is not whole is an error."""
+    done = get_set(name, to=to, **options)
+    rows: list[Row] = [{"file": str(path), "state": how} for path, how in done.items()]
+    table = Table("nlgauge data-get", rows, kind="data-get")
+    lost = not_downloadable(name, done, mirror_folder(to))
+    return CommandOutput([table], [f"{how}: {path}" for path, how in done.items()], error=lost)
+
+
+get_set.answer = _answer_get  # type: ignore[attr-defined]  # what the command line shows
 
 
 def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
@@ -146,7 +201,7 @@ def _get_file(f: File, folder: Path, mirror: Path | None, progress: Tell | None)
         return "already there"
     if mirror is not None and (source := inside(mirror, f.path)).is_file():
         if not is_whole(source, f.size, f.sha256):
-            raise NlgaugeError(f"{source}: is not the file of the catalogue (size or SHA-256 differ).")
+            raise NlgaugeError(f"{source}: is not the file of the catalog (size or SHA-256 differ).")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)

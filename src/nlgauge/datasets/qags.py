@@ -8,7 +8,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.qags import QagsReader
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import records, scores
 from nlgauge.errors import DataError
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import csv_table, long_ratings
 
 ASPECTS = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}

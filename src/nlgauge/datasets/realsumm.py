@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import Record, long_ratings, ratings, records, samples, scores
 
 HUMAN, VOTES = "litepyramid_recall", "SCU recall (vote)"
@@ -24,10 +24,14 @@ def load(folder: Path, entry: Entry) -> Dataset:
     rows = list(first.values())
     document = {str(d["doc_id"]): d for d in records(documents)}
     table = samples(
-        rows, system="system", input="doc_id", output=lambda r: _plain(r["system_summary"]),
+        rows,
+        system="system",
+        input="doc_id",
+        output=lambda r: _plain(r["system_summary"]),
         source=lambda r: document[str(r["doc_id"])]["src_from_bartscore_repo"],
-        references=lambda r: [_plain(document[str(r["doc_id"])]["ref_summ"])], split="split",
-    )  # fmt: skip
+        references=lambda r: [_plain(document[str(r["doc_id"])]["ref_summ"])],
+        split="split",
+    )
     notes = [f"{len(every) - len(rows)} rows of bart_out repeat the other split and count once"]
     long = ratings(table, rows, lambda r: [(HUMAN, None, r["scores"][HUMAN])])
     if votes.is_file():

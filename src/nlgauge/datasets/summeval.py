@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.datasets import Entry, stored
+from nlgauge.data.readers.summeval import SummEval
+from nlgauge.datasets.catalog import Entry, stored
 from nlgauge.datasets.table_parts import Given, Record, ratings, records, samples, scores
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
@@ -17,7 +18,7 @@ ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 
 def load(folder: Path, entry: Entry, judges: bool = False, tokenised: bool = False) -> Dataset:
     """`judges` adds the parsed scores of LLM judges as metrics such as `gpt-4-0314/rts/coherence`;
-    `tokenised` gives the re-tokenised, re-cased texts of the BARTScore repository, not the original ones."""
+    `tokenised` gives the re-tokenized, re-cased texts of the BARTScore repository, not the original ones."""
     outputs, original, crowd, retokenised, replies = (folder / f.path for f in entry.files)
     notes = ["the extractive M0, M1, M2, M5 have only the experts' mean, no single ratings"]
     rows = records(outputs)
@@ -26,9 +27,13 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenised: bool = Fal
     else:
         given = {d["id"]: (d["text"], d["references"]) for d in records(original)}
     table = samples(
-        rows, system="system", input="doc_id", output="sys_summ" if tokenised else "decoded",
-        source=lambda r: given[r["doc_id"]][0], references=lambda r: given[r["doc_id"]][1],
-    )  # fmt: skip
+        rows,
+        system="system",
+        input="doc_id",
+        output="sys_summ" if tokenised else "decoded",
+        source=lambda r: given[r["doc_id"]][0],
+        references=lambda r: given[r["doc_id"]][1],
+    )
     long = ratings(table, rows, _experts)
     if crowd.is_file():
         people = records(crowd)
@@ -43,8 +48,6 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenised: bool = Fal
 
 def aligned(folder: Path, entry: Entry) -> Dataset:
     """The file of the authors of SummEval, with all single ratings."""
-    from nlgauge.data.readers.summeval import SummEval
-
     return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, people=frozenset())
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
 from nlgauge.data.records import read_records
-from nlgauge.datasets import stored
+from nlgauge.datasets.catalog import stored
 from nlgauge.errors import DataError
 
 Record = dict[str, Any]
@@ -33,6 +33,7 @@ def csv_table(path: Path) -> pl.DataFrame:
 
 
 def parquet_table(path: Path) -> pl.DataFrame:
+    """Read a Parquet file."""
     return pl.read_parquet(io.BytesIO(read_bytes(path)))
 
 
@@ -54,6 +55,7 @@ def ratings(table: pl.DataFrame, rows: Sequence[Record], given: Callable[[Record
 
 
 def long_ratings(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return ratings as a table, one row a rating; those without a value are left out."""
     return pl.DataFrame(list(rows), schema=Dataset.RATINGS, orient="row").drop_nulls("value")
 
 

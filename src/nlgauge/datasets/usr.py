@@ -6,23 +6,28 @@ from dataclasses import replace
 from pathlib import Path
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import csv_table, ratings, records, samples, scores
 from nlgauge.errors import DataError
 
 
 def load(folder: Path, entry: Entry) -> Dataset:
+    """Load the responses; a set's extra files add predictions where they are there."""
     path = folder / entry.files[0].path
     rows = records(path)
     truth = entry.people[0]
     reference = {r["context_id"]: r["response"].strip() for r in rows if r["model"] == truth}
     table = samples(
-        rows, system="model", input="context_id", output=lambda r: r["response"].strip(),
+        rows,
+        system="model",
+        input="context_id",
+        output=lambda r: r["response"].strip(),
         # What was said before is what the response answers, the fact what it may use: source and context of the
         # metrics.
-        source=lambda r: r["context"].strip(), context=lambda r: r["fact"].strip(),
+        source=lambda r: r["context"].strip(),
+        context=lambda r: r["fact"].strip(),
         references=lambda r: [reference[r["context_id"]]],
-    )  # fmt: skip
+    )
     notes = [entry.notes[0].removesuffix(".")] if entry.notes else []
     notes.append(f"references are the responses of '{truth}'")
     found = scores(table, [r["metrics"] for r in rows])
@@ -40,9 +45,15 @@ def load(folder: Path, entry: Entry) -> Dataset:
         table, rows, lambda r: [(a, one["annotator"], one[a]) for one in r["ratings"] for a in entry.aspects]
     )
     return Dataset.of(
-        entry.name, table, ratings=given, scores=found, persons=True, people=entry.people,
-        lower=["perplexity"], notes=notes,
-    )  # fmt: skip
+        entry.name,
+        table,
+        ratings=given,
+        scores=found,
+        persons=True,
+        people=entry.people,
+        lower=["perplexity"],
+        notes=notes,
+    )
 
 
 def load_scores(folder: Path, entry: Entry) -> Dataset:

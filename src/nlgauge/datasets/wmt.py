@@ -8,7 +8,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.mqm import Mqm
-from nlgauge.datasets import Entry
+from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import numbers, parquet_table, records, samples, unpivot
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
@@ -24,9 +24,13 @@ def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Datas
     segments, texts = (folder / f.path for f in entry.needed)
     frame = parquet_table(segments)
     inputs = samples(
-        records(texts), input="seg", source="source", references=lambda r: [r["refs"]["refA"]],
-        domain=lambda r: r["doc"][0], doc=lambda r: r["doc"][1],
-    )  # fmt: skip
+        records(texts),
+        input="seg",
+        source="source",
+        references=lambda r: [r["refs"]["refA"]],
+        domain=lambda r: r["doc"][0],
+        doc=lambda r: r["doc"][1],
+    )
     frame = frame.with_columns(pl.col("seg").cast(pl.String).alias("input")).join(inputs, on="input", how="left")
     if domain is not None:
         domains = inputs["domain"].unique(maintain_order=True).to_list()

@@ -1,7 +1,7 @@
 """The compiled core: loops over arrays, nothing else. Arrays in, arrays out; knows nothing of metrics or files.
 
 Each file is Python that Cython compiles when the package is built (setup.py). The compiled modules lie in the folders
-`base` and, for CPUs with AVX2, `avx2`; Python looks there first and then beside this file, so that where nothing could
+`base` and, for CPUs with AVX2, `avx2`; Python looks there first and then next to this file, so that where nothing could
 be compiled the same file runs as it stands: slowly, with the same results. A compiled kernel lets go of the interpreter
 and owns its room to work in, so threads can run several at once.
 

@@ -40,18 +40,22 @@ def _option(*_: Any, **__: Any) -> Any:
 
 
 def typedef(kind: Any) -> Any:
+    """Stand for cython.typedef."""
     return kind
 
 
 def fused_type(*kinds: Any) -> Any:
+    """Stand for cython.fused_type."""
     return kinds[0]
 
 
 def declare(kind: Any = None, value: Any = None, **_: Any) -> Any:
+    """Stand for cython.declare: the initial value of a global."""
     return value
 
 
 def cast(kind: Any, value: Any) -> Any:
+    """Stand for cython.cast; whole numbers are rounded down, as where the kernels use it."""
     return math.floor(value) if kind is Py_ssize_t else value
 
 

@@ -17,14 +17,17 @@ import numpy as np
 
 
 def empty(shape: int | tuple[int, ...], kind: str) -> memoryview:
+    """Return an array without values, as a memory view."""
     return memoryview(np.empty(shape, kind))
 
 
 def zeros(shape: int | tuple[int, ...], kind: str) -> memoryview:
+    """Return an array of zeros, as a memory view."""
     return memoryview(np.zeros(shape, kind))
 
 
 def full(shape: int | tuple[int, ...], value: float, kind: str) -> memoryview:
+    """Return an array of one value, as a memory view."""
     return memoryview(np.full(shape, value, kind))
 
 

@@ -30,6 +30,7 @@ Words = cython.typedef(cython.ulonglong[::1])
 Found = cython.typedef(cython.int[:, ::1])
 
 PLACES = 1 << 17
+DIRECT = cython.declare(cython.Py_ssize_t, PLACES)  # token ids below have a place of their own
 SMALL = cython.declare(cython.Py_ssize_t, 1 << 12)  # places of the table that stay in the nearest cache
 
 
@@ -59,9 +60,16 @@ def _key(a: Int, b: Int) -> Word:
 
 @kernel
 def long_overlaps(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, start: Texts, long: Int,
-    by_pair: Found, by_sample: Found,
-):  # fmt: skip
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    start: Texts,
+    long: Int,
+    by_pair: Found,
+    by_sample: Found,
+):
     """As `block_overlaps`: fill in the samples whose output has more than `long` tokens."""
     cython.declare(s=Int, p=Int)
     longest: Int = 1
@@ -73,118 +81,151 @@ def long_overlaps(
             for p in range(start[s], start[s + 1]):
                 total += length[reference[p]]
             most = max(most, total)
-    size: Int = 2
-    while size < 2 * longest:
-        size *= 2
-    table: Ids = full(max(PLACES, size), -1, "i")
-    keys: Words = full(size, ALL, "Q")
-    out: Ids = empty(longest, "i")  # the number of the n-gram at each place
-    flat: Ids = empty(most, "i")
-    counts: Ids = empty(longest, "i")
-    seen: Ids = empty(longest, "i")
-    best: Ids = empty(longest, "i")
-    used: Ids = empty(longest, "i")
+    room: OverlapRoom = OverlapRoom(longest, most)
     with cython.nogil:
         for s in range(len(output)):
             if start[s + 1] > start[s] and length[output[s]] > long:
-                _sample(ids, begin, length, output, reference, start, s, by_pair, by_sample,
-                        table, keys, out, flat, counts, seen, best, used)  # fmt: skip
+                _sample(ids, begin, length, output, reference, start, s, by_pair, by_sample, room)
+
+
+class OverlapRoom:
+    """Room for outputs of `longest` tokens whose references have `most` together; its types are in long_overlaps.pxd.
+
+    `out` and `flat` have the number of the n-gram at each place of the output and of its references.
+    """
+
+    def __init__(self, longest, most):
+        size = 2
+        while size < 2 * longest:
+            size *= 2
+        self.table = full(max(PLACES, size), -1, "i")
+        self.keys = full(size, ALL, "Q")
+        self.out = empty(longest, "i")
+        self.flat = empty(most, "i")
+        self.counts = empty(longest, "i")
+        self.seen = empty(longest, "i")
+        self.best = empty(longest, "i")
+        self.used = empty(longest, "i")
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _sample(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, start: Texts, s: Int,
-    by_pair: Found, by_sample: Found,
-    table: Ids, keys: Words, out: Ids, flat: Ids, counts: Ids, seen: Ids, best: Ids, used: Ids,
-) -> cython.void:  # fmt: skip
-    cython.declare(i=Int, j=Int, k=Int, p=Int)
-    a: Int
-    b: Int
-    g: Int
-    slot: Int
-    text: Int = begin[output[s]]
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    start: Texts,
+    s: Int,
+    by_pair: Found,
+    by_sample: Found,
+    room: OverlapRoom,
+) -> cython.void:
+    """Fill in one sample, order by order, until an order has no match."""
+    cython.declare(i=Int, j=Int, k=Int, p=Int, g=Int, hits=Int, together=Int)
     m: Int = length[output[s]]
     mask: Int = 2
     while mask < 2 * m:
         mask *= 2
     mask -= 1
-    kinds: Int = 0
-    places: Int = 1 << 17
+    parts: Int = 0
+    direct: cython.bint = True
+    for i in range(m):
+        room.out[i] = ids[begin[output[s]] + i]
+        direct = direct and room.out[i] < DIRECT
     for k in range(min(by_pair.shape[1], m)):
-        parts: Int = kinds
-        direct: cython.bint = parts * parts <= SMALL
-        if k == 0:
-            direct = True
-            for i in range(m):
-                if ids[text + i] >= places:
-                    direct = False
-        kinds = 0
-        for i in range(m - k):
-            a = 0
-            b = ids[text + i]
-            if k > 0:
-                if out[i] < 0 or out[i + 1] < 0:
-                    out[i] = -1
-                    continue
-                a = out[i]
-                b = out[i + 1]
-            slot = a * parts + b if direct else _slot(a, b, keys, mask)
-            g = table[slot]
-            if g < 0:
-                g = kinds
-                table[slot] = g
-                if not direct:
-                    keys[slot] = _key(a, b)
-                used[g] = slot
-                counts[g] = 0
-                best[g] = 0
-                seen[g] = 0
-                kinds += 1
-            out[i] = g
-            counts[g] += 1
+        kinds: Int = _number_output(m, k, parts, direct, mask, room)
         place: Int = 0
-        together: Int = 0
         for p in range(start[s], start[s + 1]):
-            other: Int = begin[reference[p]]
             size: Int = length[reference[p]]
             if k == 0:
                 for j in range(size):
-                    flat[place + j] = ids[other + j]
-            hits: Int = 0
-            for j in range(place, place + size - k):
-                a = 0
-                b = flat[j]
-                if k > 0:
-                    if flat[j] < 0 or flat[j + 1] < 0:
-                        flat[j] = -1
-                        continue
-                    a = flat[j]
-                    b = flat[j + 1]
-                elif direct and b >= places:
-                    flat[j] = -1
-                    continue
-                g = table[a * parts + b if direct else _slot(a, b, keys, mask)]
-                flat[j] = g
-                if g >= 0:
-                    now: cython.int = seen[g] + 1
-                    seen[g] = now
-                    hits += now <= counts[g]
-                    if now > best[g]:
-                        best[g] = now
-                        together += now <= counts[g]
+                    room.flat[place + j] = ids[begin[reference[p]] + j]
+            hits, together = _hits(place, size, k, parts, direct, mask, room)
             by_pair[p, k] = hits
+            by_sample[s, k] += together
             place += size
             for g in range(kinds):
-                seen[g] = 0
-        by_sample[s, k] = together
+                room.seen[g] = 0
         for g in range(kinds):
-            table[used[g]] = -1
+            room.table[room.used[g]] = -1
             if not direct:
-                keys[used[g]] = ALL
-        if together == 0:
+                room.keys[room.used[g]] = ALL
+        if by_sample[s, k] == 0:
             break
         for i in range(m - k):
-            if out[i] >= 0 and best[out[i]] == 0:
-                out[i] = -1
+            if room.out[i] >= 0 and room.best[room.out[i]] == 0:
+                room.out[i] = -1
+        parts = kinds
+        direct = parts * parts <= SMALL
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _number_output(m: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, room: OverlapRoom) -> Int:
+    """Number the n-grams of the output by those of their parts and count them; gives how many kinds there are."""
+    cython.declare(i=Int)
+    kinds: Int = 0
+    for i in range(m - k):
+        a: Int = 0
+        b: Int = room.out[i]
+        if k > 0:
+            if room.out[i] < 0 or room.out[i + 1] < 0:
+                room.out[i] = -1
+                continue
+            a = room.out[i]
+            b = room.out[i + 1]
+        slot: Int = a * parts + b if direct else _slot(a, b, room.keys, mask)
+        g: Int = room.table[slot]
+        if g < 0:
+            g = kinds
+            room.table[slot] = g
+            if not direct:
+                room.keys[slot] = _key(a, b)
+            room.used[g] = slot
+            room.counts[g] = 0
+            room.best[g] = 0
+            room.seen[g] = 0
+            kinds += 1
+        room.out[i] = g
+        room.counts[g] += 1
+    return kinds
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _hits(
+    place: Int, size: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, room: OverlapRoom
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """The matches of one reference, and those beyond what references before it have."""
+    cython.declare(j=Int)
+    hits: Int = 0
+    together: Int = 0
+    for j in range(place, place + size - k):
+        a: Int = 0
+        b: Int = room.flat[j]
+        if k > 0:
+            if room.flat[j] < 0 or room.flat[j + 1] < 0:
+                room.flat[j] = -1
+                continue
+            a = room.flat[j]
+            b = room.flat[j + 1]
+        elif direct and b >= DIRECT:
+            room.flat[j] = -1
+            continue
+        g: Int = room.table[a * parts + b if direct else _slot(a, b, room.keys, mask)]
+        room.flat[j] = g
+        if g >= 0:
+            now: cython.int = room.seen[g] + 1
+            room.seen[g] = now
+            hits += now <= room.counts[g]
+            if now > room.best[g]:
+                room.best[g] = now
+                together += now <= room.counts[g]
+    return hits, together

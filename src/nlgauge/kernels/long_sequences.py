@@ -1,4 +1,4 @@
-"""Longest common subsequences and edit distances of pairs that have no others of their size beside them, or are too
+"""Longest common subsequences and edit distances of pairs that have no others of their size next to them, or are too
 long for that.
 
 As in `sequences`, one pair after the other. Every token of the pattern has the list of its places; a frequent one has a
@@ -36,65 +36,85 @@ ROWS = 258  # of bits: a token with more places than a quarter of the words has 
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lcs(
-    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks,
-    v: Words, hit: cython.longlong[::1], u: Words,
-) -> Int:  # fmt: skip
-    cython.declare(j=Int, k=Int)
-    i: Int
-    w: Int
-    mask: Word
-    both: Word
-    partial: Word
-    total: Word
-    carry: Word
+    ids: Tokens,
+    m: Int,
+    other: Int,
+    n: Int,
+    last: Ids,
+    before: Ids,
+    row: Ids,
+    masks: Masks,
+    v: Words,
+    hit: cython.longlong[::1],
+    u: Words,
+) -> Int:
+    """Hyyrö (2004): the bits of `v` that are 0 are where the last row of the table rises."""
+    cython.declare(j=Int, k=Int, w=Int)
     words: Int = (m + 63) // 64
     for w in range(words):
         v[w] = ALL
     for j in range(n):
-        i = last[ids[other + j]]
-        if i < 0:
+        token: Int = ids[other + j]
+        if last[token] < 0:
             continue
-        carry = 0
-        k = row[ids[other + j]]
+        carry: Word = 0
+        k = row[token]
         if k >= 0:
             for w in range(words):
-                both = v[w] & masks[k, w]
-                partial = (v[w] + both) & ALL
-                total = (partial + carry) & ALL
-                carry = (partial < both) | (total < partial)
-                v[w] = total | (v[w] - both)
+                carry = _add(v, w, masks[k, w], carry)
             continue
-        touched: Int = 0
-        while i >= 0:  # from the last word to the first
-            w = i >> 6
-            mask = 0
-            while i >= 0 and i >> 6 == w:
-                mask |= bit(i & 63)
-                i = before[i]
-            hit[touched] = w
-            u[touched] = mask
-            touched += 1
-        w = 0
-        for k in range(touched - 1, -1, -1):
-            while carry and w < hit[k]:
-                carry = _ripple(v, w)
-                w += 1
-            w = hit[k]
-            both = v[w] & u[k]
-            partial = (v[w] + both) & ALL
-            total = (partial + carry) & ALL
-            carry = (partial < both) | (total < partial)
-            v[w] = total | (v[w] - both)
-            w += 1
-        while carry and w < words:
-            carry = _ripple(v, w)
-            w += 1
+        here: Int = 0
+        for k in range(_touched(last[token], before, hit, u) - 1, -1, -1):
+            while carry and here < hit[k]:
+                carry = _ripple(v, here)
+                here += 1
+            here = hit[k]
+            carry = _add(v, here, u[k], carry)
+            here += 1
+        while carry and here < words:
+            carry = _ripple(v, here)
+            here += 1
     if m & 63:
         v[words - 1] |= ALL << (m & 63) & ALL
     found: Int = 64 * words
     for w in range(words):
         found -= popcount(v[w])
     return found
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _add(v: Words, w: Int, mask: Word, carry: Word) -> Word:
+    """One word of a row; gives the carry to the next."""
+    both: Word = v[w] & mask
+    partial: Word = (v[w] + both) & ALL
+    total: Word = (partial + carry) & ALL
+    v[w] = total | (v[w] - both)
+    return (partial < both) | (total < partial)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _touched(place: Int, before: Ids, hit: cython.longlong[::1], u: Words) -> Int:
+    """How many words of bits have a token whose last place is given; `hit` and `u`: which and its bits, the last word
+    first.
+    """
+    many: Int = 0
+    while place >= 0:
+        w: Int = place >> 6
+        mask: Word = 0
+        while place >= 0 and place >> 6 == w:
+            mask |= bit(place & 63)
+            place = before[place]
+        hit[many] = w
+        u[many] = mask
+        many += 1
+    return many
 
 
 @cython.cfunc
@@ -151,7 +171,7 @@ def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: 
 @cython.overflowcheck(False)
 def _distance(
     ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks, plus: Words, minus: Words
-) -> Int:  # fmt: skip
+) -> Int:
     """Two tokens of the reference at a time, the second one word behind the first: neither waits for the other's
     carry.
     """

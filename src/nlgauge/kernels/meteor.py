@@ -61,9 +61,20 @@ def _shared(a: Int, b: Int, sets: Texts, sets_at: Texts, sieve: Sieve) -> cython
 @cython.nogil
 @cython.exceptval(check=False)
 def _candidates(
-    ids: Tokens, h: Int, nh: Int, r: Int, nr: Int, stem: Tokens, sets: Texts, sets_at: Texts, sieve: Sieve,
-    at: Longs, place: Longs, kind: Longs, gain: Longs,
-) -> cython.bint:  # fmt: skip
+    ids: Tokens,
+    h: Int,
+    nh: Int,
+    r: Int,
+    nr: Int,
+    stem: Tokens,
+    sets: Texts,
+    sets_at: Texts,
+    sieve: Sieve,
+    at: Longs,
+    place: Longs,
+    kind: Longs,
+    gain: Longs,
+) -> cython.bint:
     """Matches of each reference word, `place[at[j]:at[j + 1]]` in the output: exact, then stem, then synonym.
 
     False if there is no room for all of them.
@@ -131,8 +142,8 @@ def _slot(keys: Pairs, slots: Pairs, side: Int, n: Int, key: cython.longlong) ->
 @cython.nogil
 @cython.exceptval(check=False)
 def _sure(
-    nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, over: Ids, under: Ids, sure: Ids,
-) -> cython.void:  # fmt: skip
+    nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, over: Ids, under: Ids, sure: Ids
+) -> cython.void:
     """Reference words j whose only match, of `at[j]:at[j + 1]`, has the words on both sides for itself."""
     cython.declare(i=Int, j=Int, k=Int, m=Int)
     for i in range(nh):
@@ -161,9 +172,22 @@ def _sure(
 @cython.nogil
 @cython.exceptval(check=False)
 def _search(
-    nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, gain: Texts, to: Longs, sure: Ids,
-    keys: Pairs, slots: Pairs, path: Paths, used: Bits, parent: Small, choice: Choices,
-) -> cython.void:  # fmt: skip
+    nh: Int,
+    nr: Int,
+    at: Longs,
+    span: Texts,
+    place: Texts,
+    width: Texts,
+    gain: Texts,
+    to: Longs,
+    sure: Ids,
+    keys: Pairs,
+    slots: Pairs,
+    path: Paths,
+    used: Bits,
+    parent: Small,
+    choice: Choices,
+) -> cython.void:
     """The best alignment: `to[j]` is the match that begins at reference word j (−1: none)."""
     cython.declare(b=Int, j=Int, k=Int, m=Int, n=Int, w=Int, key=cython.longlong)
     i: Int = 0
@@ -251,9 +275,19 @@ def _search(
 @cython.nogil
 @cython.exceptval(check=False)
 def _greedy(
-    ids: Tokens, h: Int, nh: Int, r: Int, nr: Int, stem: Tokens, sets: Texts, sets_at: Texts,
-    to: Longs, place: Longs, kind: Longs, taken: Ids,
-) -> cython.void:  # fmt: skip
+    ids: Tokens,
+    h: Int,
+    nh: Int,
+    r: Int,
+    nr: Int,
+    stem: Tokens,
+    sets: Texts,
+    sets_at: Texts,
+    to: Longs,
+    place: Longs,
+    kind: Longs,
+    taken: Ids,
+) -> cython.void:
     """The alignment of nltk, as `_search` gives one: match j belongs to reference word j."""
     cython.declare(i=Int, j=Int, k=Int, stage=Int)
     for j in range(nr):
@@ -287,9 +321,20 @@ def _greedy(
 @cython.nogil
 @cython.exceptval(check=False)
 def _count(
-    p: Int, h: Int, r: Int, nr: Int, ids: Tokens, function: Texts, to: Longs, span: Texts, place: Texts, width: Texts,
-    kind: Texts, kinds: Int, found: Pairs,
-) -> cython.void:  # fmt: skip
+    p: Int,
+    h: Int,
+    r: Int,
+    nr: Int,
+    ids: Tokens,
+    function: Texts,
+    to: Longs,
+    span: Texts,
+    place: Texts,
+    width: Texts,
+    kind: Texts,
+    kinds: Int,
+    found: Pairs,
+) -> cython.void:
     """Add up the matched words by kind of match and of word, and the chunks, of the alignment of one pair."""
     cython.declare(j=Int, k=Int, m=Int)
     end: Int = -1
@@ -317,17 +362,34 @@ def _room(length: Texts, output: Texts, reference: Texts):
         longest = max(longest, length[output[p]])
         widest = max(widest, length[reference[p]])
     return (
-        empty(widest, "q"), empty(widest + 1, "q"), empty(longest, "i"), empty(widest, "i"), empty(widest, "i"),
-        empty((2, WIDTH), "q"), empty((2, WIDTH), "q"), empty((2, WIDTH, 5), "q"),
-        empty((2, WIDTH, (longest + 63) // 64), "Q"), empty((widest, WIDTH), "b"), empty((widest, WIDTH), "i"),
-    )  # fmt: skip
+        empty(widest, "q"),
+        empty(widest + 1, "q"),
+        empty(longest, "i"),
+        empty(widest, "i"),
+        empty(widest, "i"),
+        empty((2, WIDTH), "q"),
+        empty((2, WIDTH), "q"),
+        empty((2, WIDTH, 5), "q"),
+        empty((2, WIDTH, (longest + 63) // 64), "Q"),
+        empty((widest, WIDTH), "b"),
+        empty((widest, WIDTH), "i"),
+    )
 
 
 @kernel
 def align(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, stem: Tokens, sets: Texts,
-    sets_at: Texts, sieve: Sieve, function: Texts, greedy: cython.bint,
-):  # fmt: skip
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    stem: Tokens,
+    sets: Texts,
+    sets_at: Texts,
+    sieve: Sieve,
+    function: Texts,
+    greedy: cython.bint,
+):
     """Of each pair: matches by kind among content and function words of the output (0–2, 3–5) and of the reference
     (6–8, 9–11), then chunks in order of the reference.
 
@@ -367,9 +429,20 @@ def align(
 
 @kernel
 def align_phrases(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, function: Texts, match_at: Texts,
-    start: Texts, span: Texts, place: Texts, width: Texts, kind: Texts, gain: Texts,
-):  # fmt: skip
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    function: Texts,
+    match_at: Texts,
+    start: Texts,
+    span: Texts,
+    place: Texts,
+    width: Texts,
+    kind: Texts,
+    gain: Texts,
+):
     """Of each pair: matched words by kind among content and function words of the output (0–3, 4–7) and of the
     reference (8–11, 12–15), then chunks in order of the reference.
 

@@ -87,10 +87,20 @@ def rank(ids: Tokens, begin: Texts, length: Texts, texts: Texts, order: Int, kin
 @cython.nogil
 @cython.exceptval(check=False)
 def _next(
-    n: Int, groups: Int, first: Int, known: Int, tokens: Ids, ends: cython.uchar[::1], places: Ids, heads: Longs,
+    n: Int,
+    groups: Int,
+    first: Int,
+    known: Int,
+    tokens: Ids,
+    ends: cython.uchar[::1],
+    places: Ids,
+    heads: Longs,
     keys: Longs,
-    parent: Ids, new_places: Ids, new_heads: Longs, number: Grid,
-) -> Int:  # fmt: skip
+    parent: Ids,
+    new_places: Ids,
+    new_heads: Longs,
+    number: Grid,
+) -> Int:
     """Split each group of places by its next token; gives how many groups there are then."""
     cython.declare(g=Int, k=Int)
     kept: Int = 0

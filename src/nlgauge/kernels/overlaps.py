@@ -57,19 +57,22 @@ def overlaps(ids: Any, begin: Any, length: Any, output: Any, reference: Any, sta
 
 @kernel
 def block_overlaps(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, start: Texts, kinds: Int, long: Int,
-    by_pair: Found, by_sample: Found,
-):  # fmt: skip
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    start: Texts,
+    kinds: Int,
+    long: Int,
+    by_pair: Found,
+    by_sample: Found,
+):
     """Fill in the samples whose output has at most `long` tokens; see `overlaps` for what they are."""
     cython.declare(s=Int, p=Int, i=Int, j=Int, k=Int)
     order: Int = by_pair.shape[1]
     samples: Int = len(output)
-    most: Int = 0
-    for s in range(samples):
-        total: Int = 0
-        for p in range(start[s], start[s + 1]):
-            total += length[reference[p]]
-        most = max(most, total)
+    most: Int = _most(length, reference, start)
     stands: Words = zeros(kinds, "Q")  # where the block has each token
     places: Words = empty(most + order + 1, "Q")
     alive: cython.uint[::1] = empty(most + 1, "I")
@@ -97,14 +100,7 @@ def block_overlaps(
                 for p in range(start[s], start[s + 1]):
                     r: Int = begin[reference[p]]
                     n: Int = length[reference[p]]
-                    for j in range(n):
-                        places[j] = stands[ids[r + j]]
-                    for j in range(n, n + order):
-                        places[j] = 0
-                    if first == 0:
-                        for k in range(order):
-                            for j in range(at, at + n):
-                                matched[k, j] = 0
+                    _look(ids, r, n, stands, places, order, matched, at, first == 0)
                     _take(places, n, begins, alive, grams, matched, at, taken)
                     at += n
                     for k in range(order):
@@ -117,6 +113,40 @@ def block_overlaps(
                 if first + size == m:
                     break
                 first += step
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _most(length: Texts, reference: Texts, start: Texts) -> Int:
+    """The largest number of tokens that the references of one sample have together."""
+    cython.declare(s=Int, p=Int)
+    most: Int = 0
+    for s in range(len(start) - 1):
+        total: Int = 0
+        for p in range(start[s], start[s + 1]):
+            total += length[reference[p]]
+        most = max(most, total)
+    return most
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _look(
+    ids: Tokens, r: Int, n: Int, stands: Words, places: Words, order: Int, matched: Grid, at: Int, begun: cython.bint
+) -> cython.void:
+    """Where the block has each token of a reference; nothing of it is matched before the first block."""
+    cython.declare(j=Int, k=Int)
+    for j in range(n):
+        places[j] = stands[ids[r + j]]
+    for j in range(n, n + order):
+        places[j] = 0
+    if begun:
+        for k in range(order):
+            for j in range(at, at + n):
+                matched[k, j] = 0
 
 
 @cython.cfunc

@@ -41,122 +41,166 @@ MANY = cython.declare(cython.Py_ssize_t, 1 << 16)  # levels; with more, the tree
 MANY_LEVELS = 1 << 16
 
 
+class PanelRoom:
+    """Room for the points of one group; its types are in panel.pxd."""
+
+    def __init__(self, size):
+        self.v = empty((3, size), "d")
+        self.centred = empty((3, size), "d")
+        self.position = empty(size, "i")
+        self.rank = empty((3, size), "i")
+        self.level = empty((3, size), "i")
+        self.order = empty((2, size), "i")
+        self.tree = empty(min(size, MANY_LEVELS) + 1, "i")
+        self.start = empty((8, 256), "i")
+        self.keys, self.plain = two_ways(2, size)
+
+
 @kernel
 def panel(
-    x: Cube, z: Cube, want_r: cython.bint, want_rho: cython.bint, want_pairs: cython.bint,
-    n: cython.longlong[:, ::1], state: cython.schar[:, ::1], r: Rows, rho: Rows,
+    x: Cube,
+    z: Cube,
+    want_r: cython.bint,
+    want_rho: cython.bint,
+    want_pairs: cython.bint,
+    n: cython.longlong[:, ::1],
+    state: cython.schar[:, ::1],
+    r: Rows,
+    rho: Rows,
     pairs: cython.longlong[:, :, ::1],
-):  # fmt: skip
+):
     """Statistics of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S), into the arrays behind (K×G).
 
     State: 0 defined, 1 too few (left as it is), 2 metric constant, 3 people constant, 4 both.
     """
-    size: Int = x.shape[2]
-    v: Rows = empty((3, size), "d")
-    centred: Rows = empty((3, size), "d")
-    position: Places = empty(size, "i")
-    rank: Numbers = empty((3, size), "i")
-    level: Numbers = empty((3, size), "i")
-    order: Numbers = empty((2, size), "i")
-    tree: Places = empty(min(size, MANY_LEVELS) + 1, "i")
-    start: Numbers = empty((8, 256), "i")
-    keys: Words
-    plain: Rows
-    keys, plain = two_ways(2, size)
-    with cython.nogil:
-        _panel(x, z, want_r, want_rho, want_pairs, n, state, r, rho, pairs, v, centred, position, rank, level, order,
-               tree, start, keys, plain)  # fmt: skip
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _panel(
-    x: Cube, z: Cube, want_r: cython.bint, want_rho: cython.bint, want_pairs: cython.bint,
-    n: cython.longlong[:, ::1], state: cython.schar[:, ::1], r: Rows, rho: Rows, pairs: cython.longlong[:, :, ::1],
-    v: Rows, centred: Rows, position: Places, rank: Numbers, level: Numbers, order: Numbers, tree: Places,
-    start: Numbers, keys: Words, plain: Rows,
-) -> cython.void:  # fmt: skip
-    cython.declare(g=Int, i=Int, k=Int)
-    cython.declare(xz=cython.double, xx=cython.double, zz=cython.double, own=cython.double, shared_norm=cython.double)
-    cython.declare(classes=Int, shared_classes=Int)
+    cython.declare(g=Int, k=Int, tied=Int, classes=Int, norm=cython.double)
+    cython.declare(shared_tied=Int, shared_classes=Int, shared_norm=cython.double)
+    room: PanelRoom = PanelRoom(x.shape[2])
     ranks: cython.bint = want_rho or want_pairs
     one_human: cython.bint = z.shape[0] == 1
-    for g in range(x.shape[1]):
-        cells: Int = 0
-        for k in range(x.shape[0]):
-            if k == 0 or not one_human:
-                cells = _present(z, 0 if one_human else k, g, v, position)
-                shared_classes, shared_norm = _centre(v, 0, cells, want_r, centred)
-                shared_tied: Int = 0
-                if ranks:
-                    shared_tied, shared_classes = _rank(v, 0, cells, rank, level, order, keys, plain, start)
-                shared_norm: cython.double = _dot(centred, 0, 0, cells) if want_r and shared_classes > 1 else 0.0
-            m: Int = _shared_cells(x, k, g, v, position, cells)
-            n[k, g] = m
-            if m < 2:
-                continue
-            h: Int = 0
-            tied_h: Int = shared_tied
-            classes_h: Int = shared_classes
-            norm: cython.double = shared_norm
-            if m < cells:
-                h = 1
-                classes_h, norm = _centre(v, 1, m, want_r, centred)
-                if ranks:
-                    tied_h, classes_h = _rank(v, 1, m, rank, level, order, keys, plain, start)
-            classes, own = _centre(v, 2, m, want_r, centred)
-            tied: Int = 0
-            concordant: Int = 0
-            both: Int = 0
-            cosine: cython.double = NAN
-            if ranks and m <= SMALL:
-                tied, classes = _rank(v, 2, m, rank, level, order, keys, plain, start)
-                if want_rho:
-                    cosine = _whole_cosine(rank, h, m)
-                if want_pairs:
-                    concordant, both = _count_small(v, h, m)
-            elif ranks:
-                for i in range(m):
-                    order[0, i] = level[h, i]
-                radix_sort(v, 2, m, order, keys, plain, start)
-                tied, classes, xz, xx, zz = walk(keys, m, order, rank, h)
-                cosine = _quotient(xz, xx, zz)
-                if want_pairs and classes_h <= MANY:
-                    concordant, both = count_by_tree(keys, m, order, classes_h, tree)
-                elif want_pairs:
-                    discordant: Int
-                    discordant, both = count_by_merging(keys, m, order)
-                    concordant = m * (m - 1) // 2 - discordant - tied - tied_h + both
-            if classes == 1 or classes_h == 1:
-                state[k, g] = 4 if classes == classes_h else 2 if classes == 1 else 3
-            else:
-                state[k, g] = 0
-                if want_r:
-                    r[k, g] = _quotient(_dot(centred, 2, h, m), own, norm)
-                    if m == 2:
-                        r[k, g] = 1.0 if r[k, g] > 0 else -1.0
-                if want_rho:
-                    rho[k, g] = cosine
-            if want_pairs:
-                pairs[0, k, g] = concordant
-                pairs[1, k, g] = m * (m - 1) // 2 - concordant - tied - tied_h + both
-                pairs[2, k, g] = tied_h - both
-                pairs[3, k, g] = tied - both
-                pairs[4, k, g] = both
-                pairs[5, k, g] = min(classes, classes_h)
+    with cython.nogil:
+        for g in range(x.shape[1]):
+            cells: Int = 0
+            for k in range(x.shape[0]):
+                if k == 0 or not one_human:
+                    cells = _present(z, 0 if one_human else k, g, room)
+                    shared_tied, shared_classes, shared_norm = _prepare(room, 0, cells, want_r, ranks)
+                m: Int = _shared_cells(x, k, g, room, cells)
+                n[k, g] = m
+                if m < 2:
+                    continue
+                h: Int = 0
+                tied, classes, norm = shared_tied, shared_classes, shared_norm
+                if m < cells:
+                    h = 1
+                    tied, classes, norm = _prepare(room, 1, m, want_r, ranks)
+                _fill(k, g, m, h, tied, classes, norm, want_r, want_rho, want_pairs, state, r, rho, pairs, room)
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _present(z: Cube, k: Int, g: Int, v: Rows, position: Places) -> Int:
+def _prepare(
+    room: PanelRoom, row: Int, m: Int, want_r: cython.bint, ranks: cython.bint
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.double]:
+    """Tied pairs, distinct values and sum of squares of the first m values of a row."""
+    cython.declare(tied=Int, classes=Int, norm=cython.double)
+    tied = 0
+    classes, norm = _centre(room.v, row, m, want_r, room.centred)
+    if ranks:
+        tied, classes = _rank(room, row, m)
+    return tied, classes, norm
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _fill(
+    k: Int,
+    g: Int,
+    m: Int,
+    h: Int,
+    tied_h: Int,
+    classes_h: Int,
+    norm: cython.double,
+    want_r: cython.bint,
+    want_rho: cython.bint,
+    want_pairs: cython.bint,
+    state: cython.schar[:, ::1],
+    r: Rows,
+    rho: Rows,
+    pairs: cython.longlong[:, :, ::1],
+    room: PanelRoom,
+) -> cython.void:
+    """Fill in metric k and group g from their m shared cells; h is the row of people."""
+    cython.declare(classes=Int, own=cython.double)
+    classes, own = _centre(room.v, 2, m, want_r, room.centred)
+    tied: Int = 0
+    concordant: Int = 0
+    both: Int = 0
+    cosine: cython.double = NAN
+    if want_rho or want_pairs:
+        tied, classes, concordant, both, cosine = _compare(room, m, h, tied_h, classes_h, want_pairs)
+    if classes == 1 or classes_h == 1:
+        state[k, g] = 4 if classes == classes_h else 2 if classes == 1 else 3
+    else:
+        state[k, g] = 0
+        if want_r:
+            r[k, g] = _quotient(_dot(room.centred, 2, h, m), own, norm)
+            if m == 2:
+                r[k, g] = 1.0 if r[k, g] > 0 else -1.0
+        if want_rho:
+            rho[k, g] = cosine
+    if want_pairs:
+        pairs[0, k, g] = concordant
+        pairs[1, k, g] = m * (m - 1) // 2 - concordant - tied - tied_h + both
+        pairs[2, k, g] = tied_h - both
+        pairs[3, k, g] = tied - both
+        pairs[4, k, g] = both
+        pairs[5, k, g] = min(classes, classes_h)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _compare(
+    room: PanelRoom, m: Int, h: Int, tied_h: Int, classes_h: Int, want_pairs: cython.bint
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t, cython.double]:
+    """Tied pairs and distinct values of the metric, concordant pairs, pairs tied by both, Spearman's correlation."""
+    cython.declare(i=Int, tied=Int, classes=Int, xz=cython.double, xx=cython.double, zz=cython.double)
+    concordant: Int = 0
+    both: Int = 0
+    if m <= SMALL:
+        tied, classes = _rank(room, 2, m)
+        if want_pairs:
+            concordant, both = _count_small(room.v, h, m)
+        return tied, classes, concordant, both, _whole_cosine(room.rank, h, m)
+    for i in range(m):
+        room.order[0, i] = room.level[h, i]
+    radix_sort(room.v, 2, m, room.order, room.keys, room.plain, room.start)
+    tied, classes, xz, xx, zz = walk(room.keys, m, room.order, room.rank, h)
+    if want_pairs and classes_h <= MANY:
+        concordant, both = count_by_tree(room.keys, m, room.order, classes_h, room.tree)
+    elif want_pairs:
+        discordant: Int
+        discordant, both = count_by_merging(room.keys, m, room.order)
+        concordant = m * (m - 1) // 2 - discordant - tied - tied_h + both
+    return tied, classes, concordant, both, _quotient(xz, xx, zz)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _present(z: Cube, k: Int, g: Int, room: PanelRoom) -> Int:
     cython.declare(i=Int)
     cells: Int = 0
     for i in range(z.shape[2]):
-        v[0, cells] = z[k, g, i]
-        position[cells] = i
+        room.v[0, cells] = z[k, g, i]
+        room.position[cells] = i
         if isfinite(z[k, g, i]):
             cells += 1
     return cells
@@ -166,13 +210,13 @@ def _present(z: Cube, k: Int, g: Int, v: Rows, position: Places) -> Int:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _shared_cells(x: Cube, k: Int, g: Int, v: Rows, position: Places, cells: Int) -> Int:
+def _shared_cells(x: Cube, k: Int, g: Int, room: PanelRoom, cells: Int) -> Int:
     cython.declare(i=Int)
     m: Int = 0
     for i in range(cells):
-        value: cython.double = x[k, g, position[i]]
-        v[2, m] = value
-        v[1, m] = v[0, i]
+        value: cython.double = x[k, g, room.position[i]]
+        room.v[2, m] = value
+        room.v[1, m] = room.v[0, i]
         if isfinite(value):
             m += 1
     return m
@@ -289,9 +333,7 @@ def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _rank(
-    v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+def _rank(room: PanelRoom, row: Int, n: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Tied pairs and distinct values; ranks are twice the average rank, centred: whole numbers.
 
     Small: rank[i] of point i. Big: level[i] of point i, counted up from 0, and rank[l] of level l.
@@ -299,22 +341,22 @@ def _rank(
     cython.declare(i=Int, j=Int)
     tied: Int = 0
     classes: Int = 0
-    if n <= SMALL:
-        for i in range(n):
-            value: cython.double = v[row, i]
-            less: Int = 0
-            equal: Int = 0
-            first: Int = 0
-            for j in range(n):
-                less += v[row, j] < value
-                equal += v[row, j] == value
-            for j in range(i):
-                first += v[row, j] == value
-            rank[row, i] = 2 * less + equal - n
-            tied += equal - 1
-            classes += first == 0
-        return tied // 2, classes
-    return rank_levels(v, row, n, rank, level, order, keys, plain, start)
+    if n > SMALL:
+        return rank_levels(room.v, row, n, room.rank, room.level, room.order, room.keys, room.plain, room.start)
+    for i in range(n):
+        value: cython.double = room.v[row, i]
+        less: Int = 0
+        equal: Int = 0
+        first: Int = 0
+        for j in range(n):
+            less += room.v[row, j] < value
+            equal += room.v[row, j] == value
+        for j in range(i):
+            first += room.v[row, j] == value
+        room.rank[row, i] = 2 * less + equal - n
+        tied += equal - 1
+        classes += first == 0
+    return tied // 2, classes
 
 
 @cython.cfunc

@@ -82,9 +82,16 @@ def number(ids: Tokens, begin: Texts, length: Texts, texts: Texts, uses: Texts, 
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _next(
-    numbers: cython.int[:, ::1], n: Int, first: Longs, uses: Texts, keys: Words, slots: Ids, often: Ids, parents: Ids,
-    known: Int
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
+    numbers: cython.int[:, ::1],
+    n: Int,
+    first: Longs,
+    uses: Texts,
+    keys: Words,
+    slots: Ids,
+    often: Ids,
+    parents: Ids,
+    known: Int,
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Number the n-grams both of whose parts recur; gives the last number, and how many places may go on."""
     cython.declare(i=Int, t=Int, g=Int)
     places: Int = numbers.shape[1]
@@ -207,7 +214,7 @@ def similarities(
 
     What does not recur weighs `rare`, once.
     """
-    cython.declare(p=Int, k=Int, i=Int, j=Int, t=Int)
+    cython.declare(p=Int, k=Int, i=Int, j=Int)
     g: Int
     order: Int = numbers.shape[0]
     norm: cython.double[:, ::1] = zeros((len(first) - 1, order), "d")
@@ -215,21 +222,7 @@ def similarities(
     own: Ids = zeros(len(weight), "i")
     seen: Ids = zeros(len(weight), "i")
     with cython.nogil:
-        for t in range(len(first) - 1):
-            for k in range(order):
-                total: cython.double = 0.0
-                end: Int = max(first[t], first[t + 1] - 1 - k)
-                for i in range(first[t], end):
-                    g = numbers[k, i]
-                    if g < 0:
-                        total += rare * rare
-                    else:
-                        total += (2 * own[g] + 1) * (weight[g] * weight[g])  # (c + 1)² − c²
-                        own[g] += 1
-                for i in range(first[t], end):
-                    if numbers[k, i] >= 0:
-                        own[numbers[k, i]] = 0
-                norm[t, k] = sqrt(total)
+        _norms(numbers, first, weight, rare, own, norm)
         for p in range(len(output)):
             h: Int = output[p]
             r: Int = reference[p]
@@ -255,3 +248,29 @@ def similarities(
                 found[p] += dot / (norm[h, k] * norm[r, k])
             found[p] /= order
     return array(found)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _norms(
+    numbers: Numbers, first: Texts, weight: Reals, rare: cython.double, own: Ids, norm: cython.double[:, ::1]
+) -> cython.void:
+    """The norm of the weighed counts of each text, by order."""
+    cython.declare(t=Int, k=Int, i=Int)
+    g: Int
+    for t in range(norm.shape[0]):
+        for k in range(norm.shape[1]):
+            total: cython.double = 0.0
+            end: Int = max(first[t], first[t + 1] - 1 - k)
+            for i in range(first[t], end):
+                g = numbers[k, i]
+                if g < 0:
+                    total += rare * rare
+                else:
+                    total += (2 * own[g] + 1) * (weight[g] * weight[g])  # (c + 1)² − c²
+                    own[g] += 1
+            for i in range(first[t], end):
+                if numbers[k, i] >= 0:
+                    own[numbers[k, i]] = 0
+            norm[t, k] = sqrt(total)

@@ -52,10 +52,12 @@ class Walk:
     """The groups of one grouping, the draws, and room to work in; see `correlate_groups` and resample.pxd."""
 
     def clear_ints(self, row):
+        """Set a row of the whole numbers to 0."""
         for t in range(STRIP):
             self.ints[row, t] = 0
 
     def clear(self, row):
+        """Set a row of the block to 0."""
         for t in range(STRIP):
             self.b[row, t] = 0.0
 

@@ -55,9 +55,15 @@ def alignments(ids: Any, begin: Any, length: Any, output: Any, reference: Any, k
 
 @kernel
 def trimmed(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int, edits: cython.bint,
+    ids: Tokens,
+    begin: Texts,
+    length: Texts,
+    output: Texts,
+    reference: Texts,
+    kinds: Int,
+    edits: cython.bint,
     rest: Rest,
-):  # fmt: skip
+):
     """What the ends that both texts have add to the result, which pairs have more than those, and numbers that put
     neighbouring ones of like size side by side. The LCS with a text of one word of bits is done here.
 
@@ -152,7 +158,7 @@ def _planned(
 
 @kernel
 def side_by_side(ids: Tokens, rest: Rest, order: Texts, kinds: Int, edits: cython.bint, found: Longs):
-    """Fill in the pairs that have others of their size beside them; gives those that have none, or are too long."""
+    """Fill in the pairs that have others of their size next to them; gives those that have none, or are too long."""
     cython.declare(p=Int, lane=Int)
     pairs: Int = len(order)
     alone: Longs = empty(pairs, "q")
@@ -196,9 +202,22 @@ def side_by_side(ids: Tokens, rest: Rest, order: Texts, kinds: Int, edits: cytho
 @cython.nogil
 @cython.exceptval(check=False)
 def _together(
-    ids: Tokens, rest: Rest, order: Texts, first: Int, words: Int, edits: cython.bint, found: Longs,
-    row: Ids, rows: Ids, masks: Words, places: Ids, bits: Words, state: Words, size: Rest,
-) -> cython.void:  # fmt: skip
+    ids: Tokens,
+    rest: Rest,
+    order: Texts,
+    first: Int,
+    words: Int,
+    edits: cython.bint,
+    found: Longs,
+    row: Ids,
+    rows: Ids,
+    masks: Words,
+    places: Ids,
+    bits: Words,
+    state: Words,
+    size: Rest,
+) -> cython.void:
+    """The LCS or edit distances of the pairs from `order[first]` on, one in each lane."""
     cython.declare(lane=Int, j=Int, w=Int)
     live: Int = min(LANES, len(order) - first)
     for w in range(words):
@@ -217,13 +236,36 @@ def _together(
     for lane in range(LANES):
         for j in range(size[1, lane], longest):
             places[j * LANES + lane] = 0
-    if not edits:
-        for w in range(words_left * LANES):
-            state[w] = ALL
-        _lcs_rows(places, longest, words_left, masks, bits, state)
-        for lane in range(live):
-            found[order[first + lane]] += size[0, lane] - _ones(state, lane, LANES, size[0, lane])
+    if edits:
+        _distances(order, first, words, longest, found, masks, places, bits, state, size)
         return
+    for w in range(words_left * LANES):
+        state[w] = ALL
+    _lcs_rows(places, longest, words_left, masks, bits, state)
+    for lane in range(live):
+        found[order[first + lane]] += size[0, lane] - _ones(state, lane, LANES, size[0, lane])
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _distances(
+    order: Texts,
+    first: Int,
+    words: Int,
+    longest: Int,
+    found: Longs,
+    masks: Words,
+    places: Ids,
+    bits: Words,
+    state: Words,
+    size: Rest,
+) -> cython.void:
+    """The edit distances of the pairs that are laid out. The first row of the table counts the tokens of the other
+    text; the bits say where the last column rises and falls.
+    """
+    cython.declare(lane=Int, w=Int)
+    live: Int = min(LANES, len(order) - first)
     for w in range(words):
         for lane in range(LANES):
             state[2 * LANES * w + lane] = ALL
@@ -238,13 +280,9 @@ def _together(
         done = stop
         for lane in range(live):
             if size[1, lane] == done:
-                # The first row of the table counts the tokens of the other text; the bits say where the last column
-                # rises and falls.
-                found[order[first + lane]] = (
-                    done
-                    + _ones(state, lane, 2 * LANES, size[0, lane])
-                    - _ones(state, LANES + lane, 2 * LANES, size[0, lane])
-                )
+                rises: Int = _ones(state, lane, 2 * LANES, size[0, lane])
+                falls: Int = _ones(state, LANES + lane, 2 * LANES, size[0, lane])
+                found[order[first + lane]] = done + rises - falls
 
 
 @cython.cfunc
@@ -252,9 +290,19 @@ def _together(
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _laid_out(
-    ids: Tokens, rest: Rest, p: Int, lane: Int, words: Int, edits: cython.bint,
-    row: Ids, rows: Ids, masks: Words, at: Int, places: Ids, size: Rest,
-) -> Int:  # fmt: skip
+    ids: Tokens,
+    rest: Rest,
+    p: Int,
+    lane: Int,
+    words: Int,
+    edits: cython.bint,
+    row: Ids,
+    rows: Ids,
+    masks: Words,
+    at: Int,
+    places: Ids,
+    size: Rest,
+) -> Int:
     """The rows of bits of a pattern, from `at` on, and which of them each token of the other text has."""
     cython.declare(i=Int, j=Int)
     r: cython.int
@@ -263,17 +311,8 @@ def _laid_out(
     b: Int = rest[p, 2]
     n: Int = rest[p, 3]
     first: Int = at
-    if edits and len(row) <= FEW:  # a row for each, also for those that no text has
-        at += len(row) * words
-        for i in range(first, at):
-            masks[i] = 0
-        for i in range(m):
-            masks[first + ids[a + i] * words + (i >> 6)] |= bit(i & 63)
-        for j in range(n):
-            places[j * LANES + lane] = first + ids[b + j] * words
-        size[0, lane] = m
-        size[1, lane] = n
-        return at
+    if edits and len(row) <= FEW:
+        return _laid_out_all(ids, a, m, b, n, lane, words, len(row), masks, at, places, size)
     # −1: to get a row if the pattern has it. No branch depends on the texts: a list is written first, and grows after
     # if what was written is to stay.
     if edits:
@@ -306,6 +345,37 @@ def _laid_out(
         for j in range(n):
             row[ids[b + j]] = 0
     return at
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _laid_out_all(
+    ids: Tokens,
+    a: Int,
+    m: Int,
+    b: Int,
+    n: Int,
+    lane: Int,
+    words: Int,
+    kinds: Int,
+    masks: Words,
+    at: Int,
+    places: Ids,
+    size: Rest,
+) -> Int:
+    """As `_laid_out`, with a row of bits for each of a few kinds of tokens, also for those that no text has."""
+    cython.declare(i=Int, j=Int)
+    for i in range(at, at + kinds * words):
+        masks[i] = 0
+    for i in range(m):
+        masks[at + ids[a + i] * words + (i >> 6)] |= bit(i & 63)
+    for j in range(n):
+        places[j * LANES + lane] = at + ids[b + j] * words
+    size[0, lane] = m
+    size[1, lane] = n
+    return at + kinds * words
 
 
 @cython.cfunc

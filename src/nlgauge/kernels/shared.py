@@ -15,4 +15,5 @@ popcount = int.bit_count
 
 
 def bit(i):
+    """Return a word of which bit i alone is set."""
     return 1 << i

@@ -15,51 +15,11 @@ except ImportError:  # not compiled, and no Cython at hand
 from nlgauge.kernels._room import array, empty, kernel, zeros
 
 if cython.compiled:
+    from cython.cimports.nlgauge.kernels import tercom
     from cython.cimports.nlgauge.kernels.shared import ALL, bit, popcount
-    from cython.cimports.nlgauge.kernels.tercom import (
-        ALIGN,
-        BEAM,
-        FALL,
-        FAR,
-        HYP_ERRORS,
-        MASK,
-        MAX_DISTANCE,
-        MAX_SHIFT,
-        MAX_TRIED,
-        MINUS,
-        PLUS,
-        REF_ERRORS,
-        RISE,
-        SCORE,
-        TRIALS,
-        TRIED,
-        alignment,
-        rows_of,
-        width_of,
-    )  # fmt: skip
 else:
+    from nlgauge.kernels import tercom
     from nlgauge.kernels.shared import ALL, bit, popcount
-    from nlgauge.kernels.tercom import (
-        ALIGN,
-        BEAM,
-        FALL,
-        FAR,
-        HYP_ERRORS,
-        MASK,
-        MAX_DISTANCE,
-        MAX_SHIFT,
-        MAX_TRIED,
-        MINUS,
-        PLUS,
-        REF_ERRORS,
-        RISE,
-        SCORE,
-        TRIALS,
-        TRIED,
-        alignment,
-        rows_of,
-        width_of,
-    )  # fmt: skip
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
@@ -88,15 +48,15 @@ def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> I
     keep: cython.bint = limit < 0
     top: Word = bit(nr - 1)
     if keep:
-        bits[PLUS, 0] = plus
-        bits[MINUS, 0] = minus
-        bits[SCORE, 0] = score
+        bits[tercom.PLUS, 0] = plus
+        bits[tercom.MINUS, 0] = minus
+        bits[tercom.SCORE, 0] = score
     else:
-        plus = bits[PLUS, at]
-        minus = bits[MINUS, at]
-        score = bits[SCORE, at]
+        plus = bits[tercom.PLUS, at]
+        minus = bits[tercom.MINUS, at]
+        score = bits[tercom.SCORE, at]
     for k in range(at, nh):
-        e: Word = bits[TRIED, k] if k < high else bits[MASK, k]
+        e: Word = bits[tercom.TRIED, k] if k < high else bits[tercom.MASK, k]
         x: Word = e | minus
         d: Word = ((((e & plus) + plus) & ALL) ^ plus) | e
         rise: Word = minus | (ALL ^ (d | plus))
@@ -104,17 +64,17 @@ def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> I
         score += (rise & top) != 0
         score -= (fall & top) != 0
         if keep:
-            bits[RISE, k + 1] = rise
-            bits[FALL, k + 1] = fall
+            bits[tercom.RISE, k + 1] = rise
+            bits[tercom.FALL, k + 1] = fall
         elif score - (nh - 1 - k) > limit:  # each word left brings it down by one at most
-            return FAR
+            return tercom.FAR
         rise = (rise << 1 & ALL) | 1
         plus = (fall << 1 & ALL) | (ALL ^ (x | rise))
         minus = rise & x
         if keep:
-            bits[PLUS, k + 1] = plus
-            bits[MINUS, k + 1] = minus
-            bits[SCORE, k + 1] = score
+            bits[tercom.PLUS, k + 1] = plus
+            bits[tercom.MINUS, k + 1] = minus
+            bits[tercom.SCORE, k + 1] = score
     return score
 
 
@@ -152,43 +112,65 @@ def _inside(distance: Int, nh: Int, nr: Int) -> cython.bint:
     diagonal.
     """
     apart: Int = nr - nh if nr > nh else nh - nr
-    return nr < BEAM or distance + 3 * apart + 2 <= 2 * (BEAM - 1)
+    return nr < tercom.BEAM or distance + 3 * apart + 2 <= 2 * (tercom.BEAM - 1)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _match(
+    words: Table, nh: Int, ids: Tokens, r: Int, nr: Int, stands: cython.ulonglong[::1], bits: Bits
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """Fill the row MASK for at most 64 reference words; `stands` is 0 before and after.
+
+    Return the edits that no order of the words can save, and the places of either side with the same word.
+    """
+    cython.declare(j=Int, k=Int)
+    for j in range(nr):
+        stands[ids[r + j]] |= bit(j)
+    common: Word = 0
+    matches: Int = 0
+    for k in range(nh):
+        mask: Word = stands[words[0, k]]
+        bits[tercom.MASK, k] = mask
+        common |= _lowest(mask & (ALL ^ common))
+        matches += popcount(mask)
+    for j in range(nr):
+        stands[ids[r + j]] = 0
+    return max(nh, nr) - popcount(common), matches
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _edits(
-    words: Table, nh: Int, ids: Tokens, r: Int, nr: Int, stands: cython.ulonglong[::1], bits: Bits, desk: Desk,
-    table: Table, way: Ways, lows: Longs,
-) -> Int:  # fmt: skip
-    """Shifts and edits that turn the output into the reference; row 0 of `words` is changed on the way.
+    words: Table,
+    nh: Int,
+    ids: Tokens,
+    r: Int,
+    nr: Int,
+    stands: cython.ulonglong[::1],
+    bits: Bits,
+    desk: Desk,
+    table: Table,
+    way: Ways,
+    lows: Longs,
+    best: Longs,
+) -> Int:
+    """Return the shifts and edits that turn the output into the reference; row 0 of `words` is changed on the way.
 
     −1 if the beam is needed and its tables have no room.
     """
-    cython.declare(h0=Int, j=Int, k=Int, offset=Int)
-    low: Int
-    high: Int
-    target: Int
-    roomy: cython.bint = table.shape[0] > nh + 2 and table.shape[1] >= width_of(nh, nr)[1]
+    roomy: cython.bint = table.shape[0] > nh + 2 and table.shape[1] >= tercom.width_of(nh, nr)[1]
     small: cython.bint = nr <= 64
-    least: Int = 0  # edits that no order of the words can save
-    matches: Int = 0  # places of either side with the same word
+    least: Int = 0
+    matches: Int = 0
     if small:
-        for j in range(nr):
-            stands[ids[r + j]] |= bit(j)
-        common: Word = 0
-        for k in range(nh):
-            mask: Word = stands[words[0, k]]
-            bits[MASK, k] = mask
-            common |= _lowest(mask & (ALL ^ common))
-            matches += popcount(mask)
-        least = max(nh, nr) - popcount(common)
-        for j in range(nr):
-            stands[ids[r + j]] = 0
-    tried: Int = 0
+        least, matches = _match(words, nh, ids, r, nr, stands, bits)
     shifts: Int = 0
     before: Int = 0
+    best[tercom.TRIALS] = 0
     while True:
         exact: cython.bint = False
         if small:
@@ -197,93 +179,210 @@ def _edits(
         if not exact:
             if not roomy:
                 return -1
-            before = rows_of(words, 0, nh, ids, r, nr, 0, lows, table, way, -1)
+            before = tercom.rows_of(words, 0, nh, ids, r, nr, 0, lows, table, way, -1)
         if before == least:
             return shifts + before
-        alignment(way, lows, bits, exact, nh, nr, desk)
-        gain: Int = 0
-        size: Int = 0
-        origin: Int = 0
-        goal: Int = 0
+        tercom.alignment(way, lows, bits, exact, nh, nr, desk)
         # A round that cannot run out of trials need not look on after a shift that leaves nothing to gain.
-        enough: cython.bint = small and tried + matches * TRIALS < MAX_TRIED
-        for h0 in range(nh):
-            if tried >= MAX_TRIED:
-                break
-            r0: Int = max(0, h0 - MAX_DISTANCE) - 1
-            last: Int = min(nr, h0 + MAX_DISTANCE + 1)
-            while True:
-                r0 += 1
-                if small and r0 < last:  # the next place of the word
-                    rest: Word = bits[MASK, h0] >> r0
-                    r0 = last if rest == 0 else r0 + popcount(_lowest(rest) - 1)
-                if r0 >= last:
-                    break
-                length: Int = 0
-                while (
-                    length < MAX_SHIFT and h0 + length < nh and r0 + length < nr
-                    and words[0, h0 + length] == ids[r + r0 + length] and tried < MAX_TRIED
-                ):  # fmt: skip
-                    length += 1
-                    if (
-                        desk[HYP_ERRORS, h0 + length] == desk[HYP_ERRORS, h0]
-                        or desk[REF_ERRORS, r0 + length] == desk[REF_ERRORS, r0]
-                        or h0 <= desk[ALIGN, r0] < h0 + length
-                    ):
-                        continue
-                    previous: Int = -1
-                    for offset in range(-1, length):
-                        if r0 + offset == -1:
-                            target = 0
-                        elif r0 + offset < nr:
-                            target = desk[ALIGN, r0 + offset] + 1
-                        else:
-                            break
-                        if target == previous:
-                            continue
-                        previous = target
-                        tried += 1
-                        limit: Int = before - max(gain, 1)
-                        distance: Int = FAR
-                        low, high = _bounds(h0, length, target, nh)
-                        if small:
-                            for k in range(low, high):
-                                bits[TRIED, k] = bits[MASK, _source(k, h0, length, target, high)]
-                            distance = _distance(bits, low, high, nh, nr, limit)
-                        if not exact and (not small or (distance <= limit and not _inside(distance, nh, nr))):
-                            for k in range(nh):
-                                words[1, k] = words[0, k]
-                            for k in range(low, high):
-                                words[1, k] = words[0, _source(k, h0, length, target, high)]
-                            distance = rows_of(words, 1, nh, ids, r, nr, low, lows, table, way, limit)
-                        if enough and distance == least:
-                            return shifts + 1 + least
-                        better: Int = before - distance
-                        if better > gain or (
-                            better == gain
-                            and gain > 0
-                            and (
-                                length > size or (length == size and (h0 < origin or (h0 == origin and target < goal)))
-                            )
-                        ):
-                            gain = better
-                            size = length
-                            origin = h0
-                            goal = target
-                if tried >= MAX_TRIED:
-                    break
-        if tried >= MAX_TRIED or gain <= 0:
+        goal: Int = (
+            least if small and best[tercom.TRIALS] + matches * tercom.TRIALS_OF_PLACE < tercom.MAX_TRIALS else -1
+        )
+        if _best_shift(words, nh, ids, r, nr, bits, desk, table, way, lows, before, exact, goal, best):
+            return shifts + 1 + least
+        if best[tercom.TRIALS] >= tercom.MAX_TRIALS or best[tercom.GAIN] <= 0:
             return shifts + before
         shifts += 1
-        low, high = _bounds(origin, size, goal, nh)
-        for k in range(low, high):
-            words[1, k] = words[0, _source(k, origin, size, goal, high)]
-            if small:
-                bits[TRIED, k] = bits[MASK, _source(k, origin, size, goal, high)]
-        for k in range(low, high):
-            words[0, k] = words[1, k]
-            if small:
-                bits[MASK, k] = bits[TRIED, k]
+        _shift(words, nh, bits, small, best)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _best_shift(
+    words: Table,
+    nh: Int,
+    ids: Tokens,
+    r: Int,
+    nr: Int,
+    bits: Bits,
+    desk: Desk,
+    table: Table,
+    way: Ways,
+    lows: Longs,
+    before: Int,
+    exact: cython.bint,
+    goal: Int,
+    best: Longs,
+) -> cython.bint:
+    """Try all shifts of a round and write the one with the largest gain into `best`; true if one comes to `goal`."""
+    cython.declare(h0=Int)
+    small: cython.bint = nr <= 64
+    best[tercom.GAIN] = 0
+    best[tercom.LENGTH] = 0
+    best[tercom.FROM] = 0
+    best[tercom.TO] = 0
+    for h0 in range(nh):
+        r0: Int = max(0, h0 - tercom.MAX_DISTANCE) - 1
+        last: Int = min(nr, h0 + tercom.MAX_DISTANCE + 1)
+        while best[tercom.TRIALS] < tercom.MAX_TRIALS:
+            r0 += 1
+            if small and r0 < last:  # the next place of the word
+                rest: Word = bits[tercom.MASK, h0] >> r0
+                r0 = last if rest == 0 else r0 + popcount(_lowest(rest) - 1)
+            if r0 >= last:
+                break
+            length: Int = 0
+            while (
+                length < tercom.MAX_SHIFT
+                and h0 + length < nh
+                and r0 + length < nr
+                and words[0, h0 + length] == ids[r + r0 + length]
+                and best[tercom.TRIALS] < tercom.MAX_TRIALS
+            ):
+                length += 1
+                if (
+                    desk[tercom.HYP_ERRORS, h0 + length] != desk[tercom.HYP_ERRORS, h0]
+                    and desk[tercom.REF_ERRORS, r0 + length] != desk[tercom.REF_ERRORS, r0]
+                    and not h0 <= desk[tercom.ALIGN, r0] < h0 + length
+                    and _try(
+                        words, nh, ids, r, nr, bits, desk, table, way, lows, before, exact, goal, h0, r0, length, best
+                    )
+                ):
+                    return True
+    return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _try(
+    words: Table,
+    nh: Int,
+    ids: Tokens,
+    r: Int,
+    nr: Int,
+    bits: Bits,
+    desk: Desk,
+    table: Table,
+    way: Ways,
+    lows: Longs,
+    before: Int,
+    exact: cython.bint,
+    goal: Int,
+    h0: Int,
+    r0: Int,
+    length: Int,
+    best: Longs,
+) -> cython.bint:
+    """Try to shift `length` words from place h0 behind each word that is aligned near the reference's place r0."""
+    cython.declare(offset=Int)
+    target: Int
+    small: cython.bint = nr <= 64
+    previous: Int = -1
+    for offset in range(-1, length):
+        if r0 + offset == -1:
+            target = 0
+        elif r0 + offset < nr:
+            target = desk[tercom.ALIGN, r0 + offset] + 1
+        else:
+            break
+        if target == previous:
+            continue
+        previous = target
+        best[tercom.TRIALS] += 1
+        limit: Int = before - max(best[tercom.GAIN], 1)
+        distance: Int = tercom.FAR
+        if small:
+            distance = _shifted_distance(bits, nh, nr, h0, length, target, limit)
+        if not exact and (not small or (distance <= limit and not _inside(distance, nh, nr))):
+            distance = _shifted_rows(words, nh, ids, r, nr, h0, length, target, lows, table, way, limit)
+        if distance == goal:
+            return True
+        gain: Int = before - distance
+        if gain > best[tercom.GAIN] or (gain == best[tercom.GAIN] and gain > 0 and _is_first(h0, length, target, best)):
+            best[tercom.GAIN] = gain
+            best[tercom.LENGTH] = length
+            best[tercom.FROM] = h0
+            best[tercom.TO] = target
+    return False
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _is_first(h0: Int, length: Int, target: Int, best: Longs) -> cython.bint:
+    """Whether a shift goes before one of the same gain: the longer one, then from and to the earlier place."""
+    if length != best[tercom.LENGTH]:
+        return length > best[tercom.LENGTH]
+    return h0 < best[tercom.FROM] or (h0 == best[tercom.FROM] and target < best[tercom.TO])
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _shifted_distance(bits: Bits, nh: Int, nr: Int, h0: Int, length: Int, target: Int, limit: Int) -> Int:
+    """`_distance` after a shift."""
+    cython.declare(k=Int)
+    low: Int
+    high: Int
+    low, high = _bounds(h0, length, target, nh)
+    for k in range(low, high):
+        bits[tercom.TRIED, k] = bits[tercom.MASK, _source(k, h0, length, target, high)]
+    return _distance(bits, low, high, nh, nr, limit)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _shifted_rows(
+    words: Table,
+    nh: Int,
+    ids: Tokens,
+    r: Int,
+    nr: Int,
+    h0: Int,
+    length: Int,
+    target: Int,
+    lows: Longs,
+    table: Table,
+    way: Ways,
+    limit: Int,
+) -> Int:
+    """The distance inside the beam after a shift."""
+    cython.declare(k=Int)
+    low: Int
+    high: Int
+    low, high = _bounds(h0, length, target, nh)
+    for k in range(nh):
+        words[1, k] = words[0, k]
+    for k in range(low, high):
+        words[1, k] = words[0, _source(k, h0, length, target, high)]
+    return tercom.rows_of(words, 1, nh, ids, r, nr, low, lows, table, way, limit)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _shift(words: Table, nh: Int, bits: Bits, small: cython.bint, best: Longs) -> cython.void:
+    """Move the words of the best shift."""
+    cython.declare(k=Int)
+    low: Int
+    high: Int
+    low, high = _bounds(best[tercom.FROM], best[tercom.LENGTH], best[tercom.TO], nh)
+    for k in range(low, high):
+        source: Int = _source(k, best[tercom.FROM], best[tercom.LENGTH], best[tercom.TO], high)
+        words[1, k] = words[0, source]
+        if small:
+            bits[tercom.TRIED, k] = bits[tercom.MASK, source]
+    for k in range(low, high):
+        words[0, k] = words[1, k]
+        if small:
+            bits[tercom.MASK, k] = bits[tercom.TRIED, k]
 
 
 @cython.cfunc
@@ -310,6 +409,7 @@ def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, referen
     stands: cython.ulonglong[::1] = zeros(kinds, "Q")
     bits: Bits = empty((7, longest + 1), "Q")
     desk: Desk = empty((3, longest + 1), "q")
+    best: Longs = empty(5, "q")
     words: Table = empty((2, longest + 1), "i")
     # The tables of the beam are made where they are needed, which is seldom.
     table: Table = empty((0, 0), "i")
@@ -328,13 +428,15 @@ def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, referen
                 else:
                     for k in range(length[h]):
                         words[0, k] = ids[begin[h] + k]
-                    found[p] = _edits(words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows)
+                    found[p] = _edits(
+                        words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows, best
+                    )
                     if found[p] < 0:
                         break
                 p += 1
         if p < len(reference):
             rows: Int = max(length[h] + 3, table.shape[0])
-            columns: Int = max(width_of(length[h], length[r])[1], table.shape[1])
+            columns: Int = max(tercom.width_of(length[h], length[r])[1], table.shape[1])
             table = empty((rows, columns), "i")
             way = empty((rows, columns), "B")
     return array(found)

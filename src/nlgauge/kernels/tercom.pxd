@@ -2,8 +2,8 @@ cdef enum:
     MAX_SHIFT = 10
     MAX_DISTANCE = 50
     BEAM = 25
-    MAX_TRIED = 1000
-    TRIALS = 65
+    MAX_TRIALS = 1000
+    TRIALS_OF_PLACE = 65
     FAR = 536870912
     MATCH = 0
     CHANGE = 1
@@ -19,6 +19,11 @@ cdef enum:
     ALIGN = 0
     REF_ERRORS = 1
     HYP_ERRORS = 2
+    GAIN = 0
+    LENGTH = 1
+    FROM = 2
+    TO = 3
+    TRIALS = 4
 
 cdef (Py_ssize_t, Py_ssize_t) width_of(Py_ssize_t nh, Py_ssize_t nr) noexcept nogil
 

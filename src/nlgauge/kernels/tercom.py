@@ -24,8 +24,8 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
     MAX_SHIFT = 10
     MAX_DISTANCE = 50
     BEAM = 25
-    MAX_TRIED = 1000
-    TRIALS = 65  # at most, of two places with the same word: Σ length + 1 up to MAX_SHIFT
+    MAX_TRIALS = 1000
+    TRIALS_OF_PLACE = 65  # at most, of two places with the same word: Σ length + 1 up to MAX_SHIFT
     FAR = 536870912  # 2^29
     # What is done to a word.
     MATCH = 0
@@ -46,6 +46,12 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
     ALIGN = 0
     REF_ERRORS = 1
     HYP_ERRORS = 2
+    # Of the best shift of a round, and the trials of all rounds.
+    GAIN = 0
+    LENGTH = 1
+    FROM = 2
+    TO = 3
+    TRIALS = 4
 
 
 @cython.cfunc
@@ -59,6 +65,23 @@ def width_of(nh: Int, nr: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     if ratio > BEAM:
         beam = cython.cast(cython.Py_ssize_t, ceil(ratio + BEAM))
     return beam, min(2 * beam + 2, nr + 1)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _cheapest(corner: Int, above: Int, before: Int, same: cython.bint) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """The cost of a cell and what is done to a word, by the three cells next to it."""
+    op: Int = MATCH if same else CHANGE
+    cost: Int = corner + op
+    if above + 1 < cost:
+        cost = above + 1
+        op = HYP_ONLY
+    if before + 1 < cost:
+        cost = before + 1
+        op = REF_ONLY
+    return cost, op
 
 
 @cython.cfunc
@@ -82,9 +105,7 @@ def rows_of(
     Cell j of row i stands in column j − lows[i]. With `limit` < 0 the rows and the ways are written into the table,
     else only two rows are kept: the last two of the table.
     """
-    cython.declare(i=Int, j=Int, k=Int)
-    beam: Int
-    width: Int
+    cython.declare(i=Int, j=Int, k=Int, beam=Int, width=Int, cost=Int, op=Int)
     beam, width = width_of(nh, nr)
     ratio: cython.double = nr
     ratio = ratio / nh
@@ -92,8 +113,6 @@ def rows_of(
     spare: Int = table.shape[0] - 2
     old_low: Int = lows[at]
     old: Int = at
-    cost: Int
-    op: Int
     for i in range(at + 1, nh + 1):
         row: Int = i if keep else spare + (i & 1)
         centre: Int = cython.cast(cython.Py_ssize_t, floor(i * ratio))
@@ -103,24 +122,16 @@ def rows_of(
         before: Int = FAR
         word: cython.int = words[which, i - 1]
         for j in range(first, stop):
-            if j == 0:
-                cost = i
-                op = HYP_ONLY
-            else:
-                corner: Int = j - 1
-                above: Int = j
-                if i > 1:
-                    k = j - old_low
-                    corner = table[old, k - 1] if 0 < k <= width else FAR
-                    above = table[old, k] if 0 <= k < width else FAR
-                op = MATCH if word == ids[r + j - 1] else CHANGE
-                cost = corner + op
-                if above + 1 < cost:
-                    cost = above + 1
-                    op = HYP_ONLY
-                if before + 1 < cost:
-                    cost = before + 1
-                    op = REF_ONLY
+            corner: Int = j - 1
+            above: Int = j
+            if i > 1:
+                k = j - old_low
+                corner = table[old, k - 1] if 0 < k <= width else FAR
+                above = table[old, k] if 0 <= k < width else FAR
+            op = HYP_ONLY
+            cost = i
+            if j > 0:
+                cost, op = _cheapest(corner, above, before, word == ids[r + j - 1])
             before = min(cost, FAR)
             table[row, j - first] = before
             if keep:

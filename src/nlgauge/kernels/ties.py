@@ -98,9 +98,15 @@ def count_range(x: Reals, start: Longs, low: cython.double, high: cython.double)
 
 @kernel
 def fill_buckets(
-    x: Reals, z: Reals, start: Longs, weight: Longs, low: cython.double, high: cython.double, shift: Int,
+    x: Reals,
+    z: Reals,
+    start: Longs,
+    weight: Longs,
+    low: cython.double,
+    high: cython.double,
+    shift: Int,
     buckets: cython.longlong[:, ::1],
-):  # fmt: skip
+):
     """Weights per bucket of differences and kind of pair: 0 discordant, 1 tied by people, 2 concordant."""
     cython.declare(g=Int, i=Int, j=Int)
     size: Int = 0
@@ -125,9 +131,15 @@ def fill_buckets(
 
 @kernel
 def collect(
-    x: Reals, z: Reals, start: Longs, weight: Longs, low: cython.double, high: cython.double,
-    difference: cython.double[::1], gain: cython.longlong[::1],
-):  # fmt: skip
+    x: Reals,
+    z: Reals,
+    start: Longs,
+    weight: Longs,
+    low: cython.double,
+    high: cython.double,
+    difference: cython.double[::1],
+    gain: cython.longlong[::1],
+):
     """The differences in [low, high] of pairs that people tie or order alike, and what a tie would gain."""
     cython.declare(g=Int, i=Int, j=Int)
     count: Int = 0

@@ -142,9 +142,17 @@ def _number(text: Text, first: Int, last: Int, table: Table, pool: Room, ends: L
 @cython.nogil
 @cython.exceptval(check=False)
 def _add(
-    slot: Int, key: Word, more: Word, text: Text, first: Int, last: Int,
-    table: Table, pool: Room, ends: Longs, size: Int,
-) -> Int:  # fmt: skip
+    slot: Int,
+    key: Word,
+    more: Word,
+    text: Text,
+    first: Int,
+    last: Int,
+    table: Table,
+    pool: Room,
+    ends: Longs,
+    size: Int,
+) -> Int:
     """A new token goes into the free slot and gets the next id."""
     cython.declare(k=Int)
     table[slot] = key
@@ -181,9 +189,19 @@ def _cut(text: Text, i: Int, stop: Int, first: Int, marked: cython.bint) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _pieces(
-    text: Text, first: Int, stop: Int, marked: cython.bint, ids: Ids, lines: Ids, line: Int, count: Int,
-    table: Table, pool: Room, ends: Longs, size: Int,
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
+    text: Text,
+    first: Int,
+    stop: Int,
+    marked: cython.bint,
+    ids: Ids,
+    lines: Ids,
+    line: Int,
+    count: Int,
+    table: Table,
+    pool: Room,
+    ends: Longs,
+    size: Int,
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Number what a token falls into; gives how many tokens there are by then, and how many different ones."""
     i: Int = first
     while i < stop:
@@ -239,10 +257,22 @@ def encode(codes: Text, offsets: Offsets, mode: Int, table: Table, pool: Room, e
 @cython.cfunc
 @cython.exceptval(check=False)
 def _encode(
-    codes: Text, offsets: Offsets, mode: Int, role: cython.const[cython.uchar][::1],
-    t: Int, count: Int, a: Room, b: Room, ids: Ids, lines: Ids, lengths: Longs,
-    table: Table, pool: Room, ends: Longs, size: Int,
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
+    codes: Text,
+    offsets: Offsets,
+    mode: Int,
+    role: cython.const[cython.uchar][::1],
+    t: Int,
+    count: Int,
+    a: Room,
+    b: Room,
+    ids: Ids,
+    lines: Ids,
+    lengths: Longs,
+    table: Table,
+    pool: Room,
+    ends: Longs,
+    size: Int,
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:
     """Encode from text t on, until the vocabulary has no room for one; gives that text, and how many tokens
     there are.
     """

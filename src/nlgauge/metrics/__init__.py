@@ -2,10 +2,10 @@
 
 A metric states facts about itself and has one method. It asks the batch for *views* of the texts (tokens, stems,
 n-gram ids, sentences …); a view is computed once per distinct text and shared by every metric of the run.
+
+The names of this package are those that a metric of one's own needs.
 """
 
-from nlgauge.metrics.base import Facts, Metric, metric, metric_from_spec
-from nlgauge.metrics.batch import Scores
-from nlgauge.text.batch import Batch, take
+from nlgauge.lazy import attach
 
-__all__ = ["Batch", "Facts", "Metric", "Scores", "metric", "metric_from_spec", "take"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
-from nlgauge import registry
+from nlgauge import __version__, registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics.batch import NEEDS, Scores, limited_scores, limited_stats
+from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.number import either
 from nlgauge.registry import did_you_mean
 from nlgauge.spec import allowed_words, format_spec, make, parse_spec
@@ -21,7 +22,7 @@ MetricLike: TypeAlias = "str | Metric | Callable[..., float | None]"  # a spec, 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a metric says about itself; `nlgauge list metrics` is written from it.
+    """Facts about a metric; `nlgauge list metrics` shows them.
 
     corpus: the value of a sample depends on the other samples (CIDEr and NIST weigh n-grams by their frequency in all
     references, self-BLEU compares outputs with each other): such a metric must see the whole run in one batch.
@@ -43,7 +44,7 @@ class Facts:
 
 
 class FactsOf:
-    """`Bleu.facts` are those of the class, `bleu.facts` those under the options of an instance, worked out once."""
+    """A descriptor: `Bleu.facts` are those of the class, `bleu.facts` those under the options of an instance."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -64,7 +65,7 @@ class Metric:
     aspect: str = "overall"  # what it scores, where it is made for one aspect; often an option
 
     def score(self, batch: Batch) -> Scores:
-        """One value per sample."""
+        """Return one value per sample; NaN with a reason where there is none."""
         raise NotImplementedError
 
     def __post_init__(self) -> None:
@@ -79,69 +80,67 @@ class Metric:
         self.check()
 
     def check(self) -> None:
-        """Refuse options that mean nothing together; those whose annotation lists the values are checked already."""
+        """Raise NlgaugeError for options that do not fit together; values that a Literal lists are checked before."""
 
     def own_facts(self, facts: Facts) -> Facts:
-        """The facts under these options: what is needed and how high a value can be may depend on them."""
+        """Return the facts under these options, on which needs and bounds may depend."""
         return facts
 
     @property
     def signature(self) -> str:
         """One line that is printed with the numbers so that others can repeat them; by default only our version.
 
-        The spec (`str(metric)`) holds the options, so only what the options leave open needs to be added here.
+        The spec (`str(metric)`) holds the options, so only what they leave open is added here.
         """
         return signature()
 
     def models(self) -> dict[str, str]:
-        """Option -> name or folder of a model."""
+        """Return the models that are used: option -> name or folder."""
         return {option: getattr(self, option) for option in self.model_options}
 
     def ready(self) -> None:
-        """Refuse, before any work, what cannot run on this machine: packages and folders that are missing."""
+        """Raise NeedsMissing or NlgaugeError, before any work, for packages and files that are missing."""
         if models := self.models():
-            from nlgauge.models.loading import check_ready
-
             check_ready(self.facts.name, self.instead, **models)
 
     def prepare(self, batch: Batch) -> None:
-        """Called for all metrics of a run before the first is scored, so that they can share one pass of a model."""
+        """Announce what will be read, before any metric of the run is scored: they share one pass of a model."""
 
     def remarks(self, batch: Batch) -> list[str]:
-        """What a reader of these scores should know."""
+        """Return what a reader of these scores should know, one sentence each."""
         return []
 
     def tally(self, batch: Batch) -> dict[str, int]:
-        """Counts to be summed over the parts of a run and printed."""
+        """Return counts that are summed over the parts of a run and printed."""
         return {}
 
     def stats(self, batch: Batch) -> Array:
-        """Samples × statistics, whose sums give the value of a corpus or system; zeros for a sample without a value."""
+        """Return samples × statistics, whose sums give the value of a corpus; zeros for a sample without a value."""
         raise NotImplementedError
 
     def from_stats(self, stats: Array) -> Array:
-        """The values of sums of statistics (one row or several), as corpus BLEU, which is no mean of sentence BLEUs."""
+        """Return the values of sums of statistics (one row or several); corpus BLEU is no mean of sentence BLEUs."""
         raise NotImplementedError
 
     def pooled(self, batch: Batch) -> float:
-        """The value of all outputs together where no sums give it (distinct-n)."""
+        """Return the value of all outputs together where no sums give it (distinct-n)."""
         raise NotImplementedError
 
     @property
     def has_stats(self) -> bool:
+        """Whether sums of `stats` give the value of a corpus."""
         return type(self).from_stats is not Metric.from_stats
 
     @property
     def has_pooled(self) -> bool:
+        """Whether `pooled` gives the value of a corpus."""
         return type(self).pooled is not Metric.pooled
 
     def __str__(self) -> str:
         return format_spec(self.facts.name, self)
 
     def signed(self, **settings: Any) -> str:
-        """A signature: the models with a hash of their weights, these settings, our version."""
-        from nlgauge.models.loading import fingerprint
-
+        """Return a signature: the models with a hash of their weights, these settings, our version."""
         return signature(
             **{option: fingerprint(name) for option, name in self.models().items()},
             **{k: spaceless(v) for k, v in settings.items()},
@@ -149,7 +148,7 @@ class Metric:
 
 
 def needing(facts: Facts, needs: Iterable[str], bounds: tuple[float, float] | None = None) -> Facts:
-    """The facts with other needs beside the output, and perhaps other bounds."""
+    """Return the facts with other needs than the output, and perhaps other bounds."""
     return replace(facts, needs=frozenset({"output", *needs}), bounds=bounds or facts.bounds)
 
 
@@ -168,7 +167,36 @@ def metric(
     corpus: bool = False,
     longest: int = 0,
 ) -> Callable[[C], C]:
-    """Class decorator: make it a frozen dataclass of its options, state the facts, and register it."""
+    """Make a class a metric: a frozen dataclass of its options, with facts about it, known by name.
+
+    Parameters
+    ----------
+    name : str
+        Unique; options follow it in a spec, as in `bleu(order=2)`.
+    family : str
+        Metrics of one family are variants of each other.
+    needs : sequence of {'source', 'context', 'references', 'control'}
+        What a sample must have besides its output.
+    lower : bool, default False
+        Lower is better.
+    bounds : two numbers, default (0, 1)
+    year : int
+    cite : str
+        Citation key.
+    extra : str, optional
+        What must be installed.
+    weights : str, optional
+        Which weights it loads.
+    corpus : bool, default False
+        The value of a sample depends on the other samples.
+    longest : int, optional
+        Characters of the longest text that is scored.
+
+    Returns
+    -------
+    callable
+        The decorator of a class below `Metric`.
+    """
     wants = frozenset({"output", *needs})
     if not wants <= set(NEEDS):
         raise ValueError(f"metric {name}: unknown needs {sorted(wants - set(NEEDS))}")
@@ -190,31 +218,54 @@ def metric(
 
 
 def metric_from_spec(spec: str, *, allow_code: bool = False) -> Metric:
-    """`bleu(order=2)` -> the metric; unknown names and options say what there is.
+    """Make a metric from its spec.
 
-    allow_code: the spec was typed by the user, so it may name a file of theirs (`my.py@wit`), which is run.
+    Parameters
+    ----------
+    spec : str
+        A name, perhaps with options: `bleu(order=2)`.
+    allow_code : bool, default False
+        The spec was typed by the user, so it may name a file of theirs (`my.py@wit`), which is run.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    NameUnknown
+        With the nearest names or options.
     """
     name, options = parse_spec(spec)
     cls = registry.get("metric", name, allow_code=allow_code)
     if not (isinstance(cls, type) and issubclass(cls, Metric)):
-        raise NlgaugeError(f"'{name}' is no metric: it is no class below nlgauge.metrics.Metric.")
+        raise NlgaugeError(f"'{name}': expected a subclass of nlgauge.metrics.Metric; got {cls!r}.")
     found: Metric = make(cls, name.rpartition("@")[2], options)
     return found
 
 
 def signature(**settings: Any) -> str:
-    """The line that is printed with a number, in the manner of sacrebleu; settings that are None are left out.
+    """Return the line that is printed with a metric's values so that others can repeat them, as sacrebleu does.
 
+    Parameters
+    ----------
+    **settings
+        Those that are None are left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> signature(tok="13a", lowercase=False).rpartition("|")[0]
     'tok:13a|lowercase:no'
     """
-    from nlgauge import __version__
-
     words = {True: "yes", False: "no"}
     pairs = [f"{k}:{words[v] if isinstance(v, bool) else v}" for k, v in settings.items() if v is not None]
     return "|".join([*pairs, f"version:nlgauge-{__version__}"])
 
 
 def spaceless(value: Any) -> Any:
-    """Text as one word, so that a signature has no spaces."""
+    """Return a text as one word, so that a signature has no spaces."""
     return repr(value).replace(" ", "_") if isinstance(value, str) and set(value) & set(" \n|:") else value

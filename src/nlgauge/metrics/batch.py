@@ -28,6 +28,7 @@ UNDEFINED, NO_WORDS = "not defined for these texts", "no words to compare"
 GROWS = "the work of this metric grows faster than the text"
 Best = Literal["max", "mean"]  # of several references
 Side = Literal["references", "source"]
+Component = Literal["f", "p", "r"]  # F, precision or recall
 TextPair = tuple[str, str]
 
 
@@ -79,6 +80,7 @@ class Usable:
 
     @functools.cached_property
     def start(self) -> Ints:
+        """Return where the references of each sample begin in `reference`, with the end as last entry."""
         return np.searchsorted(self.sample, np.arange(len(self) + 1)).astype(np.int64)
 
     @functools.cached_property
@@ -122,10 +124,22 @@ class Usable:
 def usable(
     batch: Batch, needs: Collection[str], *, filled: Mask | None = None, may_be_empty: Collection[str] = ()
 ) -> Usable:
-    """The samples that have all that is needed. The first of NEEDS that a sample lacks is its reason.
+    """Find the samples of a batch that have all that is needed.
 
-    filled: of each text whether anything is in it, as whether it has tokens (default: a character that is no blank).
-    may_be_empty: needs of which an empty text will do.
+    Parameters
+    ----------
+    batch : Batch
+    needs : collection of {'output', 'source', 'context', 'references', 'control'}
+        The first of them that a sample lacks is its reason.
+    filled : array of texts, optional
+        Whether anything is in each text, such as a token; by default a character that is no blank.
+    may_be_empty : collection of str, optional
+        Needs of which an empty text will do.
+
+    Returns
+    -------
+    Usable
+        `places` of the samples, their references without empty ones, and the `reasons` of the others.
     """
     if filled is None:
         filled = batch.view("filled", lambda texts: np.array([bool(t.strip()) for t in texts], np.bool_))

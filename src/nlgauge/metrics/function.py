@@ -41,7 +41,7 @@ class FunctionMetric(Metric):
     >>> import nlgauge as ng
     >>> def overlap(output, reference):
     ...     return len(set(output.split()) & set(reference.split())) / len(set(reference.split()))
-    >>> scored = ng.score(outputs=["the cat sat"], references=["the cat sat down"], metrics=overlap)
+    >>> scored = ng.score(["the cat sat"], overlap, ref=["the cat sat down"])
     >>> scored.scores["overlap"][0]
     0.75
     """

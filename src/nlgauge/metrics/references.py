@@ -23,7 +23,7 @@ from nlgauge.types import Array
 MultiRef = Literal["max", "mean", "jackknife", "closest"]
 
 
-def pair_up(batch: Batch, tokens: Tokens, *more: str) -> Usable:
+def usable_pairs(batch: Batch, tokens: Tokens, *more: str) -> Usable:
     """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
     found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
     empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
@@ -34,9 +34,25 @@ def pair_up(batch: Batch, tokens: Tokens, *more: str) -> Usable:
 def over_references(
     pairs: Usable, values: Array, how: str, *, rank: Array | None = None, tokens: Tokens | None = None
 ) -> Array:
-    """One value (or row) per sample from one per pair; NaN where there is no pair.
+    """Reduce one value per reference to one per sample.
 
-    The best reference is the one with the highest `rank` (default: the value); ties go to the first.
+    Parameters
+    ----------
+    pairs : Usable
+        The pairs of outputs and references, as `tokenized_pairs` returns them.
+    values : array of pairs, or pairs × columns
+    how : {'max', 'mean', 'jackknife', 'closest'}
+        The best reference, the mean, the mean of leaving out each reference once (Lin 2004), or the reference whose
+        length is nearest to the output's.
+    rank : array of pairs, optional
+        The best reference is the one with the highest rank; the value by default. Ties go to the first.
+    tokens : Tokens, optional
+        Needed by 'closest'.
+
+    Returns
+    -------
+    array of samples
+        NaN where a sample has no pair.
     """
     found = np.full((len(pairs), *values.shape[1:]), np.nan)
     there = pairs.start[1:] > pairs.start[:-1]

@@ -14,13 +14,15 @@ from nlgauge.models.tensors import longest_input, threads
 from nlgauge.text.sentences import sentences
 
 CAPITALS = "capitals"
-# Runs of capitalised words (of, de … may stand inside), and numbers.
+# Runs of capitalized words (of, de … may stand inside), and numbers.
 NAMES = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|van|von|and)\s+)?[A-Z][\w'’-]*)*|\$?\d[\d,.:%]*")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 MARKS = str.maketrans("", "", string.punctuation)
 
 
 class Answer(NamedTuple):
+    """A span of a text, and the probability that the model gives it; '' and 0 where there is none."""
+
     text: str
     probability: float
 
@@ -31,11 +33,17 @@ class Answering(LoadedModel):
     kind = "qa"
 
     def windows(self, question: str, text: str) -> Any:
+        """Tokenize question and text; a long text becomes overlapping windows."""
         room = self.longest - len(self.tokenizer(question, "", verbose=False)["input_ids"])
         return self.tokenizer(
-            question, text, truncation="only_second" if room > 8 else "longest_first", max_length=self.longest,
-            stride=max(0, min(128, room // 2)), return_overflowing_tokens=True, return_offsets_mapping=True,
-        )  # fmt: skip
+            question,
+            text,
+            truncation="only_second" if room > 8 else "longest_first",
+            max_length=self.longest,
+            stride=max(0, min(128, room // 2)),
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
 
     def answer(self, question: str, text: str) -> Answer:
         """The likeliest first and last token, each by itself, as SummaQA takes them; over windows the likeliest."""
@@ -63,6 +71,7 @@ class Answering(LoadedModel):
 
 @functools.lru_cache(1)
 def answering(name: str, option: str = "model") -> Answering:
+    """The question-answering model of that name, loaded once."""
     return Answering(name, option)
 
 
@@ -100,7 +109,7 @@ def _labels(model: Any, ids: Sequence[int]) -> list[str]:
 
 
 def _opening(text: str, found: re.Match[str]) -> bool:
-    """A single capitalised word that begins a sentence says nothing."""
+    """A single capitalized word that begins a sentence says nothing."""
     return found.start() == 0 and " " not in found[0] and not found[0][0].isdigit() and found[0][0] != "$"
 
 
@@ -128,4 +137,5 @@ def overlap(one: str, other: str) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
+    """Return the mean; NaN of nothing."""
     return sum(values) / len(values) if values else float("nan")

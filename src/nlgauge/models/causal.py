@@ -11,16 +11,14 @@ import functools
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nlgauge.models.loading import SMOL_START, SMOLLM2, LoadedModel
 from nlgauge.models.tensors import by_length, padded, threads
-
-if TYPE_CHECKING:
-    from nlgauge.text.batch import Batch
-    from nlgauge.types import Array
+from nlgauge.text.batch import Batch
+from nlgauge.types import Array
 
 SHARE = 16  # tokens that must be common to be worth a pass of their own
 NEW_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
@@ -38,10 +36,12 @@ class TokenLogs:
 
     @property
     def mean(self) -> float:
+        """Mean log-probability of a token; NaN without tokens."""
         return float(self.logs.mean()) if len(self.logs) else float("nan")
 
     @property
     def sum(self) -> float:
+        """Log-probability of the target; NaN without tokens."""
         return float(self.logs.sum()) if len(self.logs) else float("nan")
 
 
@@ -180,10 +180,12 @@ class Likelihood(LoadedModel):
         kind = self.model.dtype
         mask = torch.zeros(seen.shape, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
         logits = self.model(
-            input_ids=table, attention_mask=mask[None, None].to(table.device),
+            input_ids=table,
+            attention_mask=mask[None, None].to(table.device),
             position_ids=place[None].to(table.device),
-            past_key_values=_fork(past, 1), use_cache=True,
-        ).logits[0]  # fmt: skip
+            past_key_values=_fork(past, 1),
+            use_cache=True,
+        ).logits[0]
         found, begin = [], 0
         for row, n in zip(rows, sizes, strict=True):
             first = begin + row.first - depth
@@ -257,6 +259,7 @@ class Answers:
         self.known: dict[tuple[str, str, bool], TokenLogs] = {}
 
     def of(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
+        """Return the log-probabilities of each target; only new questions run through the model."""
         new = [q for q in dict.fromkeys(questions) if (*q, start) not in self.known]
         if new:
             for q, told in zip(new, likelihood(self.name).told(new, start), strict=True):
@@ -265,4 +268,5 @@ class Answers:
 
 
 def answers(batch: Batch, name: str) -> Answers:
+    """Return the answers of a model that the metrics of a run share."""
     return batch.view(("likelihood", name), lambda _: Answers(name))

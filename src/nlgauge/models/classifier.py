@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.models.loading import LoadedModel
 from nlgauge.models.tensors import by_length, padded, threads
 from nlgauge.registry import did_you_mean
-
-if TYPE_CHECKING:
-    from nlgauge.types import Array
+from nlgauge.types import Array
 
 
 class Classifier(LoadedModel):
@@ -21,7 +19,7 @@ class Classifier(LoadedModel):
     kind = "classifier"
 
     def label(self, asked: str | int, known: Sequence[str] = ()) -> int:
-        """The number of a label: as asked for, or the first of `known` that the model has."""
+        """Return the number of a label: the one named, or the first of `known` that the model has."""
         names = {str(v).lower(): int(k) for k, v in self.model.config.id2label.items()}
         if isinstance(asked, int):
             if asked < len(names):
@@ -37,7 +35,7 @@ class Classifier(LoadedModel):
         )
 
     def logits(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
-        """Logits of each pair, and whether a text was cut at its end to make the pair fit.
+        """Return the logits of each pair, and whether a text was cut at its end to make the pair fit.
 
         The first is cut, the second only where it is long itself. longest: fewer tokens than the model takes, and then
         whichever text is longer is cut, as GLUE's programs do.

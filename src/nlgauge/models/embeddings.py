@@ -6,13 +6,10 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, encoder
+from nlgauge.text.batch import Batch
 from nlgauge.types import Steps
-
-if TYPE_CHECKING:
-    from nlgauge.text.batch import Batch
 
 BUDGET = int(float(os.environ.get("NLGAUGE_EMBEDDING_MB", "1500")) * 1e6)
 

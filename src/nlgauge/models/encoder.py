@@ -28,7 +28,7 @@ LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-lar
           "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9,
           "xlm-roberta-large": 17}  # fmt: skip
 TOKENS, GPU_TOKENS = 512, 16_384  # of a batch; on a CPU so few that all of it stays in the cache
-OVERLAP = 128  # tokens that two neighbouring windows of a long text share
+OVERLAP = 128  # tokens that two neighboring windows of a long text share
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Encoded:
 
     @property
     def nbytes(self) -> int:
+        """Memory of the vectors in bytes."""
         return self.unit.nbytes + self.norms.nbytes + 12 * len(self.pieces.ids)
 
 
@@ -115,6 +116,7 @@ class Encoder:
         return found
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """Split texts into word pieces, without special tokens."""
         found = []
         for given in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
             spans = np.array(given.offsets, np.int32).reshape(-1, 2)
@@ -124,7 +126,7 @@ class Encoder:
     def encode(
         self, texts: Sequence[str], layers: Sequence[int], progress: Steps | None = None
     ) -> list[dict[int, Encoded]]:
-        """Every text at every asked layer. The vectors of a text do not depend on its neighbours in the list."""
+        """Every text at every asked layer. The vectors of a text do not depend on its neighbors in the list."""
         pieces = self.pieces(texts)
         cuts = [_cuts(len(p.ids), self.longest) for p in pieces]
         parts = [(t, a, b) for t, spans in enumerate(cuts) for a, b in spans]

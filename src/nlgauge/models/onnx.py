@@ -1,6 +1,6 @@
 """Models as ONNX files, run by onnxruntime and called as a transformers model is: classifiers, answers, names.
 
-Each row runs by itself and without padding: the scales of a quantised file are those of the whole table that it is
+Each row runs by itself and without padding: the scales of a quantized file are those of the whole table that it is
 given, so that rows run together would change each other's values.
 """
 
@@ -32,6 +32,7 @@ def onnx_file(name: str) -> Path | None:
 
 
 def check_onnx(metric: str) -> None:
+    """Refuse an ONNX file where onnxruntime is not installed."""
     if importlib.util.find_spec("onnxruntime") is None:
         raise NeedsMissing(
             f"'{metric}' reads an ONNX file with the extra 'onnx' (onnxruntime is not installed): "

@@ -2,7 +2,7 @@
 
 int8 has a scale for each token and for each row of weights, none for a batch, and its sums are exact: the vectors of a
 text do not depend on what stands beside it. bf16 rounds both factors and sums in float32. Embeddings, attention,
-normalisation and what stands behind the layers (a pooler, a classifier) stay float32.
+normalization and what stands behind the layers (a pooler, a classifier) stay float32.
 """
 
 from __future__ import annotations

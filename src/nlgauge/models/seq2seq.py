@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nlgauge.models.loading import LoadedModel
 from nlgauge.models.tensors import by_length, padded, threads
+from nlgauge.types import Array
 
-if TYPE_CHECKING:
-    from nlgauge.types import Array
-
-Pair = tuple[str, str]  # source, target
+SourceTarget = tuple[str, str]
 TARGET_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
 
 
@@ -41,7 +39,7 @@ class Seq2Seq(LoadedModel):
         kept = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)["input_ids"]
         return list(kept), True
 
-    def told(self, pairs: Sequence[Pair], longest: int = 0, special: bool = True) -> list[TargetLogs]:
+    def told(self, pairs: Sequence[SourceTarget], longest: int = 0, special: bool = True) -> list[TargetLogs]:
         """log p(token | source, tokens before it) of each target; `special`: the target's end mark counts too."""
         import torch
 
@@ -51,7 +49,7 @@ class Seq2Seq(LoadedModel):
         wanted: dict[str, dict[str, None]] = {s: {} for s in sources}
         for s, t in pairs:
             wanted[s][t] = None
-        found: dict[Pair, Array] = {}
+        found: dict[SourceTarget, Array] = {}
         with threads():
             for some, states, mask in self._encoded({s: ids for s, (ids, _) in sources.items()}):
                 asked = [(s, t) for s in some for t in wanted[s]]
@@ -110,9 +108,12 @@ class Seq2Seq(LoadedModel):
                     continue
                 table = torch.tensor([ids], device=self.model.device)
                 out = self.model.generate(
-                    input_ids=table, attention_mask=torch.ones_like(table), num_beams=beams, max_new_tokens=most,
+                    input_ids=table,
+                    attention_mask=torch.ones_like(table),
+                    num_beams=beams,
+                    max_new_tokens=most,
                     do_sample=False,
-                )  # fmt: skip
+                )
                 said.append(str(self.tokenizer.decode(out[0], skip_special_tokens=True)).strip())
         return said
 

@@ -24,6 +24,7 @@ class Vectors:
         self.known: dict[str, Array] = {}
 
     def of(self, terms: Sequence[str]) -> Array:
+        """Return the vectors of terms, terms × dimensions; a term without pieces has zeros."""
         return np.stack([self._one(term) for term in terms])
 
     def _one(self, term: str) -> Array:
@@ -35,14 +36,31 @@ class Vectors:
 
 
 def ready(metric: str) -> None:
+    """Refuse to begin without the packages that hold and read the vectors."""
     for package in NEEDED:
         if importlib.util.find_spec(package) is None:
             raise NeedsMissing(f"'{metric}' needs the extra 'vectors': pip install \"nlgauge[vectors]\"")
 
 
+def static_vectors(metric: str = "static_vectors") -> Vectors:
+    """Return the word vectors that come inside the package wordllama.
+
+    Parameters
+    ----------
+    metric : str, optional
+        Who needs them, for the error where they are not installed.
+
+    Returns
+    -------
+    Vectors
+        `of(terms)` gives one row of length 1 per term: the mean over its pieces, of 256 dimensions.
+    """
+    ready(metric)
+    return _load()
+
+
 @functools.cache
-def vectors() -> Vectors:
-    ready("sim")
+def _load() -> Vectors:
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 

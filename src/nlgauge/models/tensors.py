@@ -12,7 +12,7 @@ TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and
 
 
 def cores() -> int:
-    """Threads for models: NLGAUGE_THREADS, or the cores that this process may use (up to 16)."""
+    """Return the threads for models: NLGAUGE_THREADS, or the cores that this process may use (up to 16)."""
     if said := os.environ.get("NLGAUGE_THREADS"):
         return max(1, int(said))
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -34,7 +34,7 @@ def threads(n: int | None = None) -> Iterator[None]:
 
 
 def by_length(sizes: Sequence[int], budget: int = TOKENS_A_BATCH) -> Iterator[list[int]]:
-    """Places in batches of like length, so that little is padded; a batch holds `budget` tokens or one text.
+    """Yield places in batches of similar length, so that little is padded; a batch holds `budget` tokens or one text.
 
     >>> list(by_length([3, 900, 2, 800], 1800))
     [[1, 3], [0, 2]]
@@ -47,7 +47,7 @@ def by_length(sizes: Sequence[int], budget: int = TOKENS_A_BATCH) -> Iterator[li
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: Any = None) -> tuple[Any, Any]:
-    """Ids and mask as tensors, padded on the right."""
+    """Return ids and mask as tensors, padded on the right."""
     import torch
 
     width = max(map(len, rows))
@@ -60,7 +60,7 @@ def padded(rows: Sequence[Sequence[int]], pad: int, device: Any = None) -> tuple
 
 
 def longest_input(tokenizer: Any, config: Any, most: int = 100_000) -> int:
-    """How many tokens the model takes, special ones included; `most` where it does not say."""
+    """Return how many tokens the model takes, special ones included; `most` where that is unknown."""
     said = [int(n) for n in (getattr(tokenizer, "model_max_length", 0),) if n and n < 100_000]
     positions = int(getattr(config, "max_position_embeddings", 0) or 0)
     if positions:

@@ -29,11 +29,12 @@ class TorchWeights(UserWarning):
 
 
 def allowed() -> bool:
+    """Return whether the user allows weights in PyTorch's own format."""
     return os.environ.get(ASKED, "").strip().lower() in ("1", "on", "yes", "true")
 
 
 def torch_files(folder: Path) -> list[Path]:
-    """Files of weights in PyTorch's format in a folder that has no safetensors; none where it has."""
+    """Return the weights in PyTorch's format in a folder without safetensors; none where it has these."""
     if any(folder.glob("*.safetensors")):
         return []
     if (folder / SHARDS).is_file():
@@ -64,12 +65,13 @@ def missing_safetensors(said: str, file: str = "") -> str:
 
 
 def check_torch_weights(said: str, file: str = "") -> None:
-    """Refuse them, unless they were asked for."""
+    """Raise NlgaugeError unless the user allows weights in PyTorch's own format."""
     if not allowed():
         raise NlgaugeError(missing_safetensors(said, file))
 
 
 def warn_torch_weights(said: str) -> None:
+    """Warn that weights were read from a pickle."""
     warnings.warn(
         f"{said}: weights read from a pickle with weights-only loading ({ASKED}=1); safetensors need no such trust.",
         TorchWeights,
@@ -78,7 +80,7 @@ def warn_torch_weights(said: str) -> None:
 
 
 def read_torch(path: Path, said: str) -> dict[str, Any]:
-    """The tensors of a checkpoint by name, on the CPU; asked for, warned of, and nothing in the file is called."""
+    """Read the tensors of a checkpoint by name, onto the CPU, if the user allows it; nothing in the file is called."""
     import torch
 
     check_torch_weights(said, "weights")
@@ -119,9 +121,13 @@ def load_pickled(loader: Any, where: str, files: list[Path], said: str, offline:
     warn_torch_weights(said)
     try:
         return loader.from_pretrained(
-            where, use_safetensors=False, weights_only=True, trust_remote_code=False, local_files_only=offline,
+            where,
+            use_safetensors=False,
+            weights_only=True,
+            trust_remote_code=False,
+            local_files_only=offline,
             dtype="float32",
-        )  # fmt: skip
+        )
     except (OSError, ValueError, ImportError, KeyError):
         raise
     except Exception as error:  # the unpickler's own kind, or whatever a broken file leads to

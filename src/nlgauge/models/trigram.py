@@ -17,6 +17,7 @@ NAME = "pocketsphinx-en-us-trigram"
 
 
 def ready(metric: str) -> None:
+    """Refuse to begin without the package that holds the model."""
     if importlib.util.find_spec("pocketsphinx") is None:
         raise NeedsMissing(
             f"'{metric}' with lm='trigram' needs the extra 'readability' (pocketsphinx): pip install "

@@ -16,12 +16,15 @@ from typing import Any
 
 import polars as pl
 
+from nlgauge.analyses.agreement.dependence import dependence_hints
+from nlgauge.analyses.estimates.system_labels import panel_labels
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.provenance import assumption
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.number import sentence
+from nlgauge.options import option
 from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
-from nlgauge.report.sections import Answered, Run
+from nlgauge.report.sections import Answered, ReportContext
 from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.evaluated import judged_words, without_humans
@@ -32,10 +35,10 @@ from nlgauge.stats.correlation.coefficients import COEFFICIENTS
 from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.table import Row, Table
 
-LIMIT = 0.75  # of every share: the whole interval must lie at it or above
+RELIABLE_FROM = 0.75  # of every share: the whole interval must lie at it or above
 MAX_CHOICE_ASPECTS = 6
 OTHER_MEASURES = {"kendall": "tau-b", "acc-eq-cross-fitted": "acc_eq with cross-fitted ties"}
-SECOND = "acc-eq-cross-fitted"  # a second column where many pairs have equal human ratings
+TIES_COEFFICIENT = "acc-eq-cross-fitted"  # a second column where many pairs have equal human ratings
 MANY_TIES = 0.3
 Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 
@@ -91,18 +94,21 @@ class AspectAnswer:
 
 @dataclass(frozen=True)
 class ReportAnswer:
+    """The first screen of a report: what was evaluated, warnings, and an answer per aspect."""
+
     evaluated: str
     failures: list[str]  # metrics without a value on more than 1% of the outputs: they come first
     warnings: list[str]
     aspects: list[AspectAnswer]
     choices: list[str]  # what choices between two outputs say, where there are any
-    limits: dict[str, float] = field(default_factory=lambda: {"reliable": LIMIT})
+    limits: dict[str, float] = field(default_factory=lambda: {"reliable": RELIABLE_FROM})
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data, as results.json holds it."""
         return asdict(self)
 
 
-def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
+def answer_of(run: ReportContext, answered: Sequence[Answered] = ()) -> ReportAnswer:
     """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
@@ -112,7 +118,7 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
         asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "rater": ("replacement", {})}
         grouping = rank_ask(run)[1]["measure"].partition("/")[0]
         others = [c for c in OTHER_MEASURES if grouping in COEFFICIENTS[c].groupings]
-        asks["other"] = ("correlation", {"measures": [f"{grouping}/{c}" for c in others]})
+        asks["other"] = ("correlate", {"measures": [f"{grouping}/{c}" for c in others]})
     run.refused = []  # those of the first table come first
     tables = {key: _tables(run, ask) for key, ask in asks.items()}
     facts = {a: t.facts for a, t in tables.get("uses", {}).items()}
@@ -127,23 +133,21 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(answered))
 
 
-def _hints(run: Run) -> list[str]:
+def _hints(run: ReportContext) -> list[str]:
     """Dependence between systems or inputs that the data do not name."""
     if not run.data.aspects or not run.data.metrics:
         return []
-    from nlgauge.analyses.agreement.dependence import dependence_hints
-
     return dependence_hints(run.source.panel(run.data.aspect(run.aspects[0])))
 
 
-def _tables(run: Run, ask: Ask) -> dict[str, Table]:
-    left = len(run.left)
-    tables = {run.about(t): t for t in run.also(ask[0], **ask[1])}
-    del run.left[left:]  # its section says why it is missing
+def _tables(run: ReportContext, ask: Ask) -> dict[str, Table]:
+    left = len(run.warnings)
+    tables = {run.about(t): t for t in run.optional(ask[0], **ask[1])}
+    del run.warnings[left:]  # its section says why it is missing
     return tables
 
 
-def _aspect(run: Run, about: str, tables: Rows, judged: bool, facts: dict[str, Any]) -> AspectAnswer:
+def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: dict[str, Any]) -> AspectAnswer:
     marks = _judge_marks(tables) if judged else _metric_marks(tables)
     rows, measure = _ordered(tables, judged, rank_ask(run)[1]["measure"])
     by_name = {r["metric"]: r for r in rows}
@@ -169,9 +173,19 @@ def _aspect(run: Run, about: str, tables: Rows, judged: bool, facts: dict[str, A
     warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "there is nothing to count")
     tested = len(rows) > 1 if judged else any(not missing(r.get("p_to_next")) for r in rows)
     answer = AspectAnswer(
-        about, measure, judged, tested, _baselines(tables, judged), _leaders(tables),
-        _influence(tables, names[:1], facts.get("outlying", [])), metrics, uses, warning, _raters(run), 0.5,
-    )  # fmt: skip
+        about,
+        measure,
+        judged,
+        tested,
+        _baselines(tables, judged),
+        _leaders(tables),
+        _influence(tables, names[:1], facts.get("outlying", [])),
+        metrics,
+        uses,
+        warning,
+        _raters(run),
+        0.5,
+    )
     answer.sentences.update({"": overall_words(answer), **{use: use_sentence(answer, use) for use in uses}})
     return answer
 
@@ -216,7 +230,7 @@ def _judge_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
         if use == "tell good from bad":  # a constant, and the length of the output where texts are known
             longer = _number(row.get("advantage_low", 1)), _number(row.get("advantage_high", 1))
             gain = min(low - 0.5, longer[0]), min(high - 0.5, longer[1])
-        badge = None if math.isnan(low) else badge_of(low, high, LIMIT, *gain)
+        badge = None if math.isnan(low) else badge_of(low, high, RELIABLE_FROM, *gain)
         none = not math.isnan(gain[0]) and gain[0] <= 0
         reason = row["reason"] or beyond.get("reason")
         marks.setdefault(row["metric"], {})[use] = Mark(badge, *_ends(row), reason, row.get("n"), None, none)
@@ -263,7 +277,7 @@ def _leaders(tables: Rows) -> dict[str, str]:
 
 def _second(tables: Rows) -> dict[str, float]:
     """acc_eq of each metric, with the tie threshold chosen on other inputs."""
-    rows = [r for r in tables.get("other", []) if str(r["measure"]).endswith(f"/{SECOND}")]
+    rows = [r for r in tables.get("other", []) if str(r["measure"]).endswith(f"/{TIES_COEFFICIENT}")]
     return {r["metric"]: r["value"] for r in rows if not missing(r["value"])}
 
 
@@ -295,7 +309,7 @@ def _ends(row: Row) -> tuple[float | None, float | None, float | None]:
 # --- words ---
 
 
-def _evaluated(run: Run) -> str:
+def _evaluated(run: ReportContext) -> str:
     data = run.data
     raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
     raters = f"{raters} (assumed)" if data.assumed else raters
@@ -319,18 +333,18 @@ def _choices(answered: Sequence[Answered]) -> list[str]:
     return [*lines, *([f"not answered: {found.section.question} {found.missing}"] if found.missing else [])]
 
 
-def _raters(run: Run) -> str:
+def _raters(run: ReportContext) -> str:
     human = "the ratings (assumed human)" if run.data.assumed else "the human ratings"
     return human if run.data.rated_by == "people" else "the ratings"
 
 
-def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:
+def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:
     if run.data.assumed:
         yield assumption(run.data.assumed)
     if without_humans(run.data):
         yield (
             "No column is known to be a human judgment, so nothing can be said about how far any metric is right. "
-            "Declare human columns with --human NAME, or pass their file with --labels FILE."
+            f"Declare human columns with {option('human')}, or pass their file with {option('labels')}."
         )
         return
     small = [a for a in aspects if a.warning]
@@ -344,7 +358,10 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) ->
             "`nlgauge run scored.jsonl`."
         )
     elif lost and not run.data.metrics:
-        yield "There are no metric scores to compare with the human ratings; name their columns with --metric."
+        yield (
+            "There are no metric scores to compare with the human ratings; name their columns with "
+            f"{option('metrics')}."
+        )
     elif lost:
         yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], run.refused)}"
     yield from _against(aspects)
@@ -354,10 +371,8 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], lost: Sequence[str]) ->
         yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
 
 
-def _unequal_labels(run: Run) -> Iterator[str]:
+def _unequal_labels(run: ReportContext) -> Iterator[str]:
     """Yield which systems the labels leave out, or how many each has where some have less than half the share."""
-    from nlgauge.analyses.estimates.system_labels import panel_labels
-
     found: dict[str, list[str]] = {}
     for aspect in run.aspects:
         with suppress(NlgaugeError):  # an aspect without a panel is answered elsewhere
@@ -380,15 +395,21 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
         if not names:
             continue
         one = len(names) == 1
-        now = "if lower is better: --lower" if not lower else (
-            f"{'it counts' if one else 'they count'} as lower-is-better; if higher is better: --higher")  # fmt: skip
+        now = (
+            f"if lower is better: {option('lower', names)}"
+            if not lower
+            else (
+                f"{'it counts' if one else 'they count'} as lower-is-better; if higher is better: "
+                f"{option('higher', names)}"
+            )
+        )
         yield (
             f"{some(names, 3)} {'disagrees' if one else 'disagree'} with {below[names[0]][0][0].rated_by} (below "
-            f"chance); {now} {shlex.quote(','.join(names))}."
+            f"chance); {now}."
         )
 
 
-def _not_answered(run: Run, aspect: str, refused: Sequence[Refusal]) -> str:
+def _not_answered(run: ReportContext, aspect: str, refused: Sequence[Refusal]) -> str:
     """Why nothing can be said about an aspect that people rated."""
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:

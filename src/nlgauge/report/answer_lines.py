@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nlgauge.options import option
 from nlgauge.report.answer_words import STATISTICS, ci
 from nlgauge.terminal import wrapped
 
 if TYPE_CHECKING:
     from nlgauge.report.answer import AspectAnswer, MetricAnswer, ReportAnswer
 
-MOST = 14  # lines; the path of the report is one more
+MAX_LINES = 14  # lines; the path of the report is one more
 SHORT = {
     "rank systems": "rank systems", "pairwise": "pairwise", "flag": "flag", "replace an annotator": "annotator",
     "catch failures": "failures", "pass good answers": "passes", "tell good from bad": "tell apart",
@@ -24,12 +25,12 @@ Line = tuple[str, "AspectAnswer", "MetricAnswer"]
 COLUMN, LEAST, WIDEST = 12, 14, 40  # characters of a badge; fewest and most of an interval
 
 
-def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> list[str]:
+def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MAX_LINES) -> list[str]:
     """The lines that `nlgauge run` prints.
 
     >>> import nlgauge as ng, tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = ng.report(ng.example(), pathlib.Path(folder) / "page.html", quick=True)
+    ...     made = ng.report(ng.example(), out=pathlib.Path(folder) / "page.html", quick=True)
     >>> len(answer_lines(made.answer)) <= 14, max(map(len, answer_lines(made.answer))) <= 80
     (True, True)
     """
@@ -44,7 +45,7 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> lis
     room = most - len(lines) - 1  # the head of the forest
     tall = 2 if _two_lines(rows, width, several) else 1
     if several and len(said) + tall * len(rows) > room:
-        said = ["The page has a conclusion for each aspect (or use --aspect NAME); in short:"]
+        said = [f"The page has a conclusion for each aspect (or use {option('aspect')}); in short:"]
     fitting = max(1, (room - len(said) - 1) // tall)
     shown = rows[:fitting] if len(said) + tall * len(rows) > room else rows
     left = len(rows) - len(shown)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-CUT = 1500  # signs of a text on the page
+MAX_CHARACTERS = 1500  # of a text on the page
 CELL = 300  # of a cell
 
 # Signs that turn the direction of what follows, or that HTML cannot hold: a reader should see them, not suffer them.
@@ -27,7 +27,7 @@ def visible(value: Any) -> Any:
     return _TURNING.sub(lambda m: f"⟦U+{ord(m[0]):04X}⟧", value)
 
 
-def cut(text: str, most: int = CUT) -> str:
+def cut(text: str, most: int = MAX_CHARACTERS) -> str:
     """
     >>> cut("abcdef", 4)
     'abcd … (2 more characters)'

@@ -8,48 +8,91 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from nlgauge import registry
+from nlgauge.api.guide import GUIDES, guide_text
+from nlgauge.api.installation import environment
 from nlgauge.data.choice import listed
+from nlgauge.data.readers import TABLE, Takes
 from nlgauge.errors import NameUnknown
-from nlgauge.table import Row, Table, grouped, joined
-
-if TYPE_CHECKING:
-    from nlgauge.metrics import Facts
-    from nlgauge.types import Names
-
+from nlgauge.metrics import Facts
+from nlgauge.metrics.batch import NEEDS
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.task import load_task, shipped
+from nlgauge.options import option
+from nlgauge.stats.correlation.measure import all_measures
+from nlgauge.table import CommandOutput, Row, Table, grouped, joined
+from nlgauge.terminal import wrapped
+from nlgauge.types import Names
 
 SHORT = 46  # signs of a metric's summary in the list
 
 
-def available(
-    what: str = "metrics", needs: Names = None, family: str | None = None, names: Names = None
-) -> Table:  # fmt: skip
-    """What there is of a kind, one row each.
-
-    Parameters
-    ----------
-    what : {'metrics', 'measures', 'analyses', 'figures', 'readers', 'judges', 'formats'}
-    needs : str or sequence of str, optional
-        Only metrics that need this: 'references', 'source', 'context', 'control', 'none'.
-    family : str, optional
-        Only metrics of this family.
-    names : str or sequence of str, optional
-        Only these metrics.
+def formats() -> Table:
+    """List the formats that can be read: what becomes human ratings, what becomes scores of metrics and judges.
 
     Examples
     --------
-    >>> import nlgauge as ng
-    >>> [row["measure"] for row in ng.available("measures")][:2]
-    ['global/pearson', 'input/pearson']
+    $ nlgauge data formats -f md -o formats.md
     """
+    return Table("formats", format_rows(), notes=FORMAT_NOTES, kind="formats")
+
+
+def available(
+    what: str = "metrics", names: Names = None, *, needs: Names = None, family: str | None = None, long: bool = False
+) -> Table | str:
+    """List metrics, measures, analyses, figures, readers, judges, the environment, and texts for agents.
+
+    Parameters
+    ----------
+    what : str, default 'metrics'
+        metrics, measures, analyses, figures, readers, judges, formats, environment; or a text: llms, skill, schema,
+        columns.
+    names : str or sequence of str, optional
+        Metrics of which everything is shown; judges whose settings are.
+    needs : str or sequence of str, optional
+        Only metrics that need this: references, source, context, control, none.
+    family : str, optional
+        Only metrics of this family.
+    long : bool, default False
+        Everything about each metric, not one line.
+
+    Returns
+    -------
+    Table or str
+        One row each; or the text.
+
+    Examples
+    --------
+    >>> [row["measure"] for row in available("measures")][:2]
+    ['global/pearson', 'input/pearson']
+
+    $ nlgauge list metrics --needs source
+
+    $ nlgauge list metrics bleu chrf
+
+    $ nlgauge list judges gao2025
+
+    $ nlgauge list environment   (versions, extras and what each would add, tools, and where things are kept)
+
+    $ nlgauge list llms   (every verb with its options and examples, as one text)
+
+    $ nlgauge list skill > SKILL.md
+
+    $ nlgauge list schema > output.schema.json   (of what every verb prints with --format json)
+    """
+    if what == "environment":
+        return environment()
+    if what in GUIDES:
+        return guide_text(what)
     if what == "formats":
-        return Table("formats", format_rows(), notes=FORMAT_NOTES, kind="formats")
+        return formats()
     kind = dict(zip(SINGULARS, KINDS, strict=True)).get(what, what)
     if kind not in KINDS:
-        hint = registry.did_you_mean(what, list(KINDS))
-        raise NameUnknown(f"cannot list '{what}'.{hint} There are {', '.join(KINDS)}.")
+        known_kinds = [*KINDS, "formats", "environment", *GUIDES]
+        hint = registry.did_you_mean(what, known_kinds)
+        raise NameUnknown(f"cannot list '{what}'.{hint} There are {', '.join(known_kinds)}.")
     if kind != "metrics":
         if names and kind == "judges":
             return judge_settings(listed(names) or [])
@@ -67,7 +110,35 @@ def available(
     parts = [Table(what, mine, shown=["metric", "what"], cells={"what": _short}) for mine in families]
     found = joined(parts, by=["family"]) if parts else Table(what, [])
     found.title, found.notes, found.kind = what, [f"{len(rows)} metrics"], "list-metrics"
+    if not names and not long:
+        found.notes[0] += "; a name, or everything (long), shows all about a metric; needs and family narrow the list"
     return found
+
+
+def _answer_list(what: str = "metrics", names: Names = None, *, long: bool = False, **options: Any) -> Any:
+    """What the command shows: everything about metrics that are named, one fact per line."""
+    answer = available(what, names, long=long, **options)
+    if isinstance(answer, str):
+        return CommandOutput(
+            [Table("nlgauge docs", [{"name": what, "text": answer}], kind="docs")], answer.splitlines()
+        )
+    if answer.kind == "list-metrics" and (names or long):
+        return CommandOutput([answer], [line for row in answer for line in _facts(row)])
+    return answer
+
+
+available.answer = _answer_list  # type: ignore[attr-defined]
+
+
+def _facts(row: Row, width: int = 100) -> list[str]:
+    """Everything about a metric, one fact per line."""
+    facts = [(name, str(value)) for name, value in row.items() if name != "metric" and value not in (None, "", "–")]
+    side = max(len(name) for name, _ in facts) + 4
+    lines = [row["metric"]]
+    for name, text in facts:
+        first, *more = wrapped(text, width - side)
+        lines += [f"  {name:{side - 2}}{first}", *(" " * side + line for line in more)]
+    return [*lines, ""]
 
 
 def _short(row: Row) -> str:
@@ -79,12 +150,12 @@ def _short(row: Row) -> str:
 
 
 def measure_rows() -> list[Row]:
-    from nlgauge.stats.correlation.measure import all_measures
-
+    """Return one row per measure of agreement: name and definition."""
     return [{"measure": str(m), "definition": m.definition} for m in all_measures()]
 
 
 def analysis_rows() -> list[Row]:
+    """Return one row per analysis: name, question and paper."""
     found = [registry.get("analysis", name) for name in registry.names("analysis")]
     return [{"analysis": a.name, "question": a.question, "paper": a.paper} for a in found]
 
@@ -100,53 +171,64 @@ def figure_rows() -> list[Row]:
 
 
 def judge_rows() -> list[Row]:
-    from nlgauge.metrics.judge.task import load_task, shipped
-
+    """Return one row per task that a judge can be given."""
     tasks = [load_task(name) for name in shipped()]
     return [
-        {"judge": t.name, "judges": t.task, "shown": ", ".join(t.shows) or "–", "scale": t.scale,
-         "settings": len(t.named_settings()), "aspects": ", ".join(t.aspects)}
+        {
+            "judge": t.name,
+            "judges": t.task,
+            "shown": ", ".join(t.shows) or "–",
+            "scale": t.scale,
+            "settings": len(t.named_settings()),
+            "aspects": ", ".join(t.aspects),
+        }
         for t in tasks
-    ]  # fmt: skip
+    ]
 
 
 def judge_settings(names: list[str]) -> Table:
     """The settings of judges that can be run by name, and what each asks."""
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.metrics.judge.task import load_task
-
     rows: list[Row] = []
     for name in names:
         task = load_task(name)
         for setting in task.named_settings() or [""]:
             said = Judge(task=name, setting=setting, aspect=next(iter(task.aspects))).decided()
             rows.append(
-                {"judge": name, "setting": setting or "–", "model": said.model or "–", "scale": str(said.scale),
-                 "replies": said.n, "temperature": said.temperature, "mode": said.mode,
-                 "without_a_rating": "random rating" if said.fill else "unscored"}
-            )  # fmt: skip
+                {
+                    "judge": name,
+                    "setting": setting or "–",
+                    "model": said.model or "–",
+                    "scale": str(said.scale),
+                    "replies": said.n,
+                    "temperature": said.temperature,
+                    "mode": said.mode,
+                    "without_a_rating": "random rating" if said.fill else "unscored",
+                }
+            )
     alone = list(dict.fromkeys(s for name in names for s in load_task(name).settings))
-    notes = [f"with a model of your own: --model NAME --setting {', '.join(alone)}"] if alone else []
+    notes = [f"with a model of your own: {option('model')} and {option('setting', alone)}"] if alone else []
     return Table(
-        "judges", rows, heads={"without_a_rating": "without a rating"}, kind="list-judge-settings", notes=notes,
+        "judges",
+        rows,
+        heads={"without_a_rating": "without a rating"},
+        kind="list-judge-settings",
+        notes=notes,
         cells={"temperature": lambda row: f"{row['temperature']:g}"},
         method="several replies: their ratings are averaged.",
-    )  # fmt: skip
+    )
 
 
 def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:
     """One row per metric, from its facts, ordered by family."""
-    from nlgauge.metrics.batch import NEEDS
-
     asked = set(needs or ())
     if unknown := sorted(asked - {*NEEDS, "none"}):
         hint = registry.did_you_mean(unknown[0], [*NEEDS, "none"])
-        raise NameUnknown(f"--needs {unknown[0]}: no such need.{hint} There are {', '.join(NEEDS)}, none.")
+        raise NameUnknown(f"{option('needs', unknown[0])}: no such need.{hint} There are {', '.join(NEEDS)}, none.")
     facts: list[Facts] = [registry.get("metric", name).facts for name in registry.names("metric")]
     families = sorted({f.family for f in facts})
     if family is not None and family not in families:
         hint = registry.did_you_mean(family, families)
-        raise NameUnknown(f"--family {family}: no such family.{hint} There are {', '.join(families)}.")
+        raise NameUnknown(f"{option('family', family)}: no such family.{hint} There are {', '.join(families)}.")
     chosen = [f for f in facts if family in (None, f.family) and _meets(f, asked)]
     return [_row(f) for f in sorted(chosen, key=lambda f: (f.family, f.name))]
 
@@ -179,22 +261,25 @@ def _bound(value: float) -> str:
 
 
 FORMAT_NOTES = [
-    "a file is known by what is in it; --reader NAME chooses a format, --reader table reads it as a plain table",
-    "in logs of evaluation tools --human NAME and --metric NAME say whose a judgement is",
+    "a file is known by what is in it; the option `reader` chooses a format; `table` is a plain table",
+    "in logs of evaluation tools declared columns (`human`, `metrics`) say whose a judgment is",
 ]
 
 
 def format_rows() -> list[Row]:
     """One row per reader, by name, and the plain table last."""
-    from nlgauge.data.readers import TABLE, Takes
-
     known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
     found = [(name, getattr(reader, "takes", Takes(_first_line(reader)))) for name, reader in known]
     return [
-        {"format": name, "files": takes.files, "people": takes.people, "scores": takes.scores,
-         "tested_with": takes.tested or "–"}
+        {
+            "format": name,
+            "files": takes.files,
+            "people": takes.people,
+            "scores": takes.scores,
+            "tested_with": takes.tested or "–",
+        }
         for name, takes in [*found, ("table", TABLE)]
-    ]  # fmt: skip
+    ]
 
 
 def _first_line(thing: object) -> str:

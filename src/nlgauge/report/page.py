@@ -58,6 +58,7 @@ def write_page(
 
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
+    """Return a page that shows only tables, as HTML."""
     views = Views(name)
     shown = [SectionView(f"s{k}", t.title, [PartView("", "", [views.table(t)])]) for k, t in enumerate(tables, start=1)]
     return _page(name, "Which metric agrees with people?", card, shown, views, command)
@@ -99,12 +100,18 @@ def _page(
     # Tables are packed while the page is rendered, so the data come after all sections.
     rooms.globals |= {"keep": views.keep, "packed": lambda: _pack(for_script(views.packed))}
     return rooms.get_template("page.html.j2").render(
-        name=name, title=title, sections=sections, plotly=packing_plotly().result(),
-        first_js=read["answer.js"], **_top(top),
-        css=read["page.css"] + read["section.css"], js=read["page.js"] + read["section.js"],
-        version=nlgauge.__version__, command="nlgauge " + " ".join(command),
+        name=name,
+        title=title,
+        sections=sections,
+        plotly=packing_plotly().result(),
+        first_js=read["answer.js"],
+        **_top(top),
+        css=read["page.css"] + read["section.css"],
+        js=read["page.js"] + read["section.js"],
+        version=nlgauge.__version__,
+        command="nlgauge " + " ".join(command),
         date=datetime.date.today().isoformat(),
-    )  # fmt: skip
+    )
 
 
 def _top(top: Sequence[str] | ReportAnswer) -> dict[str, Any]:

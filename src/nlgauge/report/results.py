@@ -11,43 +11,59 @@ import numpy as np
 import nlgauge
 from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.options import option
 from nlgauge.report.answer import ReportAnswer
-from nlgauge.report.sections import Answered, Run
-from nlgauge.results_file import SCHEMA
+from nlgauge.report.sections import Answered, ReportContext
+from nlgauge.results_file import SCHEMA_VERSION
 from nlgauge.stats.correlation.measure import Measure, group_values
 
 
 def results_of(
-    run: Run, answered: Sequence[Answered], command: Sequence[str] = (), answer: ReportAnswer | None = None
+    run: ReportContext, answered: Sequence[Answered], command: Sequence[str] = (), answer: ReportAnswer | None = None
 ) -> dict[str, Any]:
     """What `docs/report.md` describes: a header, the answers, the tables, and the gate measure of every input."""
     source = run.source
     return {
-        "schema": SCHEMA, "nlgauge": nlgauge.__version__, "command": "nlgauge " + " ".join(command),
+        "schema_version": SCHEMA_VERSION,
+        "nlgauge": nlgauge.__version__,
+        "command": "nlgauge " + " ".join(command),
         "data": run.data.name,
-        "seed": source.seed, "draws": run.draws, "quick": run.quick, "date": datetime.date.today().isoformat(),
-        "card": list(source.card), "answer": None if answer is None else answer.to_dict(),
+        "seed": source.seed,
+        "draws": run.draws,
+        "quick": run.quick,
+        "date": datetime.date.today().isoformat(),
+        "card": list(source.card),
+        "answer": None if answer is None else answer.to_dict(),
         "sections": [
-            {"key": a.section.key, "question": a.section.question, "missing": a.missing or None,
-             "answers": [{"about": p.about, "answer": p.answer} for p in a.found.parts],
-             "not_said": a.section.not_said, "lines": list(a.found.lines)}
+            {
+                "key": a.section.key,
+                "question": a.section.question,
+                "missing": a.missing or None,
+                "answers": [{"about": p.about, "answer": p.answer} for p in a.found.parts],
+                "limitations": a.section.limitations,
+                "lines": list(a.found.lines),
+            }
             for a in answered
         ],
         "tables": [
-            {"section": a.section.key, "about": p.about,
-             **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
+            {"section": a.section.key, "about": p.about, **t.to_dict()}
+            for a in answered
+            for p in a.found.parts
+            for t in p.tables
         ],
         "not_computed": [refusal.to_dict() for refusal in source.not_computed],
-        "per_input": per_input(run), "verdicts": verdicts_of(run), "one_system": scores_of(run),
+        "per_input": per_input(run),
+        "verdicts": verdicts_of(run),
+        "one_system": scores_of(run),
         "signatures": dict(run.data.signatures),
-    }  # fmt: skip
+    }
 
 
-def per_input(run: Run) -> dict[str, Any]:
+def per_input(run: ReportContext) -> dict[str, Any]:
     """The gate measure on each input, per aspect and metric; null where the input is constant or unrated."""
     measure = Measure.parse(run.gate)
     if measure.grouping != "input":
-        raise NlgaugeError(f"--gate {run.gate}: only input/… measures have a value per input to compare.")
+        raise NlgaugeError(f"{option('gate', run.gate)}: only input/… measures have a value per input to compare.")
     found: dict[str, Any] = {"measure": str(measure), "inputs": [], "units": {}, "values": {}}
     for aspect in run.aspects:
         try:
@@ -61,7 +77,7 @@ def per_input(run: Run) -> dict[str, Any]:
     return found
 
 
-def verdicts_of(run: Run) -> dict[str, Any]:
+def verdicts_of(run: ReportContext) -> dict[str, Any]:
     """Aspect → pass and fail of people and judges, row by row, where both have two values."""
     found = {}
     for aspect in run.aspects:
@@ -74,7 +90,7 @@ def verdicts_of(run: Run) -> dict[str, Any]:
     return found
 
 
-def scores_of(run: Run) -> dict[str, Any]:
+def scores_of(run: ReportContext) -> dict[str, Any]:
     """Aspect → ratings and scores of every rated input, where there is one system: no input has an order of systems."""
     found: dict[str, Any] = {}
     for aspect in run.aspects:
@@ -85,9 +101,10 @@ def scores_of(run: Run) -> dict[str, Any]:
         if len(panel.systems) == 1:
             rated = np.flatnonzero(np.isfinite(panel.human[0]))
             found[aspect] = {
-                "inputs": [panel.inputs[k] for k in rated], "people": [_short(v) for v in panel.human[0, rated]],
+                "inputs": [panel.inputs[k] for k in rated],
+                "people": [_short(v) for v in panel.human[0, rated]],
                 "metrics": {m: [_short(v) for v in panel.oriented()[k, 0, rated]] for k, m in enumerate(panel.names)},
-            }  # fmt: skip
+            }
     return found
 
 

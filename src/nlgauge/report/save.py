@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PICTURES = ("svg", "png", "pdf", "html")
 Theme = Literal["light", "dark", "clear"]
-# Text and background. `clear` is dark text on nothing, for slides and pages that have their own light colour.
+# Text and background. `clear` is dark text on nothing, for slides and pages that have their own light color.
 THEMES = {"light": ("#1c2330", "#ffffff"), "dark": ("#e6e9ef", "#14181f"), "clear": ("#1c2330", "rgba(0,0,0,0)")}
 WIDTH = 900  # pixels, as in the report; a figure knows its own height
 BROWSER = (
@@ -47,6 +47,7 @@ class Picture:
 
     @property
     def form(self) -> str:
+        """Return the format, from the suffix."""
         return self.path.suffix.lower().lstrip(".")
 
 
@@ -94,7 +95,7 @@ def save_tables(
 
 
 def dressed(figure: go.Figure, theme: Theme = "light") -> go.Figure:
-    """A copy with the colours of a theme; figures themselves are see-through."""
+    """A copy with the colors of a theme; figures themselves are see-through."""
     import plotly.graph_objects as go
 
     text, back = THEMES[theme]

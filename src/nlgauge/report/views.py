@@ -89,13 +89,14 @@ class SectionView:
     key: str
     question: str
     parts: list[PartView] = field(default_factory=list)
-    not_said: str = ""
+    limitations: str = ""
     missing: str = ""
     lines: list[str] = field(default_factory=list)
     outputs: bool = False
 
     @property
     def drawn(self) -> bool:
+        """Return whether the section has a figure."""
         return any(t.figure for part in self.parts for t in part.tables)
 
 
@@ -114,25 +115,36 @@ class Views:
             self._figure(table)
 
     def part(self, part: Finding) -> PartView:
+        """Return what the template shows of one answer."""
         views = [self.table(t, part.answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
         return PartView(part.about, part.answer, views, part.folded)
 
     def table(self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None) -> TableView:
+        """Return what the template shows of a table; `under` holds small print of its cells."""
         self.number += 1
         heads, body = table.grid()
         across = _columns(table)
         rows = [
-            [_cell(c, (under or {}).get((cells[0].value, across[k - 1]), "") if 0 < k <= len(across) else "") for k,
-             c in enumerate(cells)]
+            [
+                _cell(c, (under or {}).get((cells[0].value, across[k - 1]), "") if 0 < k <= len(across) else "")
+                for k, c in enumerate(cells)
+            ]
             for cells in body[:MOST_ROWS]
-        ]  # fmt: skip
+        ]
         _bars(rows)
         whole = table.title
         title = sentence(whole.topic if isinstance(whole, Title) and whole.data == self.name else whole)
         return TableView(
-            self.number, table, title, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), answer or title,
-            _aligned(rows)
-        )  # fmt: skip
+            self.number,
+            table,
+            title,
+            heads,
+            rows,
+            max(0, len(body) - MOST_ROWS),
+            self._figure(table),
+            answer or title,
+            _aligned(rows),
+        )
 
     def keep(self, html: str) -> str:
         """Packs the markup of a folded table; returns its place."""
@@ -203,10 +215,16 @@ def _bars(rows: list[list[CellView]]) -> None:
 
 
 def sections_of(answered: Sequence[Answered], views: Views) -> Iterator[SectionView]:
+    """Iterate over the sections as the template shows them."""
     for each in answered:
         found = each.found
         views.packed["outputs"] = found.outputs or views.packed["outputs"]
         yield SectionView(
-            each.section.key, each.section.question, [views.part(p) for p in found.parts], each.section.not_said,
-            each.missing, found.lines, found.outputs is not None
-        )  # fmt: skip
+            each.section.key,
+            each.section.question,
+            [views.part(p) for p in found.parts],
+            each.section.limitations,
+            each.missing,
+            found.lines,
+            found.outputs is not None,
+        )

@@ -25,9 +25,12 @@ ALL = "all outputs"
 
 
 def aggregate(
-    data: Dataset, metrics: Sequence[str | Metric] | None = None, by: str | None = "system", *,
+    data: Dataset,
+    metrics: Sequence[str | Metric] | None = None,
+    by: str | None = "system",
+    *,
     batch: Batch | None = None,
-) -> Table:  # fmt: skip
+) -> Table:
     """One line per value of column `by` (None: all outputs together), one column per metric.
 
     `bleu` is the mean of the sentence values, `bleu (corpus)` the value of the pooled counts: they are not the same.

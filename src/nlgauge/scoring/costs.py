@@ -7,9 +7,13 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.cost import Price
+from nlgauge.metrics.judge.judge import Judge
 from nlgauge.number import some
 from nlgauge.scoring.plan import known_metric
+from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.store import store_path
 from nlgauge.table import Row
 
 COST = ("replies", "seconds", "tokens_in", "tokens_out", "cost")
@@ -31,15 +35,9 @@ def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, 
 
 def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[str]) -> Row:
     """Tokens of the replies to this judge's requests for these outputs; nothing is asked."""
-    from nlgauge.metrics import Batch
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.store import store_path
-
     signature = data.signatures.get(name)
     if signature is None or "|prompt:" not in signature or not store_path().exists():
         return {}
-    from nlgauge.scoring.replies import Replies
-
     try:
         metric: Any = known_metric(Replies().spec_of(signature) or "")
         if not isinstance(metric, Judge):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,23 +14,18 @@ from nlgauge.data.failed_scores import headline
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.client import Asking
+from nlgauge.metrics.judge.cost import Price
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
 from nlgauge.metrics.judge.secret import find_key
 from nlgauge.metrics.judge.task import load_task
+from nlgauge.options import option
 from nlgauge.scoring.judging import Judged, add_comparisons, add_judged, judged, reread
 from nlgauge.scoring.plan import check_needs
 from nlgauge.scoring.replies import Replies
 from nlgauge.table import Row, Table
 
-if TYPE_CHECKING:
-    from nlgauge.metrics.judge.cost import Price
-
 SHOWN = 3  # replies of each kind that could not be read
-AGAIN = (
-    r"to read them again without asking: --reparse, with --pattern 'Score=(\d+)' where they have a form of "
-    "their own; to ask again for these only: --reask; all are in `nlgauge cache export`"
-)
 Mode = Literal["ask", "reask", "reparse"]
 
 
@@ -46,6 +41,10 @@ class JudgedData:
     stopped: str = ""
     unread: list[list[str]] = field(default_factory=list)  # of each judge: replies that could not be read
     replaced: list[str] = field(default_factory=list)  # scores that the data had before
+    tables: list[Table] = field(default_factory=list)  # what the command shows
+    lines: list[str] | None = None
+    remarks: list[str] = field(default_factory=list)
+    unfinished: str = ""  # why a part of the outputs has no score, and how to get the rest
 
     @property
     def nothing(self) -> str:
@@ -57,7 +56,7 @@ class JudgedData:
 
 def judges_of(
     task: str, aspects: Sequence[str] | None = None, name: str = "", settings: Sequence[str] | None = None, **how: Any
-) -> list[Judge]:  # fmt: skip
+) -> list[Judge]:
     """One judge for each aspect of a task, all of the task by default, and each of its settings that is named.
 
     `how` are fields of `Judge`. The setting 'all' is every one of the task; with a model of one's own each once.
@@ -68,16 +67,22 @@ def judges_of(
     if "all" in chosen:
         chosen = (list(known.settings) if how.get("model") else known.named_settings()) or chosen
     if name and len(chosen) > 1:
-        raise NlgaugeError(f"--name {name}: one setting at a time, or leave the name to the settings.")
+        raise NlgaugeError(f"{option('name', name)}: one setting at a time, or leave the name to the settings.")
     names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
     return [Judge(task=task, aspect=a, name=names[a], setting=s, **how) for s in chosen for a in asked]
 
 
 def judge_data(
-    data: Dataset, judges: Sequence[Judge], *, how: Asking | None = None, replies: Replies | None = None,
-    mode: Mode = "ask", prices: Mapping[str, Price] | None = None, keep_draws: bool = False,
+    data: Dataset,
+    judges: Sequence[Judge],
+    *,
+    how: Asking | None = None,
+    replies: Replies | None = None,
+    mode: Mode = "ask",
+    prices: Mapping[str, Price] | None = None,
+    keep_draws: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-) -> JudgedData:  # fmt: skip
+) -> JudgedData:
     """Ask every judge for what is not known, and add its scores (and comparisons) to the data.
 
     With mode 'reask' the replies that could not be read are asked for again; with 'reparse' nothing is asked.
@@ -104,15 +109,25 @@ def judge_data(
             data = add_comparisons(data, judge, batch, result)
     scored = sum(int((~np.isnan(result.scores.values)).sum()) for _, result in done)
     return JudgedData(
-        data, table, scored, len(batch) * len(judges), sum(result.failures for _, result in done), stopped,
-        [lines for judge, result in done if (lines := _unread(judge, result, batch))], replaced,
-    )  # fmt: skip
+        data,
+        table,
+        scored,
+        len(batch) * len(judges),
+        sum(result.failures for _, result in done),
+        stopped,
+        [lines for judge, result in done if (lines := _unread(judge, result, batch))],
+        replaced,
+    )
 
 
 def _result(
-    judge: Judge, batch: Batch, replies: Replies, how: Asking | None, mode: Mode,
+    judge: Judge,
+    batch: Batch,
+    replies: Replies,
+    how: Asking | None,
+    mode: Mode,
     progress: Callable[[str, int, int], None] | None,
-) -> Judged:  # fmt: skip
+) -> Judged:
     if mode == "reparse":
         return reread(judge, batch, replies)
     aspect = judge.decided().aspect
@@ -135,7 +150,14 @@ def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
             f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"
             for text in list(dict.fromkeys(texts))[:SHOWN]
         ]
-    return [*lines, AGAIN]
+    again = (
+        f"to read them again without asking: {option('reparse', True)}, with "
+        f"{option('pattern', 'Score=([0-9]+)')} where "
+        f"they have a form of their own; to ask again for these only: {option('reask', True)}; all are in "
+        "`nlgauge cache "
+        "export`"
+    )
+    return [*lines, again]
 
 
 def _row(judge: Judge, result: Judged, prices: Mapping[str, Price]) -> Row:
@@ -145,12 +167,20 @@ def _row(judge: Judge, result: Judged, prices: Mapping[str, Price]) -> Row:
     into, out = sum(r.prompt_tokens for r in replies), sum(r.completion_tokens for r in replies)
     price = prices.get(result.judge.model)
     return {
-        "judge": str(judge), "mean": float(good.mean()) if len(good) else float("nan"), "scored": len(good),
-        "unscored": len(values) - len(good), "replies": len(replies), "tokens_in": into, "tokens_out": out,
-        "cost": price.of(into, out) if price else float("nan"), "unique": len(np.unique(good)),
+        "judge": str(judge),
+        "mean": float(good.mean()) if len(good) else float("nan"),
+        "scored": len(good),
+        "unscored": len(values) - len(good),
+        "replies": len(replies),
+        "tokens_in": into,
+        "tokens_out": out,
+        "cost": price.of(into, out) if price else float("nan"),
+        "unique": len(np.unique(good)),
         "headlines": headline(str(judge), Counter(result.scores.reasons.values()), len(values)),
-        "reasons": result.reasons(), "notes": result.remarks(), "signature": judge.signature,
-    }  # fmt: skip
+        "reasons": result.reasons(),
+        "notes": result.remarks(),
+        "signature": judge.signature,
+    }
 
 
 def _summary(rows: list[Row]) -> Table:
@@ -160,7 +190,12 @@ def _summary(rows: list[Row]) -> Table:
     if any(row["cost"] == row["cost"] for row in rows):
         shown.append("cost")
     return Table(
-        "Judged", rows, shown=shown, notes=notes, headlines=first, kind="judged",
+        "Judged",
+        rows,
+        shown=shown,
+        notes=notes,
+        headlines=first,
+        kind="judged",
         method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of "
         "all replies that the scores rest on, also those from earlier runs.",
-    )  # fmt: skip
+    )

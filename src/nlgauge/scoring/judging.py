@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Scores
-from nlgauge.metrics.judge.client import Asking, Failure, ask
-from nlgauge.metrics.judge.replies import Keeper, Reply
+from nlgauge.metrics.judge.client import Asking, ask
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.protocol import JudgeProtocol
+from nlgauge.metrics.judge.replies import Failure, Keeper, Reply
 from nlgauge.metrics.judge.secret import find_key, origin
 from nlgauge.scoring.replies import Again, Replies
 from nlgauge.text.batch import Batch
 from nlgauge.types import Steps
-
-if TYPE_CHECKING:
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.metrics.judge.protocol import JudgeProtocol
 
 
 @dataclass(frozen=True)
@@ -34,22 +31,24 @@ class Judged:
 
     @property
     def failures(self) -> int:
+        """How many requests have no reply."""
         return sum(isinstance(r, Failure) for r in self.found.values())
 
     @property
     def stopped(self) -> str:
-        """Why the run ended before its time; nothing: it did not."""
+        """Why the run ended early; '' where it did not."""
         return next((r.reason for r in self.found.values() if isinstance(r, Failure) and r.stopped), "")
 
     def unread(self, batch: Batch) -> dict[bytes, tuple[str, str]]:
-        """Replies that came and have nothing that could be read: why, and the text."""
+        """Return the replies that could not be read, by key: the reason and the text."""
         return self.judge.unread(batch, self.found)
 
     def reasons(self) -> list[str]:
-        """Why outputs are unscored, most frequent first."""
+        """Return why outputs are unscored, most frequent reason first."""
         return [f"{n:,} unscored ({why})" for why, n in Counter(self.scores.reasons.values()).most_common()]
 
     def remarks(self) -> list[str]:
+        """Return what is unusual about scores that were read, most frequent first."""
         return [f"{n:,} × {note}" for note, n in Counter(self.scores.notes.values()).most_common()]
 
 
@@ -62,9 +61,9 @@ def judged(
     *,
     reask: bool = False,
 ) -> Judged:
-    """Ask for what is not known, and read all replies. With `reask` those that could not be read are asked for again.
+    """Request the replies that are not stored, and read all. With `reask` those that could not be read come anew.
 
-    An endpoint that gives nothing at all is an error; a run that stopped on its way says so in `stopped`.
+    An endpoint that gives no reply at all is an error; a run that ended early says so in `stopped`.
     """
     metric.ready()
     judge = metric.decided()
@@ -78,7 +77,7 @@ def judged(
 
 
 def reread(metric: Judge, batch: Batch, replies: Replies) -> Judged:
-    """The replies that are kept, read again: nothing is asked."""
+    """Read the stored replies again; nothing is requested."""
     judge = metric.decided()
     replies.remember(metric.signature, metric.spec)
     keys = [request.key for request in judge.requests(batch)]
@@ -91,7 +90,7 @@ def _read(judge: JudgeProtocol, batch: Batch, found: dict[bytes, Reply | Failure
 
 
 def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_draws: bool = False) -> Dataset:
-    """The Dataset with the judge's column; with `keep_draws` also one column a draw, `spec#1`, `spec#2` …."""
+    """Return the Dataset with the judge's column; with `keep_draws` also one column per draw, `spec#1`, `spec#2` …."""
     columns = {str(metric): result.scores.values}
     if keep_draws and result.judge.mode != "pairwise" and result.judge.n > 1:
         single = result.judge.draws(batch, result.found)
@@ -106,13 +105,14 @@ def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_
     with_column = data.with_scores(values)
     before = with_column.failures.filter(pl.col("metric") != str(metric))
     return replace(
-        with_column, failures=pl.concat([before, failures]),
+        with_column,
+        failures=pl.concat([before, failures]),
         signatures={**data.signatures, **dict.fromkeys(columns, metric.signature)},
-    )  # fmt: skip
+    )
 
 
 def add_comparisons(data: Dataset, metric: Judge, batch: Batch, result: Judged) -> Dataset:
-    """The Dataset with the judge's choices, in the order in which the two were shown."""
+    """Return the Dataset with the judge's choices, in the order in which the two outputs were shown."""
     systems, inputs = data.samples["system"].to_list(), data.samples["input"].to_list()
     rows = []
     for pair, share, _ in result.judge.comparisons(batch, result.found):

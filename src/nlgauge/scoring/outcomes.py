@@ -1,4 +1,4 @@
-"""What became of every metric on some samples: counts, sums, reasons that add up over batches, and their tables."""
+"""Outcomes of metrics on some samples: counts, sums and reasons that add up over batches, and their tables."""
 
 from __future__ import annotations
 
@@ -31,14 +31,21 @@ class Outcome:
 
     @classmethod
     def of(cls, column: Column) -> Outcome:
+        """Count the values and reasons of a column."""
         valid = column.values[~np.isnan(column.values)]
         return cls(
-            len(valid), float(valid.sum()), column.n - len(valid), column.seconds, Counter(column.reasons.values()),
-            Counter(column.notes), Counter(column.tally),
-        )  # fmt: skip
+            len(valid),
+            float(valid.sum()),
+            column.n - len(valid),
+            column.seconds,
+            Counter(column.reasons.values()),
+            Counter(column.notes),
+            Counter(column.tally),
+        )
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Outcome:
+        """Read what `vars` of an outcome was written as."""
         return cls(**said | {name: Counter(said[name]) for name in ("reasons", "notes", "tally")})
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -48,6 +55,7 @@ class Outcome:
 
     @property
     def mean(self) -> float:
+        """Mean over scored samples; NaN where none is."""
         return self.total / self.scored if self.scored else float("nan")
 
 
@@ -69,7 +77,7 @@ class Sums:
 
     @classmethod
     def of(cls, batch: Batch, columns: dict[str, Column], groups: Sequence[str] = ()) -> Sums:
-        """The outcomes of one batch; `groups` has the group of each sample."""
+        """Return the outcomes of one batch; `groups` has the group of each sample."""
         sums = cls(len(batch), _empty(batch), {name: Outcome.of(column) for name, column in columns.items()})
         numbers: dict[str, int] = {}
         group = np.array([numbers.setdefault(g, len(numbers)) for g in groups], np.int64)
@@ -87,7 +95,7 @@ class Sums:
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Sums:
-        """Raises ValueError, KeyError, TypeError or AttributeError for what is no such text."""
+        """Read what was written; damaged content raises ValueError, KeyError, TypeError or AttributeError."""
 
         def outcomes(found: dict[str, Any]) -> Outcomes:
             return {name: Outcome.from_json(one) for name, one in found.items()}
@@ -98,20 +106,29 @@ class Sums:
     def __add__(self, other: Sums) -> Sums:
         groups = {group: _added(self.groups.get(group, {}), found) for group, found in other.groups.items()}
         return Sums(
-            self.rows + other.rows, self.empty + other.empty, _added(self.outcomes, other.outcomes),
-            self.groups | groups
-        )  # fmt: skip
+            self.rows + other.rows,
+            self.empty + other.empty,
+            _added(self.outcomes, other.outcomes),
+            self.groups | groups,
+        )
 
     def table(self, name: str, metrics: Sequence[Metric]) -> Table:
-        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, failures above."""
+        """Return the table of what was run: metric, mean, unscored, seconds, signature; reasons as notes."""
         rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
         for metric in metrics:
             found = self.outcomes[str(metric)]
-            rows.append({
-                "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
-                "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
-                "against": against(metric), "signature": metric.signature,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "metric": str(metric),
+                    "mean": found.mean,
+                    "scored": found.scored,
+                    "unscored": found.unscored,
+                    "seconds": found.seconds,
+                    "better": "lower" if metric.facts.lower else "higher",
+                    "against": against(metric),
+                    "signature": metric.signature,
+                }
+            )
             first += headline(str(metric), found.reasons, found.scored + found.unscored)
             remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in found.reasons.most_common()]
             for note, times in found.notes.items():
@@ -126,7 +143,7 @@ class Sums:
         return Table(f"Scores of {name}", rows, method=method, notes=notes, headlines=first, kind="score")
 
     def tables(self, name: str, by: str, metrics: Sequence[Metric], batch: int) -> tuple[Table, Table]:
-        """What was run on a file in batches, and means and corpus values by group."""
+        """Return the table of what was run on a file in batches, and that of means and corpus values by group."""
         run = self.table(name, metrics)
         run.notes = [*run.notes, f"{self.rows:,} rows in batches of {batch:,}, each row a sample of its own"]
         rows: list[Row] = []
@@ -154,7 +171,7 @@ def _empty(batch: Batch) -> int:
 
 
 def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
-    """The lines of one group and metric: the mean, and the value of its corpus where there is one."""
+    """Return the rows of one group and metric: the mean, and the corpus value where there is one."""
     row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
     if corpus is None:
         return [row]
@@ -162,16 +179,19 @@ def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts:
 
 
 def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
+    """Return the table of means and corpus values by group."""
     line = by or "outputs"
     return Table(
         Title(name, f"metrics by {line}" if by else "metrics of all outputs"),
-        rows, _layout(line, rows), kind="score-means",
+        rows,
+        _layout(line, rows),
+        kind="score-means",
         method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
-    )  # fmt: skip
+    )
 
 
 def from_sums(metric: Any, sums: Array) -> float:
-    """The value of a corpus from the sums of its samples' statistics."""
+    """Return the value of a corpus from the sums of its samples' statistics; NaN without any."""
     return float(np.asarray(metric.from_stats(sums)).reshape(-1)[0]) if len(sums) else np.nan
 
 

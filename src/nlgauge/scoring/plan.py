@@ -12,15 +12,16 @@ from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Facts, Metric, metric_from_spec
 from nlgauge.metrics.base import MetricLike
 from nlgauge.metrics.function import FunctionMetric
+from nlgauge.options import option
 
-WORDS = {
+NEED_NAMES = {
     "output": "outputs",
     "references": "references",
     "source": "sources",
     "context": "contexts",
     "control": "control attributes",
 }
-RECOMMENDED = "recommended"  # --metrics recommended
+RECOMMENDED = "recommended"  # as a name of metrics
 BY_TASK = {
     "source": ("consistency", "salience"),
     "references": ("consistency", "relevance"),
@@ -29,7 +30,7 @@ BY_TASK = {
 
 
 def plan(data: Dataset, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
-    """The metrics to run, each once; every complaint about any of them at once.
+    """Return the metrics to run, each once; one error names everything that is wrong with any of them.
 
     >>> import nlgauge as ng
     >>> [str(m) for m in plan(ng.example(), ["len", "wps", "len"])]
@@ -41,7 +42,7 @@ def plan(data: Dataset, metrics: Sequence[MetricLike] | MetricLike) -> list[Metr
 def plan_for(
     has: set[str], columns: Sequence[str], name: str, metrics: Sequence[MetricLike] | MetricLike
 ) -> list[Metric]:
-    """The same for samples that have outputs, references, … of which only the columns are known so far.
+    """Plan metrics for samples of which only the columns are known so far; `has`: outputs, references, …
 
     What is asked for is the caller's word, so it may name a Python file.
     """
@@ -73,7 +74,7 @@ def recommended_for(has: set[str]) -> list[str]:
 
 
 def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Metric]:
-    """Specs as metrics; all unknown names in one error. allow_code: see `metric_from_spec`."""
+    """Return the metrics of these specs; one error names all unknown ones. allow_code: see `metric_from_spec`."""
     found, wrong = [], []
     for each in metrics:
         try:
@@ -102,7 +103,7 @@ def _metric(given: object, allow_code: bool) -> Metric:
 
 
 def known_metric(name: str) -> Metric | None:
-    """The metric that a column of scores is called after; None where no metric of ours is called so."""
+    """Return the metric that a column of scores is named after, or None; a column's name never imports a file."""
     try:
         return metric_from_spec(name)
     except NlgaugeError:
@@ -110,9 +111,9 @@ def known_metric(name: str) -> Metric | None:
 
 
 def there(data: Dataset) -> set[str]:
-    """What the samples have: outputs, references, …, at least one."""
+    """Return which texts at least one sample has: outputs, references, …"""
     found = set()
-    for need in WORDS:
+    for need in NEED_NAMES:
         if need in data.samples.columns:
             column = data.samples[need].drop_nulls()
             if column.dtype == pl.String and need != "output":
@@ -125,10 +126,12 @@ def there(data: Dataset) -> set[str]:
 
 
 def missing(facts: Facts, has: set[str]) -> list[str]:
-    return [need for need in WORDS if need in facts.needs and need not in has]
+    """Return the needs of a metric that the samples do not meet."""
+    return [need for need in NEED_NAMES if need in facts.needs and need not in has]
 
 
 def check_needs(data: Dataset, metrics: Sequence[Metric]) -> None:
+    """Refuse metrics that need texts which the data do not have."""
     _check(there(data), data.samples.columns, data.name, metrics)
 
 
@@ -141,19 +144,21 @@ def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[M
         return
     lines = [
         f"{', '.join(repr(name) for name in names)} {'needs' if len(names) == 1 else 'need'} "
-        f"{' and '.join(WORDS[gap] for gap in gaps)}"
+        f"{' and '.join(NEED_NAMES[gap] for gap in gaps)}"
         for gaps, names in lacking.items()
     ]
-    judged = any(metric.facts.family == "judge" for metric in metrics)  # whose --references is no column
+    judged = any(metric.facts.family == "judge" for metric in metrics)  # whose references are no column
     options = [
-        f"--{gap}" for gap in WORDS if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
+        option(gap)
+        for gap in NEED_NAMES
+        if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
     ]
-    hint = f" {' and '.join(options)} NAME says which column holds them." if options else ""
+    hint = f" {' and '.join(options)} says which column holds them." if options else ""
     raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}")
 
 
 def suggested(data: Dataset) -> list[Metric]:
-    """What to run when nobody says: every metric whose needs the data meet, that needs no extra and no weights."""
+    """Return the metrics that run by default: those whose needs the data meet, without extras and weights."""
     return suggested_for(there(data), data.samples.columns, data.name)
 
 

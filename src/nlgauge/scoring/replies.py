@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nlgauge.metrics.judge.replies import Reply, Request
-from nlgauge.scoring.store import ASK, Store
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request
+from nlgauge.scoring.store import MAX_QUERY_KEYS, Store
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.writing import whole
 
@@ -33,8 +33,8 @@ COLUMNS = (
 DAMAGED = (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
-class Replies:
-    """A Keeper on the disk."""
+class Replies(Keeper):
+    """The replies of judges on disk."""
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store or Store()
@@ -59,7 +59,7 @@ class Replies:
             raise self.store.damaged() from None
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
-        """All or none. A reply that another process kept first stays, unless it was asked for anew."""
+        """Store replies, all or none. One that another process stored first stays, unless `anew`."""
         if not replies:
             return
         now = time.time()
@@ -76,17 +76,18 @@ class Replies:
         self.claims.drop()
 
     def remember(self, signature: str, spec: str) -> None:
-        """Which judge asked, endpoint and all: a file of scores has only its signature."""
+        """Store the spec of a judge with its endpoint; a file of scores has only the signature."""
         with self.store.writing() as db:
             db.execute("INSERT OR REPLACE INTO judges VALUES (?, ?)", [signature, spec])
 
     def spec_of(self, signature: str) -> str | None:
+        """Return the spec of the judge with that signature; None for one that never asked here."""
         with self.store.work() as db:
             row = db.execute("SELECT spec FROM judges WHERE signature = ?", [signature]).fetchone()
             return None if row is None else str(row[0])
 
     def summary(self) -> list[dict[str, Any]]:
-        """One row a model: replies, tokens, first and last."""
+        """Return one row per model: replies, tokens, mean seconds, times of the first and the last reply."""
         with self.store.work() as db:
             rows = db.execute(
                 "SELECT CAST(model AS TEXT), COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(CAST(made AS "
@@ -97,12 +98,12 @@ class Replies:
             return [dict(zip(names, row, strict=True)) for row in rows]
 
     def all(self) -> Iterator[dict[str, Any]]:
-        """Every reply with its request, for export; a few at a time."""
+        """Yield every reply with its request, for export; few are in memory at a time."""
         last = b""
         while True:
             with self.store.work() as db:
                 rows = db.execute(
-                    f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {ASK}", [last]
+                    f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {MAX_QUERY_KEYS}", [last]
                 ).fetchall()
             for row in rows:
                 reply = self._reply(row)
@@ -111,17 +112,25 @@ class Replies:
                 except DAMAGED:
                     raise self.store.damaged() from None
                 yield {
-                    "key": bytes(row[0]).hex(), "url": row[1], "draw": row[3], "body": body,
-                    "reply": reply.text, "model": reply.model, "fingerprint": reply.fingerprint, "finish": reply.finish,
-                    "prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens,
-                    "seconds": reply.seconds, "made": row[12],
-                }  # fmt: skip
-            if len(rows) < ASK:
+                    "key": bytes(row[0]).hex(),
+                    "url": row[1],
+                    "draw": row[3],
+                    "body": body,
+                    "reply": reply.text,
+                    "model": reply.model,
+                    "fingerprint": reply.fingerprint,
+                    "finish": reply.finish,
+                    "prompt_tokens": reply.prompt_tokens,
+                    "completion_tokens": reply.completion_tokens,
+                    "seconds": reply.seconds,
+                    "made": row[12],
+                }
+            if len(rows) < MAX_QUERY_KEYS:
                 return
             last = rows[-1][0]
 
     def export(self, path: str | Path) -> int:
-        """Write every reply with its request as JSONL; gives how many. There is no key in it."""
+        """Write every reply with its request as JSON lines and return how many; no API key is in the file."""
         count = 0
         with whole(path) as part, part.open("w", encoding="utf-8") as file:
             for row in self.all():
@@ -130,7 +139,7 @@ class Replies:
         return count
 
     def prune(self, *, model: str | None = None, before: float | None = None) -> int:
-        """Remove replies of a model, or older than a time, or both; gives how many."""
+        """Remove the replies of a model, or those older than a time, or both; return how many there were."""
         rules, values = [], []
         if model is not None:
             rules.append("model = ?")
@@ -142,8 +151,8 @@ class Replies:
             return db.execute(f"DELETE FROM replies WHERE {' AND '.join(rules) or '0'}", values).rowcount
 
 
-class Again:
-    """A Keeper for requests whose kept replies could not be read: asked again, the old ones stay until then."""
+class Again(Keeper):
+    """A Keeper that has some replies requested again, as they could not be read; old ones stay until new ones come."""
 
     def __init__(self, replies: Replies, keys: Iterable[bytes]) -> None:
         self.replies, self.again = replies, set(keys)
@@ -168,9 +177,20 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
     said = json.dumps({"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped}, ensure_ascii=False)
     packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
     return (
-        key, request.url, str(request.body.get("model", "")), request.draw, packed[0], packed[1], reply.model,
-        reply.fingerprint, reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.seconds, now,
-    )  # fmt: skip
+        key,
+        request.url,
+        str(request.body.get("model", "")),
+        request.draw,
+        packed[0],
+        packed[1],
+        reply.model,
+        reply.fingerprint,
+        reply.finish,
+        reply.prompt_tokens,
+        reply.completion_tokens,
+        reply.seconds,
+        now,
+    )
 
 
 def _reply(row: tuple[Any, ...]) -> Reply:
@@ -178,6 +198,13 @@ def _reply(row: tuple[Any, ...]) -> Reply:
     if not isinstance(said["text"], str) or any(isinstance(x, bytes) for x in row[6:]):
         raise ValueError("no reply")
     return Reply(
-        said["text"], row[6], row[7], row[8], int(row[9]), int(row[10]), float(row[11]),
-        tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]), tuple(said["dropped"]),
-    )  # fmt: skip
+        said["text"],
+        row[6],
+        row[7],
+        row[8],
+        int(row[9]),
+        int(row[10]),
+        float(row[11]),
+        tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]),
+        tuple(said["dropped"]),
+    )

@@ -29,9 +29,12 @@ class Scored:
 
 
 def score(
-    data: Dataset, metrics: Sequence[MetricLike] | MetricLike, *, progress: ScoreProgress | None = None,
+    data: Dataset,
+    metrics: Sequence[MetricLike] | MetricLike,
+    *,
+    progress: ScoreProgress | None = None,
     workers: int | None = None,
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """The Dataset with one more column per metric, named by its spec.
 
     A sample without a value is null and its reason stands in `failures`. The values do not depend on `workers`.
@@ -45,9 +48,13 @@ def score(
 
 
 def run(
-    data: Dataset, metrics: Sequence[MetricLike] | MetricLike, *, progress: ScoreProgress | None = None,
-    workers: int | None = None, engine: RunMetric | None = None,
-) -> Scored:  # fmt: skip
+    data: Dataset,
+    metrics: Sequence[MetricLike] | MetricLike,
+    *,
+    progress: ScoreProgress | None = None,
+    workers: int | None = None,
+    engine: RunMetric | None = None,
+) -> Scored:
     """As `score`, with the table of what was run. `engine` may look up what is already known.
 
     Metrics with weights go through the durable store unless another engine is given: an interrupted run goes on where
@@ -76,7 +83,9 @@ def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Da
     notes = [f"scored anew, the file's values are replaced: {', '.join(replaced)}"] if replaced else []
     data = data.with_scores({name: column.values for name, column in columns.items()})  # type: ignore[misc]
     return replace(
-        data, failures=pl.concat(frames), notes=(*data.notes, *notes),
+        data,
+        failures=pl.concat(frames),
+        notes=(*data.notes, *notes),
         signatures={**data.signatures, **{str(m): m.signature for m in metrics}},
         lower=(data.lower - set(names)) | {str(m) for m in metrics if m.facts.lower},
-    )  # fmt: skip
+    )

@@ -17,6 +17,8 @@ from nlgauge.errors import NlgaugeError, Note, code_of
 from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.metrics.batch import NEEDS, Usable, usable
 from nlgauge.registry import own_file
+from nlgauge.scoring.cached_runner import CachedRunner
+from nlgauge.scoring.store import Store
 from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
@@ -30,13 +32,13 @@ MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at seve
 
 
 def pieces(n: int, workers: int) -> list[Ints]:
-    """Consecutive samples in pieces of equal size, which several cores share."""
+    """Split consecutive samples into pieces of equal size, which several cores share."""
     size = min(max(-(-n // max(workers, 1)), SMALLEST), LARGEST)
     return [np.arange(i, min(i + size, n), dtype=np.int64) for i in range(0, n, size)]
 
 
 def by_source(batch: Batch, most: int) -> list[Ints]:
-    """Samples in parts of bounded text, those with the same source, context or reference side by side."""
+    """Split samples into parts of bounded text; those with the same source, context or reference stay together."""
     first = np.append(batch.reference, -1)[np.where(np.diff(batch.start) > 0, batch.start[:-1], -1)]
     texts, seen, parts, size = batch.texts.list(), {-1}, [[]], 0  # type: ignore[var-annotated]
     for i in np.lexsort((first, batch.context, batch.source)).tolist():
@@ -51,23 +53,17 @@ def by_source(batch: Batch, most: int) -> list[Ints]:
     return [np.array(sorted(part), np.int64) for part in parts]
 
 
-def plainly(metric: Metric, batch: Batch) -> Scores:
+def _run_uncached(metric: Metric, batch: Batch) -> Scores:
     return metric.score(batch)
 
 
-def _always(metric: Metric, batch: Batch) -> bool:
+def _always_lacks(metric: Metric, batch: Batch) -> bool:
     return True
-
-
-def _remembering() -> RunMetric:
-    from nlgauge.scoring.store import Store, Storing
-
-    return Storing(Store())
 
 
 @dataclass
 class Column:
-    """What becomes of one metric; parts of it are filled by several threads, each its own rows."""
+    """The outcome of one metric; several threads fill it, each its own rows."""
 
     n: int
     values: Array = field(init=False)
@@ -83,12 +79,17 @@ class Column:
 
 
 def score_batch(
-    batch: Batch, metrics: Sequence[Metric], *, progress: ScoreProgress | None = None, workers: int | None = None,
-    engine: RunMetric | None = None, stats: bool = False,
-) -> dict[str, Column]:  # fmt: skip
-    """Every metric on every sample; `stats` keeps the statistics of metrics that have a value of a corpus."""
+    batch: Batch,
+    metrics: Sequence[Metric],
+    *,
+    progress: ScoreProgress | None = None,
+    workers: int | None = None,
+    engine: RunMetric | None = None,
+    stats: bool = False,
+) -> dict[str, Column]:
+    """Score every sample by every metric; `stats` keeps the statistics that corpus values come from."""
     heavy = [m for m in metrics if m.facts.weights]
-    engine = engine or (_remembering() if heavy else plainly)
+    engine = engine or (CachedRunner(Store()) if heavy else _run_uncached)
     columns = {str(m): Column(len(batch)) for m in metrics}
     workers = workers or os.cpu_count() or 1
     together = [m for m in metrics if not m.facts.corpus and m not in heavy]
@@ -103,7 +104,7 @@ def score_batch(
     tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))
     for _ in Local(workers).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
         pass
-    unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
+    unknown = [m for m in heavy if getattr(engine, "lacks", _always_lacks)(m, batch)]
     for metric in unknown:
         metric.prepare(batch)
     for rows, some in passes:
@@ -138,9 +139,14 @@ class _Ticker:
 
 
 def _part(
-    batch: Batch, rows: Ints, metrics: list[Metric], columns: dict[str, Column], tick: _Ticker, engine: RunMetric,
+    batch: Batch,
+    rows: Ints,
+    metrics: list[Metric],
+    columns: dict[str, Column],
+    tick: _Ticker,
+    engine: RunMetric,
     stats: bool,
-) -> None:  # fmt: skip
+) -> None:
     """All these metrics on one part: what they share is computed once and then let go."""
     part = take(batch, rows)
     ready: dict[frozenset[str], tuple[Usable, Batch]] = {}
@@ -200,6 +206,6 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
 
 
 def against(metric: Metric) -> str:
-    """What the output is held against: source, context, references; nothing but itself for some."""
+    """Return what the output is compared with: source, context, references, control, or – for none."""
     others = ("source", "context", "references", "control")
     return ", ".join(field for field in others if field in metric.facts.needs) or "–"

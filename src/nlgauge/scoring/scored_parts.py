@@ -8,7 +8,6 @@ processes and machines may work on one run.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import re
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError, first_line
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.score_batch import Column
@@ -70,18 +70,21 @@ class ScoredParts:
 
     @property
     def path(self) -> Path:
+        """The folder of the batches."""
         return Path(f"{self.out}.parts")
 
     @property
     def kind(self) -> str:
+        """How scores are written: jsonl, csv or parquet."""
         return kind_of(self.out)
 
     @cached_property
     def run(self) -> str:
         """Identify the run, so that no batch of another one is taken for a batch of this one."""
-        return hashlib.blake2b(json.dumps(self.facts, sort_keys=True).encode(), digest_size=8).hexdigest()
+        return digest(self.facts, 8).hex()
 
     def part(self, number: int) -> Path:
+        """Return the file with the scores of a batch."""
         return self.path / f"{number:06d}.{self.kind}"
 
     def done(self, number: int) -> Sums | None:
@@ -152,6 +155,7 @@ class ScoredParts:
 
 
 def kind_of(out: Path) -> str:
+    """Return how a file of scores is written, by its suffix."""
     kind = next((k for suffix, k in SUFFIXES.items() if out.name.lower().endswith(suffix)), "")
     if not kind:
         raise NlgaugeError(f"{out}: cannot write '{out.suffix}'; use {', '.join(SUFFIXES)}.")

@@ -18,11 +18,12 @@ from nlgauge.data.peek import Peek
 from nlgauge.engines import current
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
+from nlgauge.options import option
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import RECOMMENDED, plan_for, suggested_for
 from nlgauge.scoring.score_batch import score_batch
 from nlgauge.scoring.scored_parts import ScoredParts
-from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
+from nlgauge.scoring.table_batches import FORMATS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
 
@@ -47,7 +48,7 @@ class Streamed:
 def streams(path: str | Path) -> bool:
     """Whether a file is a plain table that can be scored in batches."""
     path = Path(path)
-    if not path.is_file() or TableFile(path).kind not in KINDS:
+    if not path.is_file() or TableFile(path).kind not in FORMATS:
         return False
     peek = Peek(path)
     return not any(reader.recognises(peek) for _, reader in peek.readers())
@@ -65,10 +66,15 @@ def look_at_all(metrics: Sequence[str]) -> list[str]:
 
 
 def stream(
-    path: str | Path | TableFile, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None,
-    *, batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None,
+    path: str | Path | TableFile,
+    metrics: Sequence[str | Metric] | str | Metric | None,
+    out: str | Path | None = None,
+    *,
+    batch: int = BATCH,
+    by: str = "system",
+    columns: Mapping[str, str] | None = None,
     progress: StreamProgress | None = None,
-) -> Streamed:  # fmt: skip
+) -> Streamed:
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
     `out` is a .jsonl file (every line of the table with its scores), or a .csv or .parquet file (row, system, input and
@@ -107,7 +113,7 @@ def stream(
     for sums in engine.run(work, jobs(), alone=True, gpu=any(m.facts.weights for m in planned)):
         total += sums
         if len(total.groups) > GROUPS:
-            raise NlgaugeError(f"--by {by}: more than {GROUPS:,} values; a table of them has no use.")
+            raise NlgaugeError(f"{option('by', by)}: more than {GROUPS:,} values; a table of them has no use.")
         if progress is not None:
             progress(reached.popleft(), file.total, total.rows)
     if not batches:
@@ -126,7 +132,7 @@ def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | st
     if whole := [str(m) for m in planned if m.facts.corpus]:
         raise NlgaugeError(
             f"{', '.join(map(repr, whole))}: looks at all outputs at once, so it cannot be scored in batches; "
-            "score it without --batch, or leave it out."
+            f"score it without {option('batch')}, or leave it out."
         )
     return planned
 
@@ -174,7 +180,13 @@ def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Se
     """Return what a finished batch depends on; any difference means another run."""
     state = file.path.stat()
     return {
-        "file": file.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": file.encoding,
-        "batch": batch, "columns": texts.columns, "by": by, "group": texts.group,
+        "file": file.path.name,
+        "bytes": state.st_size,
+        "changed": state.st_mtime_ns,
+        "encoding": file.encoding,
+        "batch": batch,
+        "columns": texts.columns,
+        "by": by,
+        "group": texts.group,
         "metrics": {str(m): m.signature for m in planned},
-    }  # fmt: skip
+    }

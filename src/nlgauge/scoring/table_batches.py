@@ -1,7 +1,6 @@
 """A table file in batches of rows, in bounded memory: JSONL, CSV and TSV (also gzipped), and Parquet.
 
-A batch is parsed when somebody looks into it, so that batches which are done already cost little more than reading
-them.
+A batch is parsed on first use, so that batches which are done already cost little more than reading them.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from nlgauge.data.records import parse_object
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
 from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
 from nlgauge.errors import DataError, first_line
+from nlgauge.options import option
 
-KINDS = ("jsonl", "csv", "tsv", "parquet")
+FORMATS = ("jsonl", "csv", "tsv", "parquet")
 BLOCK = 1 << 22  # characters of a CSV file that are looked at to see how it is written
 SLICE = 200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
 Records = list[dict[str, Any]]
@@ -56,20 +56,21 @@ class TableRows:
 
     @cached_property
     def records(self) -> Records:
+        """The rows as dictionaries, parsed on first use."""
         return self.parse()
 
     def values(self, column: str) -> list[Any]:
-        """What a column holds; None where a row does not have it."""
+        """Return the values of a column; None where a row does not have it."""
         if "." not in column or any(column in record for record in self.records):
             return [record.get(column) for record in self.records]
         return [_inside(record, column) for record in self.records]
 
     def json_lines(self) -> list[str]:
-        """The rows as JSON objects: as they stand in a JSONL file."""
+        """Return the rows as JSON objects, those of a JSONL file unchanged."""
         return self.lines or [json.dumps(row, ensure_ascii=False, default=str) for row in self.records]
 
     def table(self, rows: int) -> RawTable:
-        """The first ones as a table, for a look at its columns."""
+        """Return the first rows as a table, from which the roles of columns are inferred."""
         return from_object(self.records[:rows])
 
 
@@ -94,13 +95,15 @@ class TableFile:
 
     @property
     def kind(self) -> str:
+        """The format by the file's suffix; '' for an unknown one."""
         suffixes = [s.lower() for s in self.path.suffixes if s.lower() not in (".gz", ".gzip")]
         return SUFFIXES.get(suffixes[-1] if suffixes else "", "")
 
     def check(self) -> None:
+        """Refuse a file that does not exist or cannot be read in batches."""
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file.")
-        if self.kind not in KINDS:
+        if self.kind not in FORMATS:
             raise DataError(
                 f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge data convert` "
                 "writes them."
@@ -108,7 +111,7 @@ class TableFile:
 
     @cached_property
     def total(self) -> int:
-        """What `done` comes to: bytes, or rows of a Parquet file."""
+        """The value of `done` at the end: bytes, or rows of a Parquet file."""
         if self.kind == "parquet":
             with parquet(self.path):
                 return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
@@ -117,16 +120,16 @@ class TableFile:
     def batches(
         self, size: int, only: Sequence[str] | None = None, start: BatchPlace | None = None
     ) -> Iterator[TableRows]:
-        """From the first batch on, or from the one at `start`, without reading what is before it.
+        """Yield the batches from the first, or from the one at `start` without reading those before it.
 
-        `only`: the columns that will be looked at, where the file lets others be passed over.
+        `only`: the columns that are used; of a Parquet file no others are read.
         """
         start = start or BatchPlace(0, 1)
         return self._parquet(size, only, start) if self.kind == "parquet" else self._lines(size, start)
 
     @contextmanager
     def _text(self, newline: str | None) -> Iterator[tuple[IO[bytes], IO[str]]]:
-        """The file as bytes, which says how far one is, and as text."""
+        """Open the file as bytes, which tell the position, and as text."""
         with self.path.open("rb") as raw:
             head = raw.read(2)
             raw.seek(0)
@@ -137,7 +140,7 @@ class TableFile:
             except UnicodeDecodeError as error:
                 raise DataError(
                     f"{self.path}, near byte {raw.tell():,}: is not {error.encoding}; "
-                    "save the file as UTF-8, or name its encoding (--encoding latin-1)."
+                    f"save the file as UTF-8, or name its encoding ({option('encoding', 'latin-1')})."
                 ) from None
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise DataError(
@@ -164,7 +167,7 @@ class TableFile:
                 place = BatchPlace(place.number + 1, place.first + len(some), text.tell(), read)
 
     def _records(self, text: IO[str], line: int, form: _Form | None) -> Iterator[tuple[int, str]]:
-        """Every record that is not blank, and the line it begins on."""
+        """Yield every record that is not blank, with the number of its first line."""
         for at, record in records(self.path, text, form is not None and form.quoted, line):
             if form is None:
                 if stripped := record.strip():
@@ -203,7 +206,7 @@ class TableFile:
         try:
             frame = pl.read_csv(
                 content.encode("utf-8", "surrogatepass"), separator=form.separator, infer_schema=False, quote_char=sign
-            )  # fmt: skip
+            )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             where = f"{self.path}, line {some[0][0]} or behind"
             raise DataError(f"{where}: the double quotes do not match ({first_line(error)}).") from None
@@ -218,7 +221,7 @@ class TableFile:
         if only is not None:
             roots = {name.split(".")[0] for name in only} | set(only)
             scan = scan.select([c for c in names if c in roots])
-        # Somebody who begins in the middle wants this batch, and maybe no other.
+        # A reader that begins in the middle wants this batch and perhaps no other.
         step = size if start.number else max(1, SLICE // size) * size
         number = start.number
         for at in range(start.first - 1, self.total, step):

@@ -14,7 +14,7 @@ from nlgauge.errors import DataError, NameUnknown
 from nlgauge.metrics import Batch
 from nlgauge.scoring.table_batches import TableFile, TableRows
 
-LOOK = 1000  # rows that are looked at
+INFERENCE_ROWS = 1000  # from which the roles of the columns are inferred
 NOBODY = "(none)"
 TEXTS = ("output", "source", "context", "references", "control")
 
@@ -29,10 +29,11 @@ class TextColumns:
 
     @classmethod
     def of(cls, file: TableFile, said: dict[str, str], by: str) -> TextColumns:
-        first = next(iter(file.batches(LOOK)), None)
+        """Find the columns in the first rows of a file; `said` overrides what is inferred."""
+        first = next(iter(file.batches(INFERENCE_ROWS)), None)
         if first is None:
             raise DataError(f"{file.path}: the file has no rows.")
-        table = first.table(LOOK)
+        table = first.table(INFERENCE_ROWS)
         table.where = Where(str(file.path))
         roles = find_roles(table, said)
         group = {"system": roles.system, "input": roles.input}.get(by, by)
@@ -44,15 +45,18 @@ class TextColumns:
 
     @property
     def has(self) -> set[str]:
+        """Which texts the samples have."""
         return {role for role in TEXTS if getattr(self.roles, role)}
 
     @property
     def columns(self) -> list[str]:
+        """The columns that are read."""
         r = self.roles
         named = (r.output, r.source, r.context, r.control, r.system, r.input, self.group, *r.references)
         return list(dict.fromkeys(name for name in named if name is not None))
 
     def batch(self, rows: TableRows) -> Batch:
+        """Return the samples of some rows."""
         single = {
             role: None if (column := getattr(self.roles, role)) is None else _texts(rows, column)
             for role in ("output", "source", "context", "control")
@@ -62,11 +66,12 @@ class TextColumns:
         return Batch.from_columns([None] * len(rows) if output is None else output, references=references, **single)
 
     def keys(self, rows: TableRows) -> dict[str, list[str | None]]:
-        """What the written table says about a row beside its scores."""
+        """Return system and input of each row, for the table that is written."""
         said = {"system": self.roles.system, "input": self.roles.input}
         return {role: _labels(rows, column) for role, column in said.items() if column is not None}
 
     def groups(self, rows: TableRows) -> list[str]:
+        """Return the group of each row."""
         if self.group is None:
             return ["system"] * len(rows)
         return [NOBODY if label is None else label for label in _labels(rows, self.group)]

@@ -1,7 +1,7 @@
-"""Who is at work on what: two runs on one store share the work instead of doing, or paying, all of it twice.
+"""Claims: two runs on one store share the work instead of doing, or paying for, all of it twice.
 
-A claim belongs to a process. It ends when what it is for is kept, when its run ends, or with the process, so no clock
-is asked and a killed run blocks nobody.
+A claim belongs to a process. It ends when its score or reply is stored, when its run ends, or with the process. No
+clock is involved, so a killed run blocks nobody.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ import sys
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from nlgauge.scoring.store import Store
+from nlgauge.scoring.store import MAX_QUERY_KEYS, Store
 
 TABLE = "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID"
-ASK = 500
 _numbers = count()
 
 
 class Claims:
     """The claims of one run.
 
-    Take them first, then look at what is kept: what was finished just before is seen, and nobody begins it any more.
+    Claim first, then read what is stored: work that another run finished just before is seen, and none begins twice.
     """
 
     def __init__(self, store: Store) -> None:
@@ -35,12 +32,12 @@ class Claims:
             db.execute(TABLE)
 
     def take(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
-        """Those of the keys that nobody else is at work on (with `force`: all); they are ours now."""
+        """Claim the keys that no other run has claimed (with `force`: all of them) and return them."""
         asked = list(dict.fromkeys(keys))
         mine: set[bytes] = set()
         alive: dict[str, bool] = {self.owner: False}  # our own may be taken again
-        for i in range(0, len(asked), ASK):
-            some = asked[i : i + ASK]
+        for i in range(0, len(asked), MAX_QUERY_KEYS):
+            some = asked[i : i + MAX_QUERY_KEYS]
             with self.store.writing() as db:
                 marks = ",".join("?" * len(some))
                 rows = db.execute(f"SELECT key, owner FROM claims WHERE key IN ({marks})", some).fetchall()
@@ -54,7 +51,7 @@ class Claims:
         return mine
 
     def drop(self, keys: Iterable[bytes] | None = None) -> None:
-        """Give these back; None: all that we hold."""
+        """Release these claims; None: all claims of this run."""
         gone = self._held & set(keys) if keys is not None else set(self._held)
         if gone:
             with self.store.writing() as db:
@@ -63,7 +60,7 @@ class Claims:
 
 
 def _alive(owner: str) -> bool:
-    """Whether the process still runs. Where that cannot be known it does: whoever waits loses patience in the end."""
+    """Return whether the process still runs. Where that is unknown, assume so: a waiting run takes over in the end."""
     try:
         pid = int(owner.partition(".")[0])
         if sys.platform == "win32":

@@ -31,6 +31,7 @@ class Texts:
             self.number(text)
 
     def number(self, text: str) -> int:
+        """Return the number of a text, a new one where it has none."""
         return self.numbers.setdefault(text, len(self.numbers))
 
     def __len__(self) -> int:
@@ -40,6 +41,7 @@ class Texts:
         return Texts, (tuple(self.numbers),)  # another process computes its own views
 
     def list(self) -> list[str]:
+        """Return all distinct texts in the order of their numbers."""
         if len(self._list) != len(self.numbers):
             self._list = list(self.numbers)
         return self._list
@@ -74,6 +76,7 @@ class Batch:
 
     @classmethod
     def of(cls, data: Dataset) -> Batch:
+        """Make a batch of all samples of a Dataset."""
         columns = ("output", "source", "context", "references", "control", "system", "input")
         there = data.samples.columns
         return cls.from_columns(*(data.samples[c].to_list() if c in there else None for c in columns))
@@ -89,6 +92,7 @@ class Batch:
         system: Sequence[Hashable] | None = None,
         input: Sequence[Hashable] | None = None,
     ) -> Batch:
+        """Make a batch from parallel columns; None (a column or a text) means that there is none."""
         given = (c for c in (output, source, context, references, control, system, input) if c is not None)
         n = len(next(given, ()))
         lists = [refs or () for refs in references] if references is not None else [()] * n
@@ -108,6 +112,7 @@ class Batch:
         return len(self.output)
 
     def view(self, key: Any, make: Callable[[list[str]], V]) -> V:
+        """Return the view of all distinct texts under a key; `make` computes it once."""
         return self.texts.view(key, make)
 
     def keep(self, key: Hashable, make: Callable[[], V]) -> V:
@@ -118,6 +123,7 @@ class Batch:
         return found
 
     def text(self, number: int) -> str | None:
+        """Return a text by its number; None for -1."""
         return None if number < 0 else self.texts.list()[number]
 
 
@@ -144,7 +150,18 @@ def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list
 
 
 def take(batch: Batch, rows: Ints) -> Batch:
-    """These samples of the batch, in this order."""
+    """Return some samples of a batch; texts and what is known of them stay shared.
+
+    Parameters
+    ----------
+    batch : Batch
+    rows : array of int
+        Numbers of the samples, in the order wanted.
+
+    Returns
+    -------
+    Batch
+    """
     if len(rows) == len(batch) and np.array_equal(rows, np.arange(len(batch))):
         return batch
     lengths = (batch.start[1:] - batch.start[:-1])[rows]
@@ -152,11 +169,17 @@ def take(batch: Batch, rows: Ints) -> Batch:
     # Where each reference of the part stands in the batch.
     place = np.repeat(batch.start[:-1][rows] - start[:-1], lengths) + np.arange(start[-1])
     return replace(
-        batch, output=batch.output[rows], source=batch.source[rows], context=batch.context[rows],
-        reference=batch.reference[place], start=start, control=[batch.control[i] for i in rows.tolist()],
+        batch,
+        output=batch.output[rows],
+        source=batch.source[rows],
+        context=batch.context[rows],
+        reference=batch.reference[place],
+        start=start,
+        control=[batch.control[i] for i in rows.tolist()],
         system=None if batch.system is None else batch.system[rows],
-        input=None if batch.input is None else batch.input[rows], _kept={},
-    )  # fmt: skip
+        input=None if batch.input is None else batch.input[rows],
+        _kept={},
+    )
 
 
 def _numbers(column: Sequence[Hashable] | None) -> Ints | None:

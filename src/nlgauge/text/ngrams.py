@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.kernels.ngrams import HIGHEST, SUM, counts_in, rank
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ids, Ints
@@ -35,12 +36,16 @@ class Ngrams:
 
     def found_in(self, texts: Ints, others: Ints, start: Ints, *, highest: bool) -> Ids:
         """Parallel to `span(texts)`: how often `others[start[i]:start[i + 1]]` have each n-gram of `texts[i]`."""
-        from nlgauge.kernels.ngrams import HIGHEST, SUM, counts_in
-
         found: Ids = counts_in(
-            self.offsets, self.grams, self.counts, self.order, self.place[texts], self.place[others], start,
+            self.offsets,
+            self.grams,
+            self.counts,
+            self.order,
+            self.place[texts],
+            self.place[others],
+            start,
             HIGHEST if highest else SUM,
-        )  # fmt: skip
+        )
         return found
 
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
@@ -54,8 +59,6 @@ def ngrams(batch: Batch, key: Any, tokens: Tokens, order: int, *texts: Ints) -> 
     """The n-grams of those texts; `key` names tokens and texts, so that metrics share them."""
 
     def make() -> Ngrams:
-        from nlgauge.kernels.ngrams import rank
-
         kinds = int(tokens.ids.max(initial=0)) + 1
         asked = np.zeros(len(tokens.length), np.bool_)
         for numbers in texts:

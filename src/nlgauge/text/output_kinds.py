@@ -42,14 +42,17 @@ class OriginTexts:
 
     @cached_property
     def in_sources(self) -> set[str]:
+        """Return the words of source and context."""
         return {w for text in self.sources for w in words(text)}
 
     @cached_property
     def in_references(self) -> set[str]:
+        """Return the words of the references."""
         return {w for text in self.references for w in words(text)}
 
     @cached_property
     def known(self) -> set[str]:
+        """Return the words of source, context and references."""
         return self.in_sources | self.in_references
 
     @cached_property
@@ -59,6 +62,7 @@ class OriginTexts:
 
     @cached_property
     def runs(self) -> set[tuple[str, ...]]:
+        """Return the runs of words of source and context with which copies are found."""
         return {run for text in self.sources for run in _runs(words(text), RUN)}
 
 
@@ -72,6 +76,7 @@ class OutputTexts:
 
     @cached_property
     def words(self) -> list[str]:
+        """Return the words of the output."""
         return words(self.output)
 
 

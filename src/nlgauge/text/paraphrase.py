@@ -14,6 +14,7 @@ from nlgauge.text.damage import damage
 from nlgauge.text.damage.core import trim
 from nlgauge.text.sentences import sentences
 from nlgauge.text.stopwords import STOP
+from nlgauge.text.thesaurus import same_meaning
 
 CANDIDATES = 10  # paraphrases, of which the most distant is taken
 SHORTEST = 5  # words of what is left of a sentence
@@ -49,8 +50,6 @@ class Reworded:
 
 def wordnet() -> Callable[[str], Sequence[str]] | None:
     """The thesaurus of this machine, if it has WordNet."""
-    from nlgauge.text.thesaurus import same_meaning
-
     try:
         same_meaning("autumn")
     except NlgaugeError:

@@ -50,6 +50,8 @@ def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Arra
 
 
 def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
+    """Count characters, words, sentences and syllables of each output, once per distinct output."""
+
     def make() -> Counts:
         texts = batch.texts.list()
         rows, place = np.unique(batch.output, return_inverse=True)

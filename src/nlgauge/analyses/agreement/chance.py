@@ -22,10 +22,28 @@ ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "
 
 @analysis("chance", trials="mean", paper="gao2025", question="What would a random score reach on these ratings?")
 def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0) -> Table:
-    """Mean and central 95 % of what random continuous scores reach, and how many of the metrics lie above that.
+    """Compute what a random score reaches on these human ratings under each measure.
 
-    A continuous score never ties, so it never agrees with people on a tied pair: with ties, acc-eq of a coin is below
-    one half.
+    A continuous random score never ties, so it never agrees with human ratings on a tied pair: where ratings have
+    ties, acc-eq of a random score is below 0.5.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement; by default the pairwise accuracies (acc-eq at four levels, and system/spa),
+        whose chance level is not 0.
+    draws : int, default 200
+        Random scores per measure.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per measure: mean and central 95% of the random scores, how many metrics lie above that range,
+        and of how many.
     """
     chosen = measures_of(measures or ACCURACIES)
     human = panel.human
@@ -34,10 +52,17 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
     for j, (measure, own) in enumerate(zip(chosen, np.random.SeedSequence(seed).spawn(len(chosen)), strict=True)):
         found = chance_level(human, measure, np.random.default_rng(own), draws=draws)
         rows.append(
-            {"measure": str(measure), "aspect": panel.aspect, "value": found.mean, "low": found.low, "high": found.high,
-             "metrics_above": int((values[:, j] > found.high).sum()), "of": int(np.isfinite(values[:, j]).sum()),
-             "undefined": found.undefined}
-        )  # fmt: skip
+            {
+                "measure": str(measure),
+                "aspect": panel.aspect,
+                "value": found.mean,
+                "low": found.low,
+                "high": found.high,
+                "metrics_above": int((values[:, j] > found.high).sum()),
+                "of": int(np.isfinite(values[:, j]).sum()),
+                "undefined": found.undefined,
+            }
+        )
     kept = [row for row in rows if not np.isnan(row["value"])]
     if not kept:
         raise NeedsMissing(

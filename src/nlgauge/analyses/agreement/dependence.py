@@ -9,6 +9,7 @@ import numpy as np
 
 from nlgauge.data.families import family_in_name, related_systems
 from nlgauge.number import p_value, some
+from nlgauge.options import option
 from nlgauge.stats.tests.zero_correlation import MAX_INPUTS, adjacent_inputs_p, lag_one_correlation
 from nlgauge.types import Array
 
@@ -59,7 +60,7 @@ def _family_option(groups: dict[str, list[str]], systems: tuple[str, ...]) -> st
     pattern = "(" + "|".join(re.escape(stem).replace(r"\-", "-").replace(r"\ ", " ") for stem in groups) + ")"
     of_group = {name: stem for stem, names in groups.items() for name in names}
     fits = all(family_in_name(pattern, name) == of_group.get(name) for name in systems)
-    return f'--family "{pattern}"' if fits else "--family COLUMN_OR_PATTERN"
+    return option("family", pattern) if fits else option("family")
 
 
 def adjacent_systems_hint(panel: Panel) -> str:
@@ -79,8 +80,8 @@ def adjacent_systems_hint(panel: Panel) -> str:
     return (
         "Adjacent systems in the file have similar metric errors "
         f"(lag-1 correlation {lag_one_correlation(errors):.2f}, "
-        f"p {_relation(p)}): if they are variants of one model, name their family with --family; intervals may be too "
-        "short otherwise."
+        f"p {_relation(p)}): if they are variants of one model, name their family with {option('family')}; "
+        "intervals may be too short otherwise."
     )
 
 
@@ -115,7 +116,7 @@ def adjacent_inputs_hint(panel: Panel) -> str:
     return (
         f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(values):.2f}, "
         f"p {_relation(p)}): if they come from one document or "
-        "conversation, name its column with --cluster; intervals may be too short otherwise."
+        f"conversation, name its column with {option('cluster')}; intervals may be too short otherwise."
     )
 
 

@@ -19,10 +19,33 @@ PEOPLE = "people: "  # before the names of their aspects: a metric may have the 
 def inter_metric(
     panel: Panel, *, measure: Named = "global/spearman", alike: float = 0.8, aspects: bool = True
 ) -> Table:
-    """A square table: each metric (and each human aspect, first) against each other one.
+    """Compute the correlation of every metric with every other metric, and with the human aspects.
 
-    Metrics stand in the order of a hierarchical clustering (average linkage on 1 - |correlation|), so that those that
-    say the same are neighbours; `cluster` numbers groups whose average absolute correlation is at least `alike`.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measure : str or Measure, default 'global/spearman'
+        Measure of agreement, such as `input/kendall` or `system/pearson`.
+    alike : float, default 0.8
+        Average absolute correlation from which metrics form one cluster.
+    aspects : bool, default True
+        Include the human aspects, as the first lines.
+
+    Returns
+    -------
+    Table
+        One row per ordered pair: value, number of outputs that both scored, and the number of the first one's
+        cluster (0 for human aspects).
+
+    Notes
+    -----
+    Metrics stand in the order of a hierarchical clustering (average linkage on 1 − |correlation|), so that similar
+    ones are neighbors.
+
+    References
+    ----------
+    Novikova et al. (2017), Why We Need New Evaluation Metrics for NLG, Figure 1.
     """
     chosen = measures_of(measure)[0]
     people = list(panel.humans) if aspects else []
@@ -38,11 +61,18 @@ def inter_metric(
     place = [*range(first), *(first + k for k in order)]
     group = {first + k: c for k, c in zip(order, clusters, strict=True)}
     rows: list[Row] = [
-        {"metric": names[i], "other": names[j], "measure": str(chosen), "value": float(values[i, j]),
-         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0),
-         "kind": "human" if i < first else "automatic"}
-        for i in place for j in place
-    ]  # fmt: skip
+        {
+            "metric": names[i],
+            "other": names[j],
+            "measure": str(chosen),
+            "value": float(values[i, j]),
+            "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()),
+            "cluster": group.get(i, 0),
+            "kind": "human" if i < first else "automatic",
+        }
+        for i in place
+        for j in place
+    ]
     members: dict[int, list[str]] = {}
     for k in order:
         members.setdefault(group[first + k], []).append(names[first + k])
@@ -57,10 +87,11 @@ def inter_metric(
         notes=[
             *(f"say much the same: {', '.join(m)}." for m in members.values() if len(m) > 1),
             *([f"alone: {', '.join(alone)}."] if (alone := [m[0] for m in members.values() if len(m) == 1]) else []),
-            *people_note(panel), *turned_note(panel),
+            *people_note(panel),
+            *turned_note(panel),
         ],
         signature=signature(panel, measure=chosen, alike=alike),
-    )  # fmt: skip
+    )
 
 
 def _matrix(arrays: Array, measure: Measure) -> Array:

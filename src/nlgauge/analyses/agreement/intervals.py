@@ -8,15 +8,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature, turned_note
-from nlgauge.analyses.agreement.correlation import measures_across
+from nlgauge.analyses._common import Named, defined_measures, people_note, ratings_of, signature, turned_note
+from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, RowNote
 from nlgauge.number import percent, row_interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
-from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
-from nlgauge.stats.resampling.jackknife import intervals as delete_one
+from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, generalizes_to
+from nlgauge.stats.resampling.jackknife import intervals as jackknife_intervals
 from nlgauge.stats.tests.fisher import fisher_interval
 from nlgauge.table import Row, Table, Title
 
@@ -35,16 +35,43 @@ def intervals(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Value, lower and upper end of every metric under every measure.
+    """Compute the confidence interval of each metric's agreement with the human ratings.
 
-    `over` says what could have been otherwise: other inputs, other systems, both, or other raters; by default systems
-    and inputs, or inputs alone where fewer than six systems cannot speak of others. `jackknife`, the default, is the
-    kind whose coverage is shown in docs/trust.md; `percentile` and `bca` are bootstraps (the only ones for raters and
-    for systems alone); `fisher` is the textbook interval of a single correlation and takes outputs as independent.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
+        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
+    over : {'inputs', 'systems', 'both', 'raters', 'auto'}, default 'auto'
+        What is taken as a sample: `inputs`, `systems`, `both` of them, or `raters` (annotators). `auto` is
+        both, or inputs alone if there are fewer than six systems.
+    kind : {'jackknife', 'percentile', 'bca', 'fisher'}, optional
+        Kind of interval: `jackknife` (the default), the bootstraps `percentile` and `bca` (the only ones for
+        annotators and for systems alone), or `fisher`, the textbook interval of a single correlation, which
+        takes outputs as independent.
+    draws : int, default 1000
+        Bootstrap samples.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per metric and measure: value and both ends of the interval. Where there is none, the ends are
+        NaN and `reason` says why.
+
+    Notes
+    -----
+    The jackknife leaves out systems and inputs in turn (two-way standard error, Student's t on Fisher's scale).
+    docs/trust.md shows its coverage.
     """
-    chosen, notes = defined(panel, measures_of(measures))
-    if not chosen:
-        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
+    chosen, notes = defined_measures(panel, measures)
     stacked = panel.oriented()
     kind = kind or ("percentile" if over in ("raters", "systems") else "jackknife")
     reasons = np.full((len(stacked), len(chosen)), None, object)
@@ -55,12 +82,18 @@ def intervals(
         if over in ("raters", "systems"):
             raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
         scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
-        sure = delete_one(
-            stacked, panel.human, chosen, over=scope, clusters=panel.clusters, families=panel.families, level=level,
+        ends = jackknife_intervals(
+            stacked,
+            panel.human,
+            chosen,
+            over=scope,
+            clusters=panel.clusters,
+            families=panel.families,
+            level=level,
             progress=progress,
-        )  # fmt: skip
-        value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
-        notes += scope_notes(panel, sure.over)
+        )
+        value, low, high, reasons, method = ends.value, ends.low, ends.high, ends.reason, ends.method
+        notes += scope_notes(panel, ends.over)
         notes += [RowNote(f"no interval: {why}.") for why in dict.fromkeys(r for r in reasons.flat if r)]
     else:
         over = "both" if over == "auto" else over
@@ -74,8 +107,8 @@ def intervals(
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
         notes += undefined_note(int(found.undefined.sum()), found.samples.size)
     signed = {"interval": kind, "over": over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})}
-    ends = IntervalEnds(list(panel.metrics), chosen, value, low, high, reasons)
-    return interval_table(panel, ends, level, method, notes, signed)
+    of_all = IntervalEnds(list(panel.metrics), chosen, value, low, high, reasons)
+    return interval_table(panel, of_all, level, method, notes, signed)
 
 
 class IntervalEnds(NamedTuple):
@@ -92,16 +125,24 @@ class IntervalEnds(NamedTuple):
         """Metrics by their mean value, those without any last."""
         mean = [np.inf if np.isnan(found).all() else -float(np.nanmean(found)) for found in self.value]
         return [
-            {"metric": self.metrics[k], "aspect": aspect, "measure": str(m), "value": float(self.value[k, j]),
-             "low": float(self.low[k, j]), "high": float(self.high[k, j]), "reason": self.reasons[k, j]}
+            {
+                "metric": self.metrics[k],
+                "aspect": aspect,
+                "measure": str(m),
+                "value": float(self.value[k, j]),
+                "low": float(self.low[k, j]),
+                "high": float(self.high[k, j]),
+                "reason": self.reasons[k, j],
+            }
             for k in sorted(range(len(mean)), key=mean.__getitem__)
             for j, m in enumerate(self.measures)
-        ]  # fmt: skip
+        ]
 
 
 def interval_table(
     panel: Panel, ends: IntervalEnds, level: float, method: str, notes: list[str], signed: dict[str, Any]
 ) -> Table:
+    """Return the table of intervals; `signed` are the options that its signature names."""
     return Table(
         title=Title(panel.name, f"{percent(level)} intervals of the agreement on {panel.aspect}"),
         rows=ends.rows(panel.aspect),
@@ -116,7 +157,7 @@ def interval_table(
 
 def speaks_of_these_only(panel: Panel) -> bool:
     """Whether systems are several and too few to speak of others."""
-    return panel.n_systems > 1 and over_of("auto", len(set(panel.families or panel.systems))) != "both"
+    return panel.n_systems > 1 and generalizes_to("auto", len(set(panel.families or panel.systems))) != "both"
 
 
 def scope_notes(panel: Panel, over: str) -> list[str]:
@@ -139,6 +180,7 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 
 
 def undefined_note(lost: int, draws: int) -> list[str]:
+    """State how many draws had no defined correlation; nothing where all had one."""
     return [f"{lost} of {draws} draws had no defined correlation and are left out."] if lost else []
 
 

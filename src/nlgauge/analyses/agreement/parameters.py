@@ -40,19 +40,55 @@ LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input
 
 @analysis("parameters", paper="gao2025", question="What do scores and ratings look like: spread, ties, scale?")
 def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None) -> Table:
-    """One row for people (Table 5) and one per metric (Table 6); what `nlgauge simulate FILE` starts from.
+    """Describe the spread, ties and scale of scores and ratings by the parameters of Algorithm 1.
 
-    The paper brings everything to 0–1 by the bounds of the scale, so 1–5 ratings need `human_scale=(1, 5)` for its
-    numbers. Correlations, ties and distinct values do not depend on it.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    human_scale : pair of float, optional
+        Lowest and highest possible human rating, such as (1, 5); ratings are brought to 0–1 by them. As they
+        are by default.
+    metric_scale : pair of float, optional
+        The same for metric scores.
+
+    Returns
+    -------
+    Table
+        One row for the human ratings (Table 5 of the paper) and one per metric (Table 6): mean, standard
+        deviations between and within systems, correlations of the system means and within systems, distinct
+        values and share of tied pairs.
+
+    Notes
+    -----
+    The paper brings everything to 0–1. Correlations, ties and distinct values do not depend on it. A simulation
+    (`ng.stats.simulate`) starts from these parameters.
+
+    References
+    ----------
+    Gao et al. (2025), Tables 5 and 6.
     """
     people = _scaled(panel.human, human_scale, "human_scale")
     h = fit_scores(people)
     rows: list[Row] = [
-        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "sigma": h.sigma, "within": known_mean(h.within),
-         "rho_sys": None, "mu_rho": None, "sigma_rho": None, "input_pearson": None, "global_pearson": None,
-         "unique": h.unique,
-         "tie_ratio": h.tie_ratio, "cells": h.cells, "dropped_systems": 0, "dropped_inputs": 0}
-    ]  # fmt: skip
+        {
+            "variable": "people",
+            "aspect": panel.aspect,
+            "mean": h.mean,
+            "sigma": h.sigma,
+            "within": known_mean(h.within),
+            "rho_sys": None,
+            "mu_rho": None,
+            "sigma_rho": None,
+            "input_pearson": None,
+            "global_pearson": None,
+            "unique": h.unique,
+            "tie_ratio": h.tie_ratio,
+            "cells": h.cells,
+            "dropped_systems": 0,
+            "dropped_inputs": 0,
+        }
+    ]
     for name, scores in panel.metrics.items():
         scaled = _scaled(scores, metric_scale, "metric_scale")
         sign = -1.0 if name in panel.lower else 1.0
@@ -86,13 +122,20 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
     inside = inside[np.isfinite(inside)]
     rho, item, by_input, whole = (float(v) for v in found.value[0])
     return {
-        "mean": m.mean if m else None, "sigma": m.sigma if m else None, "within": known_mean(m.within) if m else None,
-        "rho_sys": rho, "mu_rho": item, "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
-        "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0,
+        "mean": m.mean if m else None,
+        "sigma": m.sigma if m else None,
+        "within": known_mean(m.within) if m else None,
+        "rho_sys": rho,
+        "mu_rho": item,
+        "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
+        "input_pearson": by_input,
+        "global_pearson": whole,
+        "unique": m.unique if m else 0,
         "tie_ratio": m.tie_ratio if m else None,
-        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]),
+        "cells": int(both.sum()),
+        "dropped_systems": int(found.dropped[0, 1]),
         "dropped_inputs": int(found.dropped[0, 2]),
-    }  # fmt: skip
+    }
 
 
 def _scaled(values: Array, bounds: Bounds | None, option: str) -> Array:

@@ -18,9 +18,39 @@ from nlgauge.table import Row, Table, Title
 def replacement(
     panel: Panel, *, epsilon: float = 0.2, scale: Literal["raw", "ranks", "zscore"] = "ranks", min_units: int = 30
 ) -> Table:
-    """One row per metric: share of raters beaten (ω); at least one half passes.
+    """Test whether a metric may replace an annotator (alternative annotator test).
 
-    Metrics are rarely on the raters' scale, so everybody's ranks are compared; a judge on the same scale may use `raw`.
+    It needs at least three annotators with IDs.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    epsilon : float, default 0.2
+        Advantage that annotators are granted for their cost: the metric beats an annotator if its advantage
+        plus epsilon exceeds the annotator's. The authors take 0.2 for experts, 0.15 for skilled annotators and
+        0.1 for crowds.
+    scale : {'raw', 'ranks', 'zscore'}, default 'ranks'
+        How scores and ratings are compared: as they are (`raw`, for a judge on the annotators' scale), by
+        `ranks`, or as `zscore`.
+    min_units : int, default 30
+        Outputs that an annotator must have rated together with others to be tested.
+
+    Returns
+    -------
+    Table
+        One row per metric: winning rate ω (share of annotators that it beats), its advantage, whether it
+        passes (ω at least 0.5), and the verdict `good`, `not` or `cannot tell`.
+
+    Notes
+    -----
+    For each annotator in turn, the metric and the annotator are compared by how close they are to the others (root
+    mean squared error); a t test for each, with the correction of Benjamini and Yekutieli. A pass that a constant
+    score would get, too, is `cannot tell`.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge.
     """
     ratings = ratings_of(panel, "the test, which leaves one rater out,", least=3)
     if not panel.persons:
@@ -32,20 +62,25 @@ def replacement(
         )
     rows: list[Row] = []
     method = ""
-    options: dict[str, Any] = {
-        "epsilon": epsilon, "scale": scale, "persons": panel.persons, "min_units": min_units
-    }  # fmt: skip
+    options: dict[str, Any] = {"epsilon": epsilon, "scale": scale, "persons": panel.persons, "min_units": min_units}
     # Always the middle is near to everybody: where that passes, passing says nothing.
     constant = alt_test(ratings, np.full(ratings.shape[1:], np.nanmedian(ratings)), **options).passed
     for metric, scores in panel.metrics.items():
         found = alt_test(ratings, -scores if metric in panel.lower else scores, **options)
         method = found.method
         rows.append(
-            {"metric": metric, "aspect": panel.aspect, "winning_rate": found.winning_rate, "advantage": found.advantage,
-             "passes": found.passed, "verdict": _verdict(found, constant),
-             "raters": len(ratings) - found.skipped_raters, "left_out": found.dropped_units,
-             "reason": found.reason or ("the same score for every output would pass too" if constant else None)}
-        )  # fmt: skip
+            {
+                "metric": metric,
+                "aspect": panel.aspect,
+                "winning_rate": found.winning_rate,
+                "advantage": found.advantage,
+                "passes": found.passed,
+                "verdict": _verdict(found, constant),
+                "raters": len(ratings) - found.skipped_raters,
+                "left_out": found.dropped_units,
+                "reason": found.reason or ("the same score for every output would pass too" if constant else None),
+            }
+        )
     rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(
         title=Title(panel.name, f"may a metric stand in for a rater on {panel.aspect}?"),

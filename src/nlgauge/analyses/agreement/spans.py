@@ -16,7 +16,8 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.units import unit_by_input, units_of
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import number, row_interval
-from nlgauge.stats.agreement.gamma import MOST, gamma
+from nlgauge.options import option
+from nlgauge.stats.agreement.gamma import MAX_UNITS, gamma
 from nlgauge.stats.agreement.span_overlap import Overlap, SpanMark, credited, letter_counts, overlap, overlap_of
 from nlgauge.table import Cell, Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
@@ -31,7 +32,7 @@ DEFINITIONS = {
     "often as it was marked; critical is major (the score of the WMT25 error-span task)",
     "gamma": "1 less the disorder of the best alignment over that expected by chance (Mathet et al. 2015); place and "
     "severity count alike (α = β = Δ∅ = 1)",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,33 @@ class _Shared:
 
 @analysis("spans", takes="dataset", question="Do raters, or a program and people, mark the same errors?")
 def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: float = 0.95, seed: int = 0) -> Table:
-    """One row a pair of raters and measure: F of the letters with interval, precision and recall; and gamma.
+    """Compute how far annotators, or a model and annotators, mark the same error spans.
 
-    `same_text`: outputs of one input with the same text are one text, so who marked one of them marked it. `draws`: of
-    gamma's expected disorder.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    same_text : bool, default False
+        Take outputs of one input that have the same text as one text: who marked one of them marked it.
+    draws : int, default 200
+        Random alignments for the expected disorder of gamma.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per pair of annotators (and of all pairs pooled) and measure: F of the marked characters with
+        its interval, precision and recall, number of outputs and of outputs without any mark; and gamma, which
+        has no interval.
+
+    Notes
+    -----
+    F = 2 · shared / (characters marked by the first + by the second), from sums over all outputs that both looked
+    at; `severity` credits half where severities differ, as the WMT25 error-span task does. gamma = 1 − disorder of
+    the best alignment / disorder expected by chance (Mathet, Widlöcher and Métivier 2015).
     """
     data = choice.data
     if data.spans.is_empty():
@@ -93,18 +117,25 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     return Table(
         title=Title(data.name, "do they mark the same errors?"),
         rows=rows,
-        layout=Layout(lines=("first", "second"), across="measure", value="value",
-                      line=lambda pair: " and ".join(pair) if pair[0] == pair[1] else f"{pair[0]} on {pair[1]}",
-                      heads=HEADS,
-                      extra={"precision": lambda r: _cell(r, "precision"), "recall": lambda r: _cell(r, "recall"),
-                             "outputs": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
-                             "clean": lambda r: Cell(f"{r[0]['clean']:,}", r[0]["clean"])}),
+        layout=Layout(
+            lines=("first", "second"),
+            across="measure",
+            value="value",
+            line=lambda pair: " and ".join(pair) if pair[0] == pair[1] else f"{pair[0]} on {pair[1]}",
+            heads=HEADS,
+            extra={
+                "precision": lambda r: _cell(r, "precision"),
+                "recall": lambda r: _cell(r, "recall"),
+                "outputs": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
+                "clean": lambda r: Cell(f"{r[0]['clean']:,}", r[0]["clean"]),
+            },
+        ),
         cells={"value": row_interval},
         method=_method(level, units, draws),
         definitions={**DEFINITIONS, **severities},
         notes=_notes(data, texts, twice, choice),
         signature=f"spans:{data.spans.height}|same_text:{same_text}|draws:{draws}|seed:{seed}",
-    )  # fmt: skip
+    )
 
 
 def _method(level: float, units: str, draws: int) -> str:
@@ -113,8 +144,8 @@ def _method(level: float, units: str, draws: int) -> str:
         f"nothing to them and is counted as clean. {level:.0%} intervals: {units} left out in turn, Student's t on the "
         "logit. Precision and recall, of any error: of the letters that the first marked, those that the second marked "
         "too, and the other way round. people: all pairs pooled. Gamma has no interval: the outputs are laid one after "
-        f"the other, the expected disorder is the mean of {draws} draws, and it is not given for more than {MOST:,} "
-        "spans a rater."
+        f"the other, the expected disorder is the mean of {draws} draws, and it is not given for more than "
+        f"{MAX_UNITS:,} spans a rater."
     )
 
 
@@ -213,9 +244,16 @@ def _row(measure: str, shared: _Shared, found: Overlap | float, why: str | None 
     if isinstance(found, float):
         found = Overlap(found, np.nan, np.nan, np.nan, np.nan, why)
     return {
-        "measure": measure, "value": found.value, "low": found.low, "high": found.high, "precision": found.precision,
-        "recall": found.recall, "n": len(shared.clusters), "clean": shared.clean, "reason": found.reason,
-    }  # fmt: skip
+        "measure": measure,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "precision": found.precision,
+        "recall": found.recall,
+        "n": len(shared.clusters),
+        "clean": shared.clean,
+        "reason": found.reason,
+    }
 
 
 def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int) -> tuple[float, str | None]:
@@ -228,8 +266,8 @@ def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int)
     most = max(map(len, units))
     if not most:
         return float("nan"), "neither marked anything"
-    if most > MOST:
-        return float("nan"), f"{most:,} spans of one rater; gamma is given up to {MOST:,}"
+    if most > MAX_UNITS:
+        return float("nan"), f"{most:,} spans of one rater; gamma is given up to {MAX_UNITS:,}"
     one, two = (np.array(side, np.float64).reshape(-1, 3) for side in units)
     return gamma(one, two, length, np.random.default_rng(np.random.SeedSequence(seed)), draws), None
 
@@ -239,7 +277,7 @@ def _nobody_twice(texts: Sequence[_Text], same_text: bool) -> str:
     why = f"no output was looked at by two raters ({len(texts):,} outputs, {len(raters)} raters)"
     if same_text or len({(t.output, t.cluster) for t in texts}) == len(texts):
         return f"{why}; agreement needs outputs that two raters marked."
-    return f"{why}; some outputs of one input are the same text, and --set same_text=true takes them as one."
+    return f"{why}; some outputs of one input are the same text, and {option('same_text', True)} takes them as one."
 
 
 def _notes(data: Dataset, texts: Sequence[_Text], twice: int, choice: Choice) -> list[str]:

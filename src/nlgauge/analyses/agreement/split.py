@@ -9,19 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses.parts import (
-    Halves,
-    Outputs,
-    check_words,
-    checked,
-    comparable,
-    correlations,
-    differ,
-    difference_words,
-    panels_of,
-    single,
-    star_words,
-)
+from nlgauge.analyses.parts import comparable, halves_of, panels_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Panel
@@ -29,15 +17,29 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
+from nlgauge.stats.tests.split_panels import (
+    Halves,
+    Outputs,
+    check_words,
+    checked,
+    correlations,
+    differ,
+    difference_words,
+    single,
+    star_words,
+)
 from nlgauge.table import Layout, Row, Table, Title
 
-WIDEST = 12  # parts that still stand beside each other
+MAX_COLUMNS = 12  # parts that still stand beside each other
 
 
 @analysis(
-    "split", trials="mean", paper="novikova2017", takes="groups",
+    "split",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
     question="How well do metrics agree with people on each part of the data, and is a part better?",
-)  # fmt: skip
+)
 def split(
     choice: Choice,
     *,
@@ -48,12 +50,42 @@ def split(
     outputs: Outputs = "clustered",
     progress: Progress | None = None,
 ) -> Table:
-    """Metrics × parts: the correlation, * where it is not zero, † where it is stronger than in the parts it is compared
-    with.
+    """Compute the correlation of each metric with the human ratings on each part of the data, and compare parts.
 
-    Parts are compared that differ in the last column of `by` only: `by=["dataset", "system"]` compares systems on the
-    same data set. `draws` adds a permutation check of each comparison.
+    Parts are the combinations of values of the columns `by`. Only parts that differ in the last column are
+    compared: by=["dataset", "system"] compares systems on one data set.
 
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    correction : {'holm', 'bh', 'none'}, default 'holm'
+        Correction of the comparisons for multiple testing: Holm, Benjamini and Hochberg (`bh`), or none.
+    draws : int, default 0
+        Draws of a permutation check of each comparison; 0 for no check.
+    level : float, default 0.05
+        Significance level.
+    outputs : {'clustered', 'independent'}, default 'clustered'
+        Whether systems and inputs are taken as clusters (`clustered`) or all outputs as `independent`, as
+        Novikova et al. (2017) take them.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per metric, aspect and part: the correlation, n, p that it is zero, and whether it is
+        significantly stronger (absolute) than in every part that it is compared with. In the printed table *
+        marks a correlation that is not zero and † a stronger one.
+
+    References
+    ----------
+    Novikova et al. (2017), Tables 9–11 and 14.
+
+    Examples
+    --------
     >>> import nlgauge as ng
     >>> table = split(ng.example(), by="system", aspects=["constructed_quality"])  # doctest: +SKIP
     """
@@ -76,9 +108,13 @@ def split(
         title=Title(data.name, f"{chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout(
-            "metric" if len(wanted) == 1 else ("aspect", "metric"), "part", "value",
+            "metric" if len(wanted) == 1 else ("aspect", "metric"),
+            "part",
+            "value",
             line=lambda key: label(key) if isinstance(key, str) else f"{key[0]}: {label(key[1])}",
-        ) if len({r["part"] for r in rows}) <= WIDEST else None,
+        )
+        if len({r["part"] for r in rows}) <= MAX_COLUMNS
+        else None,
         cells={"value": lambda row: marked(row, level)},
         shown=["metric", "aspect", "part", "value", "n", "p", "significant", "stronger", "p_difference"],
         definitions={str(chosen): chosen.definition},
@@ -86,28 +122,36 @@ def split(
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
         f"|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
-    )  # fmt: skip
+    )
 
 
 def _aspect(
     parts: Sequence[Choice], aspect: str, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     kept, seed = list(panels_of(parts, aspect, lost)), parts[0].seed
     found = [correlations(panel.oriented(), panel.human, measure, outputs, seed) for _, panel in kept]
     at: dict[tuple[int, str], Row] = {
         (place, metric): {
-            **part.group, "metric": metric, "aspect": aspect, "part": part.name, "measure": str(measure),
-            "value": one.value, "n": one.n, "p": one.p, "reason": one.reason, "against": {},
+            **part.group,
+            "metric": metric,
+            "aspect": aspect,
+            "part": part.name,
+            "measure": str(measure),
+            "value": one.value,
+            "n": one.n,
+            "p": one.p,
+            "reason": one.reason,
+            "against": {},
         }
         for place, (part, panel) in enumerate(kept)
         for metric, one in zip(panel.metrics, found[place], strict=True)
-    }  # fmt: skip
+    }
     for i, j in comparable([part for part, _ in kept]) if kept and kept[0][0].group else []:
         (first, a), (second, b) = kept[i], kept[j]
         # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
         rng = np.random.default_rng(np.random.SeedSequence(seed))
         checks = checked(_flat(a, b), (found[i], found[j]), measure, draws, rng).tolist()
-        tests = differ(found[i], found[j], measure, Halves.of(a, b), outputs)
+        tests = differ(found[i], found[j], measure, halves_of(a, b), outputs)
         for metric, *tested in zip(a.metrics, tests, checks, strict=True):
             at[i, metric]["against"][second.name] = tested
             at[j, metric]["against"][first.name] = tested

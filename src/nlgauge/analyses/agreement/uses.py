@@ -12,7 +12,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import interval, number, percent, some
 from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares, tied_pairs
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
-from nlgauge.stats.resampling.jackknife import UNITS, over_of
+from nlgauge.stats.resampling.jackknife import UNITS, generalizes_to
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Mask
 
@@ -27,13 +27,33 @@ MEASURES = {"rank systems": "system/pairwise-accuracy", "pairwise": "input/pairw
 
 @analysis("uses", question="For what use is a metric reliable: ranking systems, pairwise, flagging?")
 def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
-    """One share per use (0.5 is chance, 1 is always right; metric ties count one half) with an interval and a badge.
+    """Rate how reliable each metric is for ranking systems, pairwise comparison and flagging bad outputs.
 
-    reliable: the whole interval lies at `limit` or above, and the interval of the paired difference from the best
-    baseline (a constant, the length of the output, and for `flag` the metric's mean over the systems of each input)
-    lies above 0; not reliable: one of the two lies below as a whole; inconclusive: anything else. The intervals hold
-    for all metrics together. Below a floor there is no interval and no badge. Systems whose mean rating is an outlier
-    must not carry a result: a badge that does not hold without them is inconclusive.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    limit : float, default 0.75
+        Lowest share that counts as reliable; between 0.5 (chance) and 1.
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per metric and use: the share with its interval, the paired difference from the best baseline,
+        and the badge.
+
+    Notes
+    -----
+    `rank systems` and `pairwise` are pairwise accuracies over system means and within inputs (human ties excluded;
+    metric ties count one half); `flag` is the area under the ROC curve for outputs in the lowest third of the
+    scale. 0.5 is chance and 1 is always right. A metric is reliable if its whole interval lies at `limit` or above
+    and the interval of its difference from the best baseline (a constant, the length of the output; for `flag`
+    also the metric's mean over the systems of each input) lies above 0; not reliable if one of the two lies below
+    as a whole; else inconclusive. Intervals hold for all metrics together. With too few systems, inputs or bad
+    outputs there is no interval and no badge. A badge that does not hold without systems whose mean rating is an
+    outlier is inconclusive.
     """
     if not 0.5 <= limit <= 1:
         raise NlgaugeError(f"the limit must lie between 0.5 and 1; got {limit:g}.")
@@ -54,7 +74,7 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in there]) for m in panel.names}
     rows = [r for r in rows if r["use"] in there]
     rows.sort(key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
-    over = over_of("auto", len(set(panel.families or panel.systems)))
+    over = generalizes_to("auto", len(set(panel.families or panel.systems)))
     return Table(
         title=Title(panel.name, f"what each metric is reliable for, on {panel.aspect}"),
         rows=rows,

@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist.discrimination import counts_words
-from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, rated_rows
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.number import number
@@ -19,12 +19,47 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
-@analysis("aspect-preference", paper="nimah2023", question="Does a metric put low, moderate and high quality in "
-                                                           "people's order?")  # fmt: skip
+@analysis(
+    "aspect-preference",
+    paper="nimah2023",
+    question="Does a metric put low, moderate and high quality in people's order?",
+)
 def aspect_preference(
     panel: Panel, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater", families: Families | None = None
 ) -> Table:
-    """One row per metric: its mean score of each level, their order, and its similarity with low < moderate < high."""
+    """Compare how a metric and the human ratings order low, moderate and high quality.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    bins : str or pair of float, default 'thirds'
+        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
+        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
+    scale : pair of float or mapping, optional
+        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
+    unit : {'rater', 'output'}, default 'rater'
+        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
+        `output` with its mean rating.
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+
+    Returns
+    -------
+    Table
+        One row per metric: its mean score at each level, the similarity of their order with low < moderate <
+        high, and the difference of high and low in standard deviations of the metric.
+
+    Notes
+    -----
+    Similarity = ((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences: 1 is the human order.
+
+    References
+    ----------
+    Nimah et al. (2023), NLG Evaluation Metrics Beyond Correlation Analysis: An Empirical Metric Preference
+    Checklist, aspect-level preference.
+    """
     rows = rated_rows(panel, unit)
     levels = rows.levels(panel.aspect, bins, scale)
     family = families_of(panel.names, families)
@@ -39,10 +74,15 @@ def aspect_preference(
         known = panel.metrics[name][~np.isnan(panel.metrics[name])]
         spread = known.std() if known.size else 0.0
         found.append(
-            {"metric": name, "family": family[name], "aspect": panel.aspect, "value": level_similarity(means),
-             **{f"mean_{word}": value for word, value in zip(LEVELS, shown.tolist(), strict=True)},
-             "high_minus_low": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan}
-        )  # fmt: skip
+            {
+                "metric": name,
+                "family": family[name],
+                "aspect": panel.aspect,
+                "value": level_similarity(means),
+                **{f"mean_{word}": value for word, value in zip(LEVELS, shown.tolist(), strict=True)},
+                "high_minus_low": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan,
+            }
+        )
     found.sort(key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("value", "high_minus_low")])
     few = len(levels.present) < 2
     return Table(
@@ -56,16 +96,17 @@ def aspect_preference(
             f"order, a random order of {len(levels.present)} levels has "
             f"{number(chance_similarity(len(levels.present)))} on average (three levels upside down have .600 too)",
             "Hi − Lo": "difference of the means of high and low in standard deviations of the metric; below 0 "
-                       "the metric is upside down",
+            "the metric is upside down",
         },
         method="Levels ordered by the mean score of the metric, against the order of people. "
-               f"{row_words(rows).capitalize()}: {counts_words(levels)}.",
+        f"{rows.description().capitalize()}: {counts_words(levels)}.",
         notes=[
             *(["only one level has ratings: there is no order."] if few else []),
-            *people_note(panel), *turned_note(panel),
+            *people_note(panel),
+            *turned_note(panel),
         ],
         signature=signature(panel, bins=bins, unit=unit),
-    )  # fmt: skip
+    )
 
 
 def level_means(rows: RaterRows, levels: Levels) -> dict[str, Array]:

@@ -12,7 +12,6 @@ from nlgauge.analyses._common import Named, known_mean, measures_of, people_note
 from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
 from nlgauge.analyses.checklist.discrimination import contrast_ks
 from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, system_pairs
-from nlgauge.analyses.checklist.inter_aspect import level_words
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
@@ -22,7 +21,6 @@ from nlgauge.analyses.checklist.rater_rows import (
     chosen_panel,
     human_name,
     rated_rows,
-    row_words,
 )
 from nlgauge.analyses.checklist.system_discrimination import pair_rows
 from nlgauge.analyses.checklist.system_preference import preference_rows
@@ -31,13 +29,21 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.ranking.preference import chance_similarity
 from nlgauge.stats.ranking.quality_levels import Bins
 from nlgauge.table import Layout, Row, Table, Title
 
 VERDICTS = {None: "", True: " pass", False: " no"}
-LOW_BAR = 0.2  # KS of the other raters below which people are no measure
+MIN_HUMAN_KS = 0.2  # KS of the other raters below which people are no measure
+DEFINITIONS = {
+    "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the other raters, "
+    "or other aspects",
+    "aspect order": "similarity of the order of low, moderate, high with people's, mean over aspects",
+    "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean over aspects",
+    "system order": "similarity of the order of two systems with people's, mean over the easy pairs and aspects",
+}
 
 
 @dataclass(frozen=True)
@@ -85,16 +91,65 @@ def checklist(
     kept: float = 0.5,
     draws: int = 499,
 ) -> Table:
-    """One row per metric and assessment: the number, what people reach, and whether the metric passes.
+    """Assess each metric by the five assessments of the metric preference checklist.
 
-    Transfer needs more than one data set: `others`, or parts of this one by the column `by`.
+    The assessment of transfer needs more than one data set: several files, or parts of this one (`by`).
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    bins : str or pair of float, default 'thirds'
+        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
+        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
+    scale : pair of float or mapping, optional
+        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
+    unit : {'rater', 'output'}, default 'rater'
+        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
+        `output` with its mean rating.
+    pairs : str, sequence or mapping, optional
+        Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}.
+        By default the pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
+    share : float, default 1/3
+        Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
+    measure : str or Measure, default 'global/spearman'
+        Measure of agreement that should transfer.
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+    level : float, default 0.05
+        Significance level of a Kolmogorov–Smirnov test.
+    of_human : float, default 0.5
+        Share of the human Kolmogorov–Smirnov distance that a metric must reach.
+    beyond : float, default 0.5
+        How far a metric's order must be on the way from chance to the human order, from 0 to 1.
+    kept : float, default 0.5
+        Share of its mean correlation that a metric must keep on the worst data set.
+    draws : int, default 499
+        Draws of the permutation tests; more than 1 / level.
+
+    Returns
+    -------
+    Table
+        One row per metric and assessment: the number, the human value, and whether the metric passes; then the
+        human rows.
+
+    Notes
+    -----
+    The assessments are transfer, discrimination of levels and of systems (Kolmogorov–Smirnov distance: significant
+    in more than half of the aspects or pairs, and at least `of_human` of the human distance), and order of levels
+    and of systems.
+
+    References
+    ----------
+    Nimah et al. (2023), Table 1.
     """
     if 1 / (draws + 1) >= level:
         raise NlgaugeError(
             f"checklist: with {draws} draws p cannot fall below {1 / (draws + 1):.3g}; use more than {1 / level:.0f}."
         )
     panel = chosen_panel(choice)
-    panel.stacked()  # says what to do when there are no scores
+    panel.require_metrics()
     rows = rated_rows(panel, unit)
     rule, family = Criteria(level, of_human, beyond, kept), families_of(panel.names, families)
     sets = choice.parts if choice.by else [replace(choice, data=data) for data in choice.datasets]
@@ -105,47 +160,44 @@ def checklist(
         "aspect order": _aspect_order(rows, bins, scale, rule),
         **_systems(rows, pairs, share, family, rule, draws, choice.seed),
     }
-    found = [row for name in panel.names for row in _rows(name, family[name], results)]
     order = _order(panel.names, results)
-    found.sort(key=lambda row: order.index(row["metric"]))
-    found += [
-        {"metric": HUMAN, "family": HUMAN, "assessment": a, "value": r.human, "passes": None, "human": r.human,
-         "reason": None}
-        for a, r in results.items()
-    ]  # fmt: skip
     return Table(
         title=Title(panel.name, f"the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}"),
-        rows=found,
+        rows=[row for name in order for row in _rows(name, family[name], results)] + _human_rows(results),
         layout=Layout("metric", "assessment", "value", extra={"passes": _passed}),
         cells={"value": lambda row: number(row["value"]) + VERDICTS[row["passes"]]},
-        definitions={
-            **({"transfer": f"lowest {chosen} with people over {len(sets)} data sets, mean over aspects"}
-               if len(sets) > 1 else {}),
-            "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the "
-                         "other raters, or other aspects",
-            "aspect order": "similarity of the order of low, moderate, high with people's, mean over aspects",
-            "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean "
-                         "over aspects",
-            "system order": "similarity of the order of two systems with people's, mean over the easy pairs and "
-                            "aspects",
-        },
+        definitions=_transfer_definition(chosen, len(sets)) | DEFINITIONS,
         method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each "
-                                       f"input change places; {draws} draws. "
-        + f"{row_words(rows).capitalize()}; levels: {level_words(rows, bins, scale)}.",
+        f"input change places; {draws} draws. "
+        + f"{rows.description().capitalize()}; levels: {rows.level_words(bins, scale)}.",
         answers=["passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."],
         notes=[
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
-            *people_note(panel), *turned_note(panel),
+            *people_note(panel),
+            *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
-    )  # fmt: skip
+    )
+
+
+def _human_rows(results: dict[str, Assessment]) -> list[Row]:
+    """Return a row per assessment with what human ratings reach."""
+    shared = {"metric": HUMAN, "family": HUMAN, "passes": None, "reason": None}
+    return [{**shared, "assessment": name, "value": r.human, "human": r.human} for name, r in results.items()]
+
+
+def _transfer_definition(measure: Measure, sets: int) -> dict[str, str]:
+    """Define the assessment of transfer; nothing where there is one data set."""
+    return {"transfer": f"lowest {measure} with people over {sets} data sets, mean over aspects"} if sets > 1 else {}
 
 
 def _transfer(sets: Sequence[Choice], names: list[str], measure: Measure, rule: Criteria) -> Assessment:
     values: dict[str, list[float]] = {name: [] for name in names}
     if len(sets) < 2:
-        return Assessment({}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)")
+        return Assessment(
+            {}, {}, reason=(f"it needs a second data set (more files) or parts of this one ({option('by')})")
+        )
     for part in sets:
         for row in data_rows(replace(part, metrics=names), measure, dict.fromkeys(names, ""))[0]:
             if not np.isnan(row["value"]):
@@ -199,13 +251,14 @@ def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) ->
     return Assessment(
         {name: known_mean(value[name]) for name in known},
         {name: known_mean(beyond[name]) >= rule.beyond for name in known},
-        1.0 if known else np.nan, "" if known else "no aspect has two levels",
-    )  # fmt: skip
+        1.0 if known else np.nan,
+        "" if known else "no aspect has two levels",
+    )
 
 
 def _systems(
     rows: RaterRows, pairs: Pairs | None, share: float, family: dict[str, str], rule: Criteria, draws: int, seed: int
-) -> dict[str, Assessment]:  # fmt: skip
+) -> dict[str, Assessment]:
     try:
         chosen = system_pairs(rows, pairs, share)
     except NeedsMissing as error:
@@ -234,11 +287,11 @@ def _systems(
 
 
 def _low_bar(human: float, raters: bool) -> list[str]:
-    if not raters or not human < LOW_BAR:
+    if not raters or not human < MIN_HUMAN_KS:
         return []
     return [
         f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says "
-        "little; see --analysis agreement."
+        "little; see the analysis agreement."
     ]
 
 
@@ -252,9 +305,16 @@ def _rows(name: str, family: str, results: dict[str, Assessment]) -> list[Row]:
     for assessment, r in results.items():
         value, passes = r.value.get(name, float("nan")), r.passes.get(name)
         found.append(
-            {"metric": name, "family": family, "assessment": assessment, "value": value, "human": r.human,
-             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None}
-        )  # fmt: skip
+            {
+                "metric": name,
+                "family": family,
+                "assessment": assessment,
+                "value": value,
+                "human": r.human,
+                "passes": passes,
+                "reason": (r.reason or "no scores") if passes is None else None,
+            }
+        )
     return found
 
 

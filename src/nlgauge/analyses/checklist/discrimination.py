@@ -13,7 +13,6 @@ from nlgauge.analyses.checklist.rater_rows import (
     Scales,
     Unit,
     rated_rows,
-    row_words,
     with_overall,
 )
 from nlgauge.data.families import Families, families_of
@@ -40,10 +39,47 @@ def discrimination(
     draws: int = 499,
     seed: int = 0,
 ) -> Table:
-    """One row per metric and contrast of levels (Lo-Hi, Lo-Mod, Hi-Mod): KS distance, its p, and both counts.
+    """Compute how well a metric separates low, moderate and high quality (Kolmogorov–Smirnov distance).
 
-    The other human aspects stand beside the metrics, as a measure of what people reach; `overall` adds their mean.
-    `bins`: thirds of the scale (terciles where it is unbounded), terciles, paper (<3, 3, >3) or two numbers.
+    The other human aspects, and the other annotators of this one, stand next to the metrics: they show what human
+    ratings reach.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    bins : str or pair of float, default 'thirds'
+        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
+        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
+    scale : pair of float or mapping, optional
+        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
+    unit : {'rater', 'output'}, default 'rater'
+        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
+        `output` with its mean rating.
+    overall : bool, default False
+        Add the mean of all aspects as one more aspect, as the paper does for summarization.
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+    draws : int, default 499
+        Draws of the permutation test.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per metric and contrast of levels (Lo-Hi, Lo-Mod, Hi-Mod): distance, p, and the number of
+        observations on both sides. p is not corrected for many metrics.
+
+    Notes
+    -----
+    The distance is the largest gap between the distributions of the scores at two levels: 0 if they are the same,
+    1 without overlap. It has no direction.
+
+    References
+    ----------
+    Nimah et al. (2023), section 3.4.
     """
     rows = rated_rows(with_overall(panel) if overall else panel, unit)
     levels = rows.levels(panel.aspect, bins, scale)
@@ -53,31 +89,41 @@ def discrimination(
         values = contrast_ks(rows, panel.aspect, levels, pair, draws, seed)
         for name, (d, p) in values.items():
             found.append(
-                {"metric": name, "family": families_by_name.get(name, "Human"), "aspect": panel.aspect,
-                 "contrast": contrast,
-                 "value": d, "p": p, "n_first": levels.counts[pair[0]], "n_second": levels.counts[pair[1]],
-                 "reason": _reason(d, levels, pair, rows, name)}
-            )  # fmt: skip
+                {
+                    "metric": name,
+                    "family": families_by_name.get(name, "Human"),
+                    "aspect": panel.aspect,
+                    "contrast": contrast,
+                    "value": d,
+                    "p": p,
+                    "n_first": levels.counts[pair[0]],
+                    "n_second": levels.counts[pair[1]],
+                    "reason": _reason(d, levels, pair, rows, name),
+                }
+            )
     order = _order(found)
     found.sort(key=lambda row: (order[row["metric"]], list(CONTRASTS).index(row["contrast"])))
     return Table(
         title=Title(panel.name, f"telling levels of {panel.aspect} apart, KS distance"),
         rows=found,
         layout=Layout(
-            "metric", "contrast", "value", best=lambda row: -1.0 if row["family"] == "Human" else row["value"],
+            "metric",
+            "contrast",
+            "value",
+            best=lambda row: -1.0 if row["family"] == "Human" else row["value"],
             extra={"p Lo-Hi": _p},
         ),
         definitions={
             "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no "
-                  "direction",
+            "direction",
             "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the "
-                        "mean of the other raters of this one",
+            "mean of the other raters of this one",
         },
-        method=f"{sentence(row_words(rows))}: {counts_words(levels)}. "
+        method=f"{sentence(rows.description())}: {counts_words(levels)}. "
         f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
         notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
-    )  # fmt: skip
+    )
 
 
 def contrast_ks(
@@ -92,6 +138,7 @@ def contrast_ks(
 
 
 def counts_words(levels: Levels) -> str:
+    """State how levels were cut, and how many rows each has."""
     counts = ", ".join(f"{n} {word}" for word, n in zip(LEVELS, levels.counts, strict=True))
     return f"{levels.words}; {counts}"
 
@@ -108,7 +155,7 @@ def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
     return {
         name: (mine[0]["family"] == "Human", -next((r["value"] for r in mine if not math.isnan(r["value"])), -1.0))
         for name, mine in grouped(rows, "metric").items()
-    }  # fmt: skip
+    }
 
 
 def _p(rows: list[Row]) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from nlgauge.analyses._common import known_mean
 from nlgauge.analyses.checklist.rater_rows import RaterRows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row, grouped
 from nlgauge.types import Array
@@ -98,7 +99,9 @@ def _places(pair: Sequence[str], rows: RaterRows) -> tuple[int, int]:
     systems = list(rows.panel.systems)
     for name in pair:
         if name in rows.panel.people:
-            raise NameUnknown(f"'{name}' is written by people and left out; keep it with --keep-people.")
+            raise NameUnknown(
+                f"'{name}' is written by people and left out; keep it with {option('keep_people', True)}."
+            )
         if name not in systems:
             raise NameUnknown(
                 f"{rows.panel.name}: no system '{name}'.{did_you_mean(name, systems)} Systems: {', '.join(systems)}."

@@ -10,8 +10,10 @@ import numpy as np
 
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import percent
 from nlgauge.stats.correlation.ties import largest, snap
-from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_levels
+from nlgauge.stats.ranking.quality_levels import NONE, Bins, Levels, Scale, quality_levels
 from nlgauge.stats.tests.ks import ks_permutation
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped
@@ -27,9 +29,22 @@ CONTRASTS = {"Lo-Hi": (0, 2), "Lo-Mod": (0, 1), "Hi-Mod": (2, 1)}
 
 @dataclass(frozen=True)
 class RaterRows:
-    """One row per rater and output that has any rating. `cell` is the place of its output in the flat systems × inputs.
+    """One row per rater and output that has any rating (nimah2023), or one per output.
 
-    `scores` are the metrics, oriented so that more is better, metrics × cells.
+    Attributes
+    ----------
+    panel : Panel
+        Where the rows come from.
+    unit : {'rater', 'output'}
+        What a row is.
+    cell : array of rows
+        The place of the output in the flat systems × inputs.
+    human : dict
+        Aspect -> rating in each row, NaN where there is none.
+    scores : array of metrics × cells
+        Oriented so that higher is better.
+    slot : array of rows
+        The place of the rater whose rating it is.
     """
 
     panel: Panel
@@ -37,10 +52,25 @@ class RaterRows:
     cell: Ints
     human: dict[str, Array]
     scores: Array
-    slot: Ints  # whose rating it is: the place of the rater
+    slot: Ints
+
+    @classmethod
+    def of(cls, choice: Choice, unit: Unit = "rater", overall: bool = False) -> RaterRows:
+        """Make the rows of a data set with the aspects and metrics asked for.
+
+        Parameters
+        ----------
+        choice : Choice
+        unit : {'rater', 'output'}, default 'rater'
+            One row per rater where raters are known, else one per output.
+        overall : bool, default False
+            Add the mean of the aspects as one more.
+        """
+        return rated_rows(chosen_panel(choice, overall), unit)
 
     @property
     def system(self) -> Ints:
+        """Return the number of the system of each row."""
         return self.cell // self.panel.n_inputs
 
     def weights(self, chosen: Mask) -> Array:
@@ -48,8 +78,50 @@ class RaterRows:
         return np.bincount(self.cell[chosen], minlength=self.scores.shape[1]).astype(np.float64)
 
     def levels(self, aspect: str, bins: Bins = "thirds", scale: Scales = None) -> Levels:
+        """Cut the ratings of an aspect into low, moderate and high."""
         own = scale.get(aspect) if isinstance(scale, Mapping) else scale
         return quality_levels(self.human[aspect], bins, own)
+
+    def require_two_aspects(self) -> None:
+        """Raise an error where fewer than two aspects are rated."""
+        if len(self.human) < 2:
+            raise NeedsMissing(
+                f"needs at least 2 aspects, found {len(self.human)} ({', '.join(self.human)}).",
+                data=self.panel.name,
+                code="too_few_aspects",
+            )
+
+    def description(self, scores: bool = True) -> str:
+        """Say what a row is, for method sentences; `scores`: it holds a metric's score too."""
+        if self.unit != "rater" or not self.panel.raters:
+            return "one row an output"
+        return "one row a rater, the metric's score repeated" if scores else "one row a rater"
+
+    def level_words(self, bins: Bins = "thirds", scale: Scales = None) -> str:
+        """Say how each aspect was cut into levels, once where all were cut alike."""
+        words = {aspect: self.levels(aspect, bins, scale).words for aspect in self.human}
+        if len(set(words.values())) == 1:
+            words = {"all": next(iter(words.values()))}
+        return "; ".join(f"{aspect}: {cut}" for aspect, cut in words.items())
+
+    def unanimous(self, bins: Bins = "thirds", scale: Scales = None) -> tuple[Mask, Mask]:
+        """Return the rows in which all aspects are at the same level, and the other rows with all aspects rated."""
+        levels = np.stack([self.levels(aspect, bins, scale).level for aspect in self.human])
+        rated = (levels != NONE).all(axis=0)
+        same = rated & (levels == levels[0]).all(axis=0)
+        return same, rated & ~same
+
+    def unanimity_words(self, bins: Bins = "thirds", scale: Scales = None) -> str:
+        """Say in how many rows all aspects are at the same level."""
+        same, mixed = self.unanimous(bins, scale)
+        first = self.levels(next(iter(self.human)), bins, scale)
+        alike, low, high = (int(mask.sum()) for mask in (same, same & first.low, same & first.high))
+        n = alike + int(mixed.sum())
+        share = percent(alike / n) if n else "–"
+        return (
+            f"all {len(self.human)} aspects at the same level: {alike} of {n} rows ({share}); "
+            f"low on all {low}, high on all {high}."
+        )
 
     @property
     def crossed(self) -> bool:
@@ -185,13 +257,6 @@ def _named(names: Sequence[str], found: tuple[Array, Array]) -> KSTests:
 def human_name(aspect: str) -> str:
     """How a column of people's ratings is called beside the metrics."""
     return f"human: {aspect}"
-
-
-def row_words(rows: RaterRows, scores: bool = True) -> str:
-    """What the rows are, for method sentences; `scores`: they hold a metric's too."""
-    if rows.unit != "rater" or not rows.panel.raters:
-        return "one row an output"
-    return "one row a rater, the metric's score repeated" if scores else "one row a rater"
 
 
 def _mean_of(parts: list[Array]) -> Array:

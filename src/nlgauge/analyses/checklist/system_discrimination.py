@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, system_pairs
-from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.number import sentence
@@ -36,9 +36,45 @@ def system_discrimination(
     families: Families | None = None,
     draws: int = 499,
 ) -> Table:
-    """Mean KS over easy and over hard pairs, per metric, per family, or every pair (`per`); people's ratings beside.
+    """Compute how well a metric separates two systems (Kolmogorov–Smirnov distance).
 
-    `overall` adds the mean of the aspects to people's columns, as the paper does for summarisation.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    pairs : str, sequence or mapping, optional
+        Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}.
+        By default the pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
+    share : float, default 1/3
+        Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
+    per : {'metric', 'family', 'pair'}, default 'metric'
+        What one row is about: a `metric`, a `family` of metrics, or every `pair` of systems.
+    unit : {'rater', 'output'}, default 'rater'
+        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
+        `output` with its mean rating.
+    overall : bool, default False
+        Add the mean of all aspects as one more aspect, as the paper does for summarization.
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+    draws : int, default 499
+        Draws of the permutation test.
+
+    Returns
+    -------
+    Table
+        One row per metric (or family) and group of pairs: mean distance over the pairs, and share of pairs
+        with p < 0.05; or one row per metric and pair with distance and p. The human aspects follow the
+        metrics.
+
+    Notes
+    -----
+    The distance is the largest gap between the distributions of two systems' scores. For p the outputs of each
+    input are swapped between the two systems at random.
+
+    References
+    ----------
+    Nimah et al. (2023), section 3.2, Tables 17–19.
     """
     panel = chosen_panel(choice, overall)
     rows = rated_rows(panel, unit)
@@ -53,19 +89,22 @@ def system_discrimination(
         title=Title(panel.name, "telling systems apart, KS distance"),
         rows=found,
         layout=Layout(
-            line, across, "value", best=lambda row: -1.0 if row["family"] == HUMAN else row["value"],
+            line,
+            across,
+            "value",
+            best=lambda row: -1.0 if row["family"] == HUMAN else row["value"],
             heads=chosen.heads(rows.panel.systems),
         ),
         definitions={
             "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean "
-                  "over the pairs; no direction",
+            "over the pairs; no direction"
         },
-        method=f"{sentence(chosen.words)}. {row_words(rows).capitalize()}."
+        method=f"{sentence(chosen.words)}. {rows.description().capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
         + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
         notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=choice.seed),
-    )  # fmt: skip
+    )
 
 
 def pair_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int) -> list[Row]:
@@ -75,10 +114,17 @@ def pair_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str], dr
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
             found += [
-                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "first": systems[a],
-                 "second": systems[b], "value": d, "p": p}
+                {
+                    "metric": name,
+                    "family": families.get(name, HUMAN),
+                    "pairs": group,
+                    "first": systems[a],
+                    "second": systems[b],
+                    "value": d,
+                    "p": p,
+                }
                 for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
-            ]  # fmt: skip
+            ]
     return found
 
 
@@ -87,4 +133,4 @@ def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
     return {
         name: (mine[-1]["family"] == HUMAN, -m if not np.isnan(m := known_mean([r["value"] for r in mine])) else 1.0)
         for name, mine in grouped(rows, line).items()
-    }  # fmt: skip
+    }

@@ -7,7 +7,7 @@ from typing import Literal
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, system_pairs
-from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing
@@ -18,8 +18,9 @@ from nlgauge.table import Layout, Row, Table, Title, grouped
 Per = Literal["metric", "family", "aspect", "pair"]
 
 
-@analysis("system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in "
-    "people's order?")  # fmt: skip
+@analysis(
+    "system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in people's order?"
+)
 def system_preference(
     choice: Choice,
     *,
@@ -30,7 +31,44 @@ def system_preference(
     overall: bool = False,
     families: Families | None = None,
 ) -> Table:
-    """Mean similarity over easy and hard pairs (and aspects) per metric, family, metric and aspect, or pair (`per`)."""
+    """Compare how a metric and the human ratings order two systems.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    pairs : str, sequence or mapping, optional
+        Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}.
+        By default the pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
+    share : float, default 1/3
+        Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
+    per : {'metric', 'family', 'aspect', 'pair'}, default 'metric'
+        What one row is about: a `metric`, a `family` of metrics, a metric and `aspect`, or every `pair` of
+        systems.
+    unit : {'rater', 'output'}, default 'rater'
+        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
+        `output` with its mean rating.
+    overall : bool, default False
+        Add the mean of all aspects as one more aspect, as the paper does for summarization.
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+
+    Returns
+    -------
+    Table
+        One row per metric, family or metric and aspect, and group of pairs (or one per metric and pair): mean
+        similarity of the two orders.
+
+    Notes
+    -----
+    Similarity of the orders as sequences (Eq. 4): 1 for the same order, 2/3 where one of them has a tie or by
+    chance, 1/3 for the opposite order.
+
+    References
+    ----------
+    Nimah et al. (2023), Eq. 2–4, Tables 20–22.
+    """
     panel = chosen_panel(choice, overall)
     if not panel.metrics:
         raise NeedsMissing("no metric scores to compare with people's order.", data=panel.name, code="no_scores")
@@ -50,7 +88,7 @@ def system_preference(
         found = [
             {**{k: v for k, v in mine[0].items() if k != "aspect"}, "value": known_mean([r["value"] for r in mine])}
             for mine in grouped(single, "metric", "first", "second").values()
-        ]  # fmt: skip
+        ]
     else:
         found = averaged(single, per, ["value"])
     place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
@@ -59,18 +97,17 @@ def system_preference(
     return Table(
         title=Title(panel.name, "order of two systems, similarity with people"),
         rows=found,
-        layout=Layout(line, across, "value", best=lambda row: row["value"],
-                      heads=chosen.heads(panel.systems)),
+        layout=Layout(line, across, "value", best=lambda row: row["value"], heads=chosen.heads(panel.systems)),
         definitions={
             "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of "
-            "the two has a tie, .333 opposite; chance .667",
+            "the two has a tie, .333 opposite; chance .667"
         },
-        method=f"{sentence(chosen.words)}. Order by the mean of each system ({row_words(rows)}), "
+        method=f"{sentence(chosen.words)}. Order by the mean of each system ({rows.description()}), "
         f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} "
         f"({', '.join(panel.humans)}).",
         notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
-    )  # fmt: skip
+    )
 
 
 def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str]) -> list[Row]:
@@ -84,7 +121,14 @@ def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, st
                 for aspect, ratings in human.items():
                     x, y = ratings[[a, b]], scores[[a, b]]
                     found.append(
-                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "first": names[0],
-                         "second": names[1], "value": order_similarity(names, x, y)}
-                    )  # fmt: skip
+                        {
+                            "metric": name,
+                            "family": families[name],
+                            "aspect": aspect,
+                            "pairs": group,
+                            "first": names[0],
+                            "second": names[1],
+                            "value": order_similarity(names, x, y),
+                        }
+                    )
     return found

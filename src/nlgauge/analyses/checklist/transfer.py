@@ -16,6 +16,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table, grouped
@@ -39,12 +40,37 @@ def transfer(
     per: Per = "family",
     families: Families | None = None,
 ) -> Table:
-    """Mean correlation with people per family (or metric) and group of data sets: in-domain (ID), semantic shift,
-    domain shift.
+    """Compute how far a metric's agreement with human ratings carries over to other data sets.
 
-    `groups`: {"ID": ["news.csv"], "domain-shift": ["chat.csv"]}, {"news.csv": "ID", …}, {family: {data: group}}, or
-    rows with dataset, group and perhaps family. Without it Table 3 of the paper for its sets, else each data set by
-    itself.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    groups : mapping or sequence of mappings, optional
+        Groups of data sets: {'ID': ['news.csv'], 'domain-shift': ['chat.csv']}, {'news.csv': 'ID'}, {family:
+        {data set: group}}, or rows with dataset, group and, if needed, family. By default Table 3 of the paper
+        for its data sets, else each data set is its own group.
+    measure : str or Measure, default 'global/spearman'
+        Measure of agreement, such as `input/kendall` or `system/pearson`.
+    per : {'family', 'metric', 'data'}, default 'family'
+        What one row is about: a `family` of metrics, a `metric`, or every data set (`data`).
+    families : mapping, optional
+        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
+        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+
+    Returns
+    -------
+    Table
+        One row per family (or metric) and group of data sets: the mean over aspects, metrics and data sets,
+        and how many of each. NaN where a group has no such metric.
+
+    Notes
+    -----
+    The paper's groups are in-domain (ID), semantic shift and domain shift.
+
+    References
+    ----------
+    Nimah et al. (2023), section 3.1 and Table 3.
     """
     chosen = measures_of(measure)[0]
     datasets, metrics = choice.datasets, choice.metrics
@@ -79,19 +105,20 @@ def transfer(
     return Table(
         title=f"Transfer: {chosen} with people over {len(datasets)} data set{'s' if len(datasets) > 1 else ''}",
         rows=found,
-        layout=Layout(line, across, "value", best=lambda row: row["value"],
-                      extra={"spread": _spread} if len(order) > 1 else {}),
+        layout=Layout(
+            line, across, "value", best=lambda row: row["value"], extra={"spread": _spread} if len(order) > 1 else {}
+        ),
         facts={"datasets": names},
         definitions={
             str(chosen): chosen.definition,
             **({"spread": "largest difference between two groups"} if len(order) > 1 else {}),
         },
         method="Mean over aspects, then over the metrics of a family and the data sets of a group; more is "
-               f"better for every metric (turned where less is). {said}",
+        f"better for every metric (turned where less is). {said}",
         notes=notes,
         signature=f"nlgauge:{__version__}|measure:{chosen}"
         f"|people:{'kept' if choice.keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
-    )  # fmt: skip
+    )
 
 
 def data_rows(choice: Choice, measure: Measure, family: dict[str, str]) -> tuple[list[Row], list[str]]:
@@ -114,10 +141,15 @@ def data_rows(choice: Choice, measure: Measure, family: dict[str, str]) -> tuple
         for k, name in enumerate(panel.names):
             values[name].append(float(found.value[k, 0]))
     return [
-        {"data": data.name, "metric": name, "family": family[name], "value": known_mean(some),
-         "aspects": sum(not np.isnan(v) for v in some)}
+        {
+            "data": data.name,
+            "metric": name,
+            "family": family[name],
+            "value": known_mean(some),
+            "aspects": sum(not np.isnan(v) for v in some),
+        }
         for name, some in values.items()
-    ], refused  # fmt: skip
+    ], refused
 
 
 def plain_name(name: str) -> str:
@@ -138,7 +170,7 @@ def _groups(datasets: Sequence[Dataset], groups: Said | None) -> tuple[dict[tupl
     if table:
         return table, "Groups: Table 3 of nimah2023."
     alone = {(ANY, plain_name(d.name)): d.name for d in datasets}
-    return alone, "No groups given (--set groups=…): each data set by itself."
+    return alone, f"No groups given ({option('groups')}): each data set by itself."
 
 
 def _said(groups: Said, datasets: Sequence[Dataset]) -> dict[tuple[str, str], str]:
@@ -176,19 +208,26 @@ def _grouped(rows: list[Row], where: Mapping[tuple[str, str], str]) -> list[str]
 
 def _means(rows: list[Row], line: str, across: str) -> list[Row]:
     return [
-        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group,
-         "value": known_mean([r["value"] for r in mine]),
-         "metrics": len({r["metric"] for r in mine}), "datasets": len({r["data"] for r in mine})}
+        {
+            line: name,
+            **({} if line == "family" else {"family": mine[0]["family"]}),
+            across: group,
+            "value": known_mean([r["value"] for r in mine]),
+            "metrics": len({r["metric"] for r in mine}),
+            "datasets": len({r["data"] for r in mine}),
+        }
         for (name, group), mine in grouped(rows, line, across).items()
-    ]  # fmt: skip
+    ]
 
 
 def _holes(rows: list[Row], line: str, across: str, order: Sequence[str]) -> list[Row]:
     """What does not exist is shown as such."""
     return [
         {line: name, "family": mine[0]["family"], across: place, "value": float("nan"), "metrics": 0, "datasets": 0}
-        for name, mine in grouped(rows, line).items() for place in order if place not in {row[across] for row in mine}
-    ]  # fmt: skip
+        for name, mine in grouped(rows, line).items()
+        for place in order
+        if place not in {row[across] for row in mine}
+    ]
 
 
 def _order_of(rows: list[Row], across: str, wanted: Sequence[str]) -> list[str]:

@@ -38,11 +38,31 @@ class WinCounts:
 
 @analysis("wins", paper="nimah2023", takes="dataset", question="Which system beats which, by people and by a metric?")
 def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", merge: bool = False) -> Table:
-    """One row per side (people, then metrics) and ordered pair A-B: wins of A, ties, comparisons.
+    """Compute the win fractions of every ordered pair of systems, by human judgment and by metrics.
 
-    Direct comparisons (votes) where there are any, else every two ratings of one rater on one input. A-B and B-A are
-    kept apart where people saw an order; `merge` puts them together. Without `metrics` the one nearest to people stands
-    beside them.
+    Without `metrics`, the metric whose fractions are nearest to the human ones is shown.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect to look at; may be left out where there is only one.
+    source : {'auto', 'comparisons', 'ratings'}, default 'auto'
+        Direct `comparisons` of two outputs, or `ratings` (every two ratings that one annotator gave to outputs
+        of one input). `auto` takes comparisons where there are any.
+    merge : bool, default False
+        Put A–B and B–A together also where annotators saw the outputs in an order.
+
+    Returns
+    -------
+    Table
+        One row per side (human, then models and metrics) and ordered pair: share of comparisons that the first
+        system wins, share of ties, number of comparisons.
+
+    References
+    ----------
+    Nimah et al. (2023), section 5.4, Figure 7.
     """
     data = choice.data
     votes = _votes(data, aspect, source)
@@ -86,17 +106,22 @@ def _table(
         title=Title(data.name, f"win fractions on {named}" + (", by models only" if kind == "models" else "")),
         rows=[{"aspect": named, **row} for row in rows],
         layout=Layout(
-            ("side", "first"), "second", "value", line=": ".join,
+            ("side", "first"),
+            "second",
+            "value",
+            line=": ".join,
             extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: sum(r["n"] for r in mine)},
         ),
-        definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
-                             "what is missing to 1 are B's wins and ties"},
+        definitions={
+            "cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
+            "what is missing to 1 are B's wins and ties"
+        },
         heads={"first": "A"},
         method=found.words,
         answers=answers,
         notes=notes,
         signature=f"aspect:{named}|source:{kind}|order:{'kept' if found.ordered else 'merged'}",
-    )  # fmt: skip
+    )
 
 
 def distance(one: Wins, two: Wins) -> float:
@@ -190,7 +215,7 @@ def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: s
     only = [
         f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's "
         "ratings or choices on the same outputs are needed."
-    ]  # fmt: skip
+    ]
     return _table(data, found, aspect, [row for side in sides for row in _rows(side, found)], [], "models", only)
 
 
@@ -217,7 +242,7 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
             notes.append(
                 f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs "
                 f"({percent(same / both.height)}; ties count as a choice)."
-            )  # fmt: skip
+            )
     return notes
 
 
@@ -256,10 +281,17 @@ def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: boo
 def _rows(side: str, found: WinCounts) -> list[Row]:
     w = found.sides[side]
     return [
-        {"side": side, "first": a, "second": b, "value": float(w.fraction[i, j]),
-         "tied": float(w.tied[i, j]), "n": int(w.n[i, j])}
-        for i, a in enumerate(found.systems) for j, b in enumerate(found.systems)
-    ]  # fmt: skip
+        {
+            "side": side,
+            "first": a,
+            "second": b,
+            "value": float(w.fraction[i, j]),
+            "tied": float(w.tied[i, j]),
+            "n": int(w.n[i, j]),
+        }
+        for i, a in enumerate(found.systems)
+        for j, b in enumerate(found.systems)
+    ]
 
 
 def _share(rows: list[Row], name: str) -> float:

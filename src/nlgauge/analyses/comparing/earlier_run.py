@@ -17,6 +17,7 @@ from nlgauge.analyses.verdicts.verdict_rows import paired_verdicts, verdict_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing
+from nlgauge.options import call
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.agreement.verdict_changes import VALUES, change_of, eight_cells
 from nlgauge.stats.correlation.measure import Measure, group_values
@@ -39,10 +40,12 @@ class EarlierRun:
 
     @classmethod
     def of_results(cls, name: str, found: Mapping[str, Any]) -> EarlierRun:
+        """Return the earlier run that a results.json holds."""
         return cls(name, found["verdicts"], found["one_system"], found["per_input"])
 
     @classmethod
     def of_data(cls, choice: Choice) -> EarlierRun:
+        """Return the earlier run from its data."""
         panels = {aspect: choice.panel(aspect) for aspect in choice.wanted}
         rows = {aspect: verdict_rows(panel) for aspect, panel in panels.items()}
         return cls(choice.data.name, {a: r for a, r in rows.items() if r is not None}, panels=panels)
@@ -134,8 +137,8 @@ class EarlierRun:
             return _row(Figure(math.nan, reason=f"{self.name} has no values of '{metric}' on '{panel.aspect}'"))
         if self.per_input["measure"] != measure:
             why = (
-                f"{self.name} keeps the values per input of {self.per_input['measure']} only: use that, `nlgauge run "
-                f"--gate {measure}` for the earlier run, or the earlier data in its place"
+                f"{self.name} keeps the values per input of {self.per_input['measure']} only: use that, "
+                f"{call('run FILE', gate=measure)} for the earlier run, or the earlier data in its place"
             )
             return _row(Figure(math.nan, reason=why))
         then = dict(zip(map(str, self.per_input["inputs"]), values, strict=True))
@@ -166,6 +169,13 @@ def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) ->
         low, high = math.nan, math.nan
         reason = f"{lost} rows lost their value since then and {gained} gained one: the others do not stand for all"
     return {
-        "value": change.value, "low": low, "high": high, "n": change.n, "lost": lost, "gained": gained,
-        "relabelled": relabelled, "unit": "rows", "reason": reason or None,
-    }  # fmt: skip
+        "value": change.value,
+        "low": low,
+        "high": high,
+        "n": change.n,
+        "lost": lost,
+        "gained": gained,
+        "relabelled": relabelled,
+        "unit": "rows",
+        "reason": reason or None,
+    }

@@ -9,16 +9,18 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses.parts import Halves, Outputs, difference_words, single
+from nlgauge.analyses.parts import halves_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import dealt_test
 from nlgauge.stats.tests.part_tests import part_tests
+from nlgauge.stats.tests.split_panels import Outputs, difference_words, single
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
@@ -39,17 +41,42 @@ def independent(
     outputs: Outputs = "clustered",
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, p and a
-    permutation check.
+    """Test whether a metric agrees better with human ratings on one part of the data than on another.
 
-    For metrics on the *same* outputs use `significance`. The check standardises (or ranks) each part by itself, deals
-    the outputs out anew and asks how often the parts differ as much.
+    For two metrics on the same outputs use `compare`.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    draws : int, default 500
+        Draws of the permutation check.
+    level : float, default 0.05
+        Significance level.
+    outputs : {'clustered', 'independent'}, default 'clustered'
+        Whether systems and inputs are taken as clusters (`clustered`) or all outputs as `independent`, as
+        Novikova et al. (2017) take them.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, their
+        difference, p, p of the permutation check, and p after Holm's correction.
+
+    Notes
+    -----
+    The permutation check standardizes (or ranks) each part by itself, assigns the outputs to the parts at random,
+    and counts how often they differ as much.
     """
     data, seed = choice.data, choice.seed
     chosen = single(measure, "independent")
     column = next(iter(choice.columns), "")
     if not column:
-        raise NlgaugeError("independent: name the column that splits the data (by=…, or --by on the command line).")
+        raise NlgaugeError(f"independent: name the column that splits the data ({option('by')}).")
     parts = replace(choice, by=[column]).parts
     if len(parts) < 2:
         raise NeedsMissing(
@@ -65,22 +92,35 @@ def independent(
     return Table(
         title=Title(data.name, f"{chosen} on parts of the data, by {column}"),
         rows=rows,
-        shown=["metric", "aspect", "first", "second", "value_first", "value_second", "n_first", "n_second",
-               "difference", "p", "p_check", "p_corrected", "significant"],
+        shown=[
+            "metric",
+            "aspect",
+            "first",
+            "second",
+            "value_first",
+            "value_second",
+            "n_first",
+            "n_second",
+            "difference",
+            "p",
+            "p_check",
+            "p_corrected",
+            "significant",
+        ],
         definitions={str(chosen): chosen.definition},
         method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out anew after "
         f"standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} "
         "tests.",
         notes=turned_words(data.lower & {r["metric"] for r in rows}),
         signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
-    )  # fmt: skip
+    )
 
 
 def _pair(
     a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, outputs: Outputs, seed: int
 ) -> list[Row]:
     rows: list[Row] = []
-    halves = Halves.of(a, b)
+    halves = halves_of(a, b)
     shared = outputs == "clustered" and halves.clustered
     tests = part_tests(*halves, measure, absolute=False) if shared else None
     for metric, x, y in zip(a.names, a.oriented(), b.oriented(), strict=True):
@@ -92,10 +132,21 @@ def _pair(
         # One seed for all: a row does not depend on what else was asked for, nor on the order.
         check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(
-            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "first": parts[0], "second": parts[1],
-             "value_first": r1,
-             "value_second": r2, "n_first": n1, "n_second": n2, "difference": r1 - r2, "p": p, "p_check": check}
-        )  # fmt: skip
+            {
+                "metric": metric,
+                "aspect": a.aspect,
+                "measure": str(measure),
+                "first": parts[0],
+                "second": parts[1],
+                "value_first": r1,
+                "value_second": r2,
+                "n_first": n1,
+                "n_second": n2,
+                "difference": r1 - r2,
+                "p": p,
+                "p_check": check,
+            }
+        )
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import turned_words
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlate import short
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -45,9 +45,29 @@ Profile = Literal["wmt24", "wmt25"]
 
 @analysis("shared-task", takes="datasets", question="How would a shared task order the metrics?")
 def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) -> Table:
-    """One row a metric, data set and measure of the task, and the mean of those that a metric has in all data sets.
+    """Rank metrics as a shared task does: its measures on every data set, and their mean.
 
-    Each data set is a language pair. `profile` names the task.
+    Each data set is a language pair.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    profile : {'wmt24', 'wmt25'}, default 'wmt24'
+        The shared task.
+    seed : int, default 0
+        Seed of the measures that draw at random (system/spa draws 1,000 sign flips).
+
+    Returns
+    -------
+    Table
+        One row per metric, data set and measure of the task, and one with the mean for each metric that has
+        all of them.
+
+    Notes
+    -----
+    The WMT24 metrics task takes soft pairwise accuracy (system/spa) and pairwise accuracy with tie calibration
+    (input/acc-eq-calibrated), each with the same weight. This is a ranking without a test; `compare` tests.
     """
     task = TASKS[profile]
     measures = [Measure.parse(name) for name in task.measures]
@@ -65,9 +85,16 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
             for j, measure in enumerate(measures):
                 e = found.at(k, j)
                 rows.append(
-                    {"metric": metric, "data": data.name, "aspect": panel.aspect, "measure": str(measure),
-                     "value": e.value, "n": e.n, "reason": e.reason}
-                )  # fmt: skip
+                    {
+                        "metric": metric,
+                        "data": data.name,
+                        "aspect": panel.aspect,
+                        "measure": str(measure),
+                        "value": e.value,
+                        "n": e.n,
+                        "reason": e.reason,
+                    }
+                )
     if not any(math.isfinite(row["value"]) for row in rows):
         raise NeedsMissing(
             (rows[0]["reason"] if rows else "no metric scores") + ".", data=choice.data.name, code="undefined"
@@ -85,7 +112,7 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
             heads={("all", MEAN): MEAN, **_heads(rows, measures)},
         ),
         method=f"{task.title}: {task.rule}. Only metrics that have all of them have a mean; it is no test of their "
-        "order (`nlgauge compare` is). SPA draws 1,000 sign flips, so its third digit depends on the seed.",
+        "order (`nlgauge analyze compare` is). SPA draws 1,000 sign flips, so its third digit depends on the seed.",
         definitions={short(m): m.definition for m in measures},
         notes=turned_words(lower),
         signature=f"profile:{profile}|aspects:{','.join(dict.fromkeys(aspects))}|seed:{seed}",
@@ -108,8 +135,14 @@ def _means(rows: list[Row], count: int, aspects: list[str]) -> list[Row]:
         known = [row["value"] for row in mine if math.isfinite(row["value"])]
         whole = len(known) == count
         means.append(
-            {"metric": metric, "data": "all", "aspect": ", ".join(dict.fromkeys(aspects)), "measure": MEAN,
-             "value": sum(known) / count if whole else math.nan, "n": sum(row["n"] for row in mine),
-             "reason": None if whole else f"{len(known)} of {count} values are there"}
-        )  # fmt: skip
+            {
+                "metric": metric,
+                "data": "all",
+                "aspect": ", ".join(dict.fromkeys(aspects)),
+                "measure": MEAN,
+                "value": sum(known) / count if whole else math.nan,
+                "n": sum(row["n"] for row in mine),
+                "reason": None if whole else f"{len(known)} of {count} values are there",
+            }
+        )
     return means

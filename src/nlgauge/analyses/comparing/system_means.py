@@ -23,7 +23,7 @@ from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
-WIDEST = 12
+MAX_COLUMNS = 12  # parts and systems next to each other; with more the table is a list
 
 
 @analysis(
@@ -36,11 +36,34 @@ WIDEST = 12
 def system_means(
     choice: Choice, *, test: MeanTest = "t", draws: int = 1000, level: float = 0.05, progress: Progress | None = None
 ) -> Table:
-    """One row per part, quantity (metric or aspect) and system: mean, standard deviation, and whether it differs from
-    the best.
+    """Compare system means, by human ratings and by each metric.
 
-    With two systems that is the one comparison there is, and both carry the star. With more, each system is tested
-    against the best one of the quantity, Holm's correction over those tests. Less is better for the metrics in `lower`.
+    With two systems there is one comparison, and both carry the star. With more, each system is tested against the
+    best one of the quantity.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    test : {'t', 'student', 'mann-whitney', 'paired-t', 'wilcoxon', 'permutation'}, default 't'
+        Test of two systems: `t` (Welch), `student`, `mann-whitney`, or a test that pairs the outputs of each
+        input (`paired-t`, `wilcoxon`, `permutation`).
+    draws : int, default 1000
+        Draws of the permutation test.
+    level : float, default 0.05
+        Significance level.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per part, quantity (aspect or metric) and system: mean, standard deviation, n, whether it is
+        the best, and p that it differs from the best one (Holm's correction over the systems of a quantity).
+
+    References
+    ----------
+    Novikova et al. (2017), Tables 2 and 8.
     """
     data, seed = choice.data, choice.seed
     parts = choice.parts
@@ -63,7 +86,7 @@ def system_means(
         title=Title(data.name, "means of the systems" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout("quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q)
-        if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= WIDEST
+        if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= MAX_COLUMNS
         else None,
         heads={c: c for c in columns} | {"value": "mean", "sd": "SD"},
         cells={"value": lambda row: f"{starred(row['value'], row['p'], level)} ({number(row['sd'], 2)})"},
@@ -96,11 +119,17 @@ def _rows(panel: Panel, values: Array, lower: bool, against: Callable[[Array, Ar
     if len(there) == 2:
         p[best] = p[1 - best]
     return [
-        {"system": system, "value": means[k], "sd": float(np.nanstd(v, ddof=1)) if n > 1 else math.nan, "n": n,
-         "best": k == best, "p": p[k]}
+        {
+            "system": system,
+            "value": means[k],
+            "sd": float(np.nanstd(v, ddof=1)) if n > 1 else math.nan,
+            "n": n,
+            "best": k == best,
+            "p": p[k],
+        }
         for k, (system, v) in enumerate(there)
         for n in [int(np.isfinite(v).sum())]
-    ]  # fmt: skip
+    ]
 
 
 def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int) -> str:

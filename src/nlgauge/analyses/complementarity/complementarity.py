@@ -17,7 +17,7 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
-MATRIX = 10  # up to so many rankings the matrix itself is printed
+MAX_MATRIX = 10  # up to so many rankings the matrix itself is printed
 
 
 @analysis(
@@ -27,10 +27,31 @@ MATRIX = 10  # up to so many rankings the matrix itself is printed
     question="Do metrics rank the systems differently from people, and from each other?",
 )
 def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
-    """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and
-    the farthest of all, and the distances to each (Eq. 3), the matrix of Fig. 2, as `facts["distance"]`.
+    """Compute how differently metrics and human aspects rank the systems of each input.
 
-    0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    distance : {'tau-b', 'inversions', 'decided'}, default 'tau-b'
+        What a tie costs: `tau-b`; `inversions`, where ties cost nothing (Eq. 3 as worded); or `decided`, which
+        leaves out tied pairs.
+
+    Returns
+    -------
+    Table
+        One row per aspect (marked H:) and metric: mean distance to the aspects and to the other metrics (Eq.
+        4), nearest and farthest one. `facts["distance"]` holds all distances (Eq. 3), the matrix of Figure 2.
+
+    Notes
+    -----
+    The normalized Kendall distance (1 − tau) / 2, mean over inputs: 0 for the same order of systems on every
+    input, 0.5 for unrelated orders, 1 for the opposite order.
+
+    References
+    ----------
+    Colombo et al. (2023), The Glass Ceiling of Automatic Evaluation in Natural Language Generation, Eq. 3 and 4,
+    Figure 2.
     """
     data = choice.data
     sides = Sides.of(choice)
@@ -47,7 +68,7 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     apart = {
         one: dict(zip(sides.names, line.tolist(), strict=True)) for one, line in zip(sides.names, mean, strict=True)
     }
-    small = len(rows) <= MATRIX
+    small = len(rows) <= MAX_MATRIX
     to_each = {name: partial(_distance_text, apart, name) for name in sides.names}
     return Table(
         title=Title(data.name, f"distance between the rankings of {sides.panel.n_systems} systems ({distance})"),
@@ -74,15 +95,19 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
         others = np.arange(len(names)) != k
         away = np.where(others, mean[k], np.nan)
         row: Row = {
-            "metric": name, "kind": "human" if human[k] else "automatic",
-            "to_people": known_mean(mean[k][others & human]), "to_metrics": known_mean(mean[k][others & ~human]),
-        }  # fmt: skip
+            "metric": name,
+            "kind": "human" if human[k] else "automatic",
+            "to_people": known_mean(mean[k][others & human]),
+            "to_metrics": known_mean(mean[k][others & ~human]),
+        }
         known = np.isfinite(away).any()
         near, far = (int(np.nanargmin(away)), int(np.nanargmax(away))) if known else (k, k)
         row |= {
-            "nearest": names[near] if known else None, "nearest_at": float(away[near]),
-            "farthest": names[far] if known else None, "farthest_at": float(away[far]),
-        }  # fmt: skip
+            "nearest": names[near] if known else None,
+            "nearest_at": float(away[near]),
+            "farthest": names[far] if known else None,
+            "farthest_at": float(away[far]),
+        }
         # Of the partners that have a distance: one constant metric does not make the others look unfounded.
         counted = inputs[k][others][inputs[k][others] > 0]
         row["inputs"] = int(counted.min()) if len(counted) else 0

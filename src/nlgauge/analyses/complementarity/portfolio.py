@@ -40,11 +40,36 @@ def metric_portfolio(
     measure: Named | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect and size: the metric added, what the set reaches on inputs that had no part in choosing, the
-    gain.
+    """Choose the few metrics that together predict the human ratings best.
 
-    The last row of an aspect is all metrics together. `model="xgboost"` refits the sets with XGBoost on the same ranks;
-    the order of the metrics always comes from ridge regression, which is quick.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    most : int, default 8
+        Largest number of metrics in a portfolio.
+    model : {'xgboost', 'ridge'}, default 'ridge'
+        Model for the values shown: ridge regression, or XGBoost on the same ranks (extra `boost`). The order
+        of the metrics always comes from ridge regression, which is quick.
+    count : int, default 5
+        Number of folds.
+    measure : str or Measure, optional
+        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
+        system).
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per aspect and number of metrics: the metric added, what the portfolio reaches on inputs that
+        had no part in choosing it, and the gain. The last row of an aspect is all metrics together.
+
+    Notes
+    -----
+    Greedy forward selection with nested cross-validation over inputs. The stop rule takes the smallest portfolio
+    within one standard error of the best one in the inner folds. Intervals over folds correct the variance for
+    shared training data (Nadeau and Bengio 2003).
     """
     data, seed = choice.data, choice.seed
     if most < 1:
@@ -96,20 +121,43 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
     before = float("nan")
     for size, (k, reached) in enumerate(zip(path.chosen, found.curve, strict=True)):
         rows.append(
-            {"aspect": aspect, "size": size + 1, "added": names[k], "alone": float(alone[k]),
-             "apart": known_mean(apart[k][path.chosen[:size]]), "inner": float(path.value[size]),
-             "value": reached.value, "low": reached.low, "high": reached.high, "gain": reached.value - before,
-             "in_folds": sum(k in own for own in kept), "chosen": size < path.size, **folds_of(reached),
-             "measure": str(measure)}
-        )  # fmt: skip
+            {
+                "aspect": aspect,
+                "size": size + 1,
+                "added": names[k],
+                "alone": float(alone[k]),
+                "apart": known_mean(apart[k][path.chosen[:size]]),
+                "inner": float(path.value[size]),
+                "value": reached.value,
+                "low": reached.low,
+                "high": reached.high,
+                "gain": reached.value - before,
+                "in_folds": sum(k in own for own in kept),
+                "chosen": size < path.size,
+                **folds_of(reached),
+                "measure": str(measure),
+            }
+        )
         before = reached.value
     whole = found.whole
     rows.append(
-        {"aspect": aspect, "size": len(names), "added": "all metrics", "alone": float("nan"), "apart": float("nan"),
-         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"),
-         "in_folds": None,
-         "chosen": None, **folds_of(whole), "measure": str(measure)}
-    )  # fmt: skip
+        {
+            "aspect": aspect,
+            "size": len(names),
+            "added": "all metrics",
+            "alone": float("nan"),
+            "apart": float("nan"),
+            "inner": float("nan"),
+            "value": whole.value,
+            "low": whole.low,
+            "high": whole.high,
+            "gain": float("nan"),
+            "in_folds": None,
+            "chosen": None,
+            **folds_of(whole),
+            "measure": str(measure),
+        }
+    )
     return rows
 
 

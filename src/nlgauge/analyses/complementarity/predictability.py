@@ -31,7 +31,7 @@ from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
 ModelName = Literal["xgboost", "ridge"]
-SETS = {
+FEATURE_SETS = {
     "best metric": "the one metric that is best on the other folds",
     "automatic": "all metrics",
     "human": "people's other aspects",
@@ -61,11 +61,37 @@ def predictability(
     measure: Named | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect and feature set: the measure on held-out folds, its mean, interval, and the value of each
-    fold.
+    """Compute how well all metrics together predict the human ratings on held-out folds.
 
-    `split="outputs"` are the paper's plain folds, `count` is their number. Needs the extra `boost` unless
-    model="ridge".
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    model : {'xgboost', 'ridge'}, default 'xgboost'
+        Model: XGBoost (extra `boost`), or ridge regression on ranks.
+    split : {'inputs', 'outputs'}, default 'inputs'
+        Folds of whole `inputs`, or of single `outputs` (the plain folds of the paper).
+    count : int, default 5
+        Number of folds.
+    measure : str or Measure, optional
+        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
+        system).
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per aspect and set of features (best single metric, all metrics, the other human aspects,
+        both): mean over folds with its interval, and the value of each fold.
+
+    Notes
+    -----
+    Intervals over folds correct the variance for shared training data (Nadeau and Bengio 2003).
+
+    References
+    ----------
+    Colombo et al. (2023), Figure 3.
     """
     data, seed = choice.data, choice.seed
     sides = Sides.of(choice)
@@ -93,7 +119,7 @@ def predictability(
         rows=rows,
         layout=Layout("aspect", "predictors", "value", extra={"intervals (95 %)": _intervals}),
         heads={"predictors": "predicted from"},
-        definitions={name: SETS[name] for name in dict.fromkeys(row["predictors"] for row in rows)}
+        definitions={name: FEATURE_SETS[name] for name in dict.fromkeys(row["predictors"] for row in rows)}
         | {str(chosen): chosen.definition},
         method=f"{words}; {fold_columns(rows[0])} folds, {SPLITS[split]}; the measure in each fold, mean over "
         f"folds. {INTERVAL}",
@@ -137,12 +163,17 @@ def held_out_value(
 def numbers(value: Reached, measure: Measure, target: Array) -> Row:
     """The columns that every table of held-out values has."""
     return {
-        "measure": str(measure), "value": value.value, "low": value.low, "high": value.high,
-        **folds_of(value), "n": int(np.isfinite(target).sum()),
-    }  # fmt: skip
+        "measure": str(measure),
+        "value": value.value,
+        "low": value.low,
+        "high": value.high,
+        **folds_of(value),
+        "n": int(np.isfinite(target).sum()),
+    }
 
 
 def folds_of(value: Reached) -> Row:
+    """Return a column per fold with the value of the measure on it."""
     return {f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}
 
 

@@ -42,10 +42,40 @@ def progress_over_years(
     measure: Named | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect and year: what all metrics released so far reach together on held-out folds.
+    """Compute how well all metrics released up to each year together predict the human ratings.
 
-    Variants of a family are averaged (as standard scores). `years` names families and years of your own metrics: a
-    mapping, or a CSV with pattern, family and year.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    years : path, mapping or sequence of mappings, optional
+        Families and years of your own metrics: name -> year or (family, year), or a CSV file with the columns
+        pattern, family and year.
+    model : {'xgboost', 'ridge'}, default 'xgboost'
+        Model: XGBoost (extra `boost`), or ridge regression on ranks.
+    split : {'inputs', 'outputs'}, default 'inputs'
+        Folds of whole `inputs`, or of single `outputs` (the plain folds of the paper).
+    count : int, default 5
+        Number of folds.
+    measure : str or Measure, optional
+        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
+        system).
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per aspect and year: number of families, mean over folds with its interval, and the value of
+        each fold.
+
+    Notes
+    -----
+    Variants of a family are averaged as standard scores. Metrics without a known year are left out and named.
+
+    References
+    ----------
+    Colombo et al. (2023), Figure 1.
     """
     data, seed = choice.data, choice.seed
     sides = Sides.of(choice)

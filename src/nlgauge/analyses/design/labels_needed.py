@@ -11,11 +11,12 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
 from nlgauge.analyses.estimates._partly_labelled import CLUSTERS, rows_of
-from nlgauge.analyses.verdicts._labelled import judge_pass, labelled, people_pass
-from nlgauge.analyses.verdicts.verdicts import ALSO
+from nlgauge.analyses.verdicts._labelled import judge_verdicts, people_pass
+from nlgauge.analyses.verdicts.verdicts import SYNONYMS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
+from nlgauge.options import call
 from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of, figures_of
 from nlgauge.stats.design.label_sampling import ClusterSampler
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
@@ -24,7 +25,7 @@ from nlgauge.types import Array, Ints, Mask
 
 Aim = Literal["estimate", "gate", "compare"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
-LEAST = 20  # labels to learn from
+MIN_LABELS = 20  # labels to learn from
 MOST_ROWS = 2000  # outputs of a simulated file
 ALONE = "people"  # labels without a judge, in the column `metric`
 WHAT = {
@@ -50,33 +51,64 @@ def labels_needed(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """The curve of an interval's width, or of the chance of a decision, against the number of labels.
+    """Estimate how many labels an estimate, a gate or a comparison of two systems needs.
 
-    Studies are simulated by drawing labelled rows with replacement, each with its judge's score. Rows of one cluster
-    (conversation, document, or input with outputs of several systems) are as similar as in the data, and their
-    intervals are those that `estimate` and `verdicts` give. `width` is on the scale of the estimate (a tenth of its
-    range by default), `gate` names a figure of `verdicts` and the value that it must pass, `systems` two systems (by
-    default the two that people rate highest).
+    At least 20 labels must be there to learn from.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    goal : {'estimate', 'gate', 'compare'}, default 'estimate'
+        What the labels are for: the interval of a mean (`estimate`), a decision on a limit (`gate`), or the
+        order of two systems (`compare`).
+    width : float, optional
+        For goal=estimate: width of the interval to reach, on the scale of the estimate; a tenth of its range
+        by default.
+    gate : str, default 'kappa=.6'
+        For goal=gate: a figure of `verdicts` and the value that it must pass.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    judge_pass_from : float, optional
+        Lowest score of a judge that counts as pass; required where it gave more than two values.
+    systems : sequence of str, optional
+        For goal=compare: two systems; by default the two with the highest human ratings.
+    power : float, default 0.8
+        For goal=gate and goal=compare: share of studies that should come to a decision.
+    sizes : sequence of int, optional
+        Numbers of labels to simulate, 4 or more; by default from 20 up to the first that is enough.
+    trials : int, default 100
+        Simulated studies for each number of labels.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per judge and number of labels: mean width of the interval, or share of studies with a
+        decision, and its standard error. The sentences above the table say how many labels are enough.
+
+    Notes
+    -----
+    A study draws labeled outputs with replacement, each with its judge's score. Outputs of one cluster
+    (conversation, document, or input with outputs of several systems) are as similar as in the data; intervals are
+    those of `estimate` and `verdicts`.
     """
-    if not 0 < power < 1 or trials < 2:
-        raise NlgaugeError(f"power lies between 0 and 1 and trials are 2 or more; found {power:g}, {trials}.")
+    steps = sorted({int(s) for s in sizes}) if sizes else list(SIZES)
+    _check_options(power, trials, steps)
     n_known = int(np.isfinite(panel.human).sum())
-    if n_known < LEAST:
+    if n_known < MIN_LABELS:
         raise NeedsMissing(
-            f"{n_known} labels are too few to plan from; label {LEAST} first: `nlgauge label FILE --budget {LEAST}`.",
+            f"{n_known} labels are too few to plan from; label {MIN_LABELS} first: "
+            f"{call('label FILE', budget=MIN_LABELS)}.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_labels",
         )
-    target, file = power, _file(panel)
-    if goal == "estimate":
-        spread = np.ptp(file.scaled(panel.human[np.isfinite(panel.human)]))
-        target = width if width is not None else float(spread) / 10
-        if target <= 0:
-            raise NlgaugeError(f"width must be above 0; found {target:g}.")
-    steps = sorted({int(s) for s in sizes}) if sizes else list(SIZES)
-    if steps[0] < 4:
-        raise NlgaugeError(f"sizes start at 4 labels; found {steps[0]}.")
+    file = _file(panel)
+    target = _target_width(panel, file, width) if goal == "estimate" else power
     rows: list[Row] = []
     if goal == "gate":
         studies = list(_gates(panel, file, gate, people_pass_from, judge_pass_from))
@@ -84,15 +116,13 @@ def labels_needed(
         studies = list(_widths(panel, file) if goal == "estimate" else _comparisons(panel, file, systems))
     for name, study in counted(studies, progress):
         found = _curve(study, steps, trials, seed, target, goal == "estimate", sizes is not None)
+        shared = {"metric": name, "aspect": panel.aspect, "measure": gate.partition("=")[0] if goal == "gate" else goal}
         rows += [
-            {"metric": name, "aspect": panel.aspect, "measure": gate.partition("=")[0] if goal == "gate" else goal,
-             "labels": size, "clusters": clusters, "value": value, "se": se, "target": target, "n": n_known}
+            {**shared, "labels": size, "clusters": clusters, "value": value, "se": se, "target": target, "n": n_known}
             for size, clusters, value, se in found
-        ]  # fmt: skip
+        ]
     answers = [_answer(rows, name, target, goal, file) for name, _ in studies]
     clustered = any(row["clusters"] is not None for row in rows)
-    together = f", in which the outputs of one {file.column or 'input'} count together" if clustered else ""
-    drawn = f"whole {file.noun} labeled, as in these data" if clustered and file.whole else "labels drawn at random"
     what = {"estimate": f"an interval of width {number(target)}", "gate": f"a decision on {gate}"}
     return Table(
         title=Title(panel.name, f"labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}"),
@@ -100,15 +130,40 @@ def labels_needed(
         shown=["metric", "labels", *(["clusters"] if clustered else []), "value", "se"],
         heads={"metric": "judge", "clusters": file.noun, "value": "width" if goal == "estimate" else "decided"},
         definitions={"value": WHAT[goal]},
-        method=f"{trials} simulated studies a size from {n_known} labelled outputs, drawn with replacement; {drawn}; "
-        f"95 % intervals{together}, seed {seed}.",
+        method=f"{trials} simulated studies a size from {n_known} labelled outputs, drawn with replacement; "
+        f"{_design_text(file, clustered)}, seed {seed}.",
         answers=[*answers, *(_raters(panel, rows, target) if goal == "estimate" else [])],
         notes=[*(_sureness(n_known) if goal == "estimate" else []), *people_note(panel)],
         signature=signature(panel, goal=goal, trials=trials, seed=seed),
-    )  # fmt: skip
+    )
+
+
+def _check_options(power: float, trials: int, sizes: Sequence[int]) -> None:
+    """Raise an error for options outside their range."""
+    if not 0 < power < 1 or trials < 2:
+        raise NlgaugeError(f"power lies between 0 and 1 and trials are 2 or more; found {power:g}, {trials}.")
+    if sizes[0] < 4:
+        raise NlgaugeError(f"sizes start at 4 labels; found {sizes[0]}.")
+
+
+def _target_width(panel: Panel, file: _File, width: float | None) -> float:
+    """Return the width to reach: the one asked for, or a tenth of the range of the estimate."""
+    if width is None:
+        width = float(np.ptp(file.scaled(panel.human[np.isfinite(panel.human)]))) / 10
+    if width <= 0:
+        raise NlgaugeError(f"width must be above 0; found {width:g}.")
+    return width
+
+
+def _design_text(file: _File, clustered: bool) -> str:
+    """State how labels are drawn and which intervals they get."""
+    drawn = f"whole {file.noun} labeled, as in these data" if clustered and file.whole else "labels drawn at random"
+    together = f", in which the outputs of one {file.column or 'input'} count together" if clustered else ""
+    return f"{drawn}; 95 % intervals{together}"
 
 
 def _sureness(labels: int) -> list[str]:
+    """State how precisely these labels determine the number of labels for a width."""
     return [
         f"the spread of {labels:,} labels is known to about ± {196 / np.sqrt(2 * labels):.0f} % (were they normal), "
         "the number of labels for a width to twice that."
@@ -218,7 +273,7 @@ def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
     for name in (ALONE, *panel.names):
         score = None if name == ALONE else dict(zip(panel.names, panel.oriented(), strict=True))[name]
         both = known if score is None else known & np.isfinite(score)
-        if both.sum() < LEAST:
+        if both.sum() < MIN_LABELS:
             continue
         y, x = file.scaled(panel.human[both]), None if score is None else score[both]
         sampler = file.sampler(panel, np.nonzero(both)[1])
@@ -259,19 +314,15 @@ def _gates(
     panel: Panel, file: _File, gate: str, people_from: float | None, judge_from: float | None
 ) -> Iterator[tuple[str, Study]]:
     written, _, text = gate.partition("=")
-    measure = ALSO.get(written.strip(), written.strip())
+    measure = SYNONYMS.get(written.strip(), written.strip())
     try:
         value = float(text)
     except ValueError:
         raise NlgaugeError(f"gate '{gate}': write a figure and its value, such as kappa=.6.") from None
-    people, refused = people_pass(panel, people_from), []
-    for name in panel.names:
-        try:
-            mine = labelled(panel, name, people)
-            passed = judge_pass(mine, people, judge_from)[0]
-        except NeedsMissing as error:
-            refused += error.refusals
-            continue
+    judged, refused = judge_verdicts(panel, people_pass(panel, people_from), None, judge_from)
+    if refused and not judged:
+        raise NeedsMissing(refusals=refused[:1])
+    for mine, passed, _ in judged:
         counts = cell_counts(mine.passed, passed)
         known = figures_of(counts)
         if measure not in known:
@@ -298,9 +349,7 @@ def _gates(
                 decided.append(float(figure.low >= value or figure.high < value))  # as `nlgauge gate`
             return np.array(decided), None if clusters is None else int(clusters.max()) + 1
 
-        yield name, study
-    if refused and len(refused) == len(panel.names):
-        raise NeedsMissing(refusals=refused[:1])
+        yield mine.judge, study
 
 
 def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
@@ -317,10 +366,10 @@ def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> It
     first, second = panel.human[pair]
     both = np.isfinite(first) & np.isfinite(second)
     gaps = (first - second)[both]
-    if len(gaps) < LEAST // 2:
+    if len(gaps) < MIN_LABELS // 2:
         raise NeedsMissing(
-            f"{len(gaps)} inputs have labels of both systems; {LEAST // 2} are needed (`nlgauge label "
-            "--for ranking` draws the same inputs for all systems).",
+            f"{len(gaps)} inputs have labels of both systems; {MIN_LABELS // 2} are needed ("
+            f"{call('label FILE', goal='ranking')} draws the same inputs for all systems).",
             data=panel.name,
             code="too_few_labels",
         )
@@ -374,7 +423,7 @@ def _raters(panel: Panel, rows: Sequence[Row], target: float) -> list[str]:
         return []
     votes = cube.reshape(len(cube), -1)
     count = np.isfinite(votes).sum(axis=0)
-    if (count >= 2).sum() < LEAST:
+    if (count >= 2).sum() < MIN_LABELS:
         return []
     several = votes[:, count >= 2]
     within = float(np.nanmean(np.nanvar(several, axis=0, ddof=1)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named
-from nlgauge.analyses.comparing.significance import Test
+from nlgauge.analyses.comparing.compare_pairs import Test
 from nlgauge.analyses.design.stability import HEADS, stability
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
@@ -43,20 +43,66 @@ def measures_study(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per measure, the most trustworthy first: all that `stability` says, and
+    """Compare the measures of agreement by power, consistency, agreement with each other and robustness to scale.
 
-    agreement: tau-b between the ranking of the metrics by this measure and by each other one ("τ input/kendall" in the
-    rows), and their mean. Kept, shift: the metrics' scores and people's are cut to so many levels (`scales`), with
-    thresholds drawn as in Algorithm 1; tau-b between the rankings of the metrics before and after, and the mean change
-    of the correlations, away from zero (+) or towards it (−).
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
+        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
+    scales : int or sequence of int, default (3, 5, 10)
+        Numbers of levels to which scores and ratings are cut.
+    cut : {'both', 'metrics', 'people'}, default 'both'
+        What is cut: scores and ratings (`both`), `metrics` or `people` (the human ratings).
+    redraws : int, default 10
+        Draws of the cut points for each number of levels.
+    test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'permutation'
+        Test for discriminative power: `permutation`, `williams`, `bootstrap` or `auto`.
+    draws : int, optional
+        Permutations or bootstrap samples of each test; by default as many as the test needs.
+    trials : int, default 1000
+        Random halves of the inputs for ranking consistency.
+    profile : str, default 'nlgauge'
+        Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval.
+    ranked_by : str or Measure, optional
+        Measure that is in use; the advice then also speaks of it.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per measure, the most trustworthy first: all columns of `stability`; `agreement`, the mean
+        tau-b between the ranking of the metrics by this measure and by each other one; and for each number of
+        levels `kept` (tau-b between the rankings before and after the cut) and `shift` (mean change of the
+        correlations, away from zero + or towards it −).
+
+    Notes
+    -----
+    Cut points are drawn as in Algorithm 1 of the paper.
+
+    References
+    ----------
+    Gao et al. (2025), sections 4 and 5.
     """
     levels = [scales] if isinstance(scales, int) else list(scales)
     if any(level < 2 for level in levels) or redraws < 1:
         raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
     base = stability(
-        panel, measures=measures, test=test, draws=draws, trials=trials, profile=profile, ranked_by=ranked_by,
-        seed=seed, progress=progress
-    )  # fmt: skip
+        panel,
+        measures=measures,
+        test=test,
+        draws=draws,
+        trials=trials,
+        profile=profile,
+        ranked_by=ranked_by,
+        seed=seed,
+        progress=progress,
+    )
     chosen = [Measure.parse(row["measure"]) for row in base]
     values = _values(panel.oriented(), panel.human, chosen)
     relation = np.stack([rank_agreement(values, column) for column in values.T])
@@ -105,9 +151,15 @@ def _values(metrics: Array, human: Array, measures: Sequence[Measure]) -> Array:
 
 
 def _add_scales(
-    rows: list[Row], panel: Panel, measures: Sequence[Measure], before: Array, levels: Sequence[int], cut: Cut,
-    redraws: int, seed: int,
-) -> list[str]:  # fmt: skip
+    rows: list[Row],
+    panel: Panel,
+    measures: Sequence[Measure],
+    before: Array,
+    levels: Sequence[int],
+    cut: Cut,
+    redraws: int,
+    seed: int,
+) -> list[str]:
     """Kept and shift of each measure at each scale, into the rows; notes on what could not be computed."""
     lost = 0
     for level, own in zip(levels, np.random.SeedSequence(seed).spawn(len(levels)), strict=True):

@@ -11,6 +11,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, ROUND, STRATUM
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.stats.agreement.curves import cheapest, sweep
 from nlgauge.stats.design import label_sampling as sampling
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
@@ -22,22 +23,25 @@ How = Literal["random", "stratified", "disagreement", "optimal", "diverse"]
 # Chosen on SummEval, held against the other sets in docs/labels_saved.md; an estimate with LEAST_AIMED labels or more
 # goes on with 'optimal'.
 DEFAULT: dict[Goal, How] = {
-    "estimate": "stratified", "agreement": "optimal", "ranking": "optimal", "threshold": "optimal",
-}  # fmt: skip
+    "estimate": "stratified",
+    "agreement": "optimal",
+    "ranking": "optimal",
+    "threshold": "optimal",
+}
 LEAST_LEARNED = 30  # labels from which spreads are learned
 LEAST_AIMED = 60  # labels from which a draw for an estimate is aimed by them unasked
 HARDLY = 0.1  # share of labels saved below which aiming is said to hardly pay
-NEAR = 0.15  # ranks (0 to 1) from a cut at which interest falls to 1/e
+INTEREST_WIDTH = 0.15  # ranks (0 to 1) from a cut at which interest falls to 1/e
 TYPICAL = 0.4  # correlation with people at which a draw for agreement is best
 WORDS = 512  # columns into which words are counted
 WHAT = {
     "random": "every output with the same probability",
     "stratified": "from each system as many as its outputs (and their spread, where labels tell it) ask for, in equal "
-                  "steps along the judge's score",
+    "steps along the judge's score",
     "disagreement": "outputs on which the metrics disagree more often",
     "optimal": "outputs that tell most more often",
     "diverse": "in equal steps through outputs ordered by likeness",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Population:
 
     @property
     def learned(self) -> bool:
+        """Return whether there are enough labels to learn the judge's error from."""
         return int(np.isfinite(self.labels).sum()) >= LEAST_LEARNED
 
     def judge(self) -> Array:
@@ -93,7 +98,7 @@ def next_labels(
     found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng([seed, people.draw]))
     rows = [_row(people, int(free[at]), float(found.probability[at]), int(found.stratum[at])) for at in found.rows]
     if blind and not how:
-        said += " (no threshold is known: --cut names one, 30 labels of pass and fail show where it is)"
+        said += f" (no threshold is known: {option('cut')} names one, 30 labels of pass and fail show where it is)"
     saved = _saved(people, budget, design) if goal == "estimate" else None
     first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} have one already)"
     return Table(
@@ -106,9 +111,15 @@ def next_labels(
         "estimate weighs each by its inverse.",
         answers=[_saved_words(people, saved)] if saved else [],
         notes=people.notes,
-        facts={"goal": goal, "how": design, "outputs": len(people.keys), "free": len(free), "draw": people.draw,
-               **(dict(zip(("saved", "saved_low", "saved_high"), saved, strict=True)) if saved else {})},
-    )  # fmt: skip
+        facts={
+            "goal": goal,
+            "how": design,
+            "outputs": len(people.keys),
+            "free": len(free),
+            "draw": people.draw,
+            **(dict(zip(("saved", "saved_low", "saved_high"), saved, strict=True)) if saved else {}),
+        },
+    )
 
 
 def _saved(people: Population, budget: int, how: How) -> tuple[float, float, float] | None:
@@ -141,13 +152,21 @@ def population(data: Dataset, keep_people: bool = False) -> Population:
     samples = data.samples.filter(~pl.col("system").is_in(left)).sort(KEY)
     keys = samples.select(KEY)
     aspect = data.aspects[0] if data.aspects else ""
-    notes = [f"written by people, left out: {', '.join(left)} (--keep-people)"] if left else []
+    notes = [f"written by people, left out: {', '.join(left)} ({option('keep_people', True)})"] if left else []
     if len(data.aspects) > 1:
-        notes.append(f"earlier labels of '{aspect}' aim the draw; --aspect names another one")
+        notes.append(f"earlier labels of '{aspect}' aim the draw; {option('aspect')} names another one")
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by(KEY).agg(pl.col("value").mean())
     labels = keys.join(values, on=KEY, how="left", maintain_order="left")["value"].cast(pl.Float64).to_numpy()
-    known = keys.join(data.ratings.select(KEY).unique().with_columns(pl.lit(True).alias("__rated__")), on=KEY,
-                      how="left", maintain_order="left")["__rated__"].is_not_null().to_numpy()  # fmt: skip
+    known = (
+        keys.join(
+            data.ratings.select(KEY).unique().with_columns(pl.lit(True).alias("__rated__")),
+            on=KEY,
+            how="left",
+            maintain_order="left",
+        )["__rated__"]
+        .is_not_null()
+        .to_numpy()
+    )
     scores = keys.join(data.scores, on=KEY, how="left", maintain_order="left").select(data.metrics)
     table = scores.cast(pl.Float64).to_numpy().T if data.metrics else np.empty((0, keys.height))
     table = table * np.array([-1.0 if m in data.lower else 1.0 for m in data.metrics]).reshape(-1, 1)
@@ -173,9 +192,12 @@ def _codes(names: pl.Series) -> Ints:
 def _row(people: Population, at: int, probability: float, stratum: int) -> Row:
     system, name = people.keys.row(at)
     return {
-        "system": system, "input": name, PROBABILITY: probability, STRATUM: system if stratum >= 0 else None,
+        "system": system,
+        "input": name,
+        PROBABILITY: probability,
+        STRATUM: system if stratum >= 0 else None,
         ROUND: people.draw,
-    }  # fmt: skip
+    }
 
 
 def draw_rows(
@@ -191,16 +213,18 @@ def draw_rows(
         return sampling.proportional_draw(np.ones(len(free)), n, rng, order), f"{said} ({by})"
     judge = people.judge()
     if not len(people.scores) and how in ("disagreement", "optimal") and goal != "ranking":
-        raise NeedsMissing(f"--how {how} needs scores of a judge or metric; use random, stratified or diverse.")
+        raise NeedsMissing(
+            f"{option('how', how)} needs scores of a judge or metric; use random, stratified or diverse."
+        )
     if how == "disagreement":
         if len(people.scores) < 2:
-            raise NeedsMissing("--how disagreement needs two metrics or more; use stratified.")
+            raise NeedsMissing(f"{option('how', 'disagreement')} needs two metrics or more; use stratified.")
         size = sampling.with_floor(sampling.disagreement(people.scores))
         return sampling.proportional_draw(size[free], n, rng, judge[free]), said
     if how == "optimal" and goal == "threshold":
         at = np.searchsorted(np.sort(judge), _cut(people, judge, cut)) / len(judge)
         ranks = sampling.relative_ranks(judge[None])[0]
-        size = sampling.with_floor(np.exp(-np.abs(ranks - at) / NEAR))
+        size = sampling.with_floor(np.exp(-np.abs(ranks - at) / INTEREST_WIDTH))
         return sampling.proportional_draw(size[free], n, rng, judge[free]), f"{said}: near the cut"
     if how == "optimal" and goal == "agreement":
         return sampling.proportional_draw(
@@ -261,8 +285,9 @@ def _of_verdicts(people: Population, said: str) -> tuple[Array, str]:
     if len(people.scores) == 1 and np.nanmin(first) >= 0 and np.nanmax(first) <= 1 and len(np.unique(first)) > 2:
         return np.sqrt(np.clip(first * (1 - first), 0, None)), f"{said}: the judge's number taken as a probability"
     raise NeedsMissing(
-        f"--how optimal learns from {LEAST_LEARNED} labels or more how far the judge errs where; label a first draw "
-        "with --how stratified, and give it with --labels."
+        f"{option('how', 'optimal')} learns from {LEAST_LEARNED} labels or more how far the judge errs where; "
+        "label a first draw "
+        f"with {option('how', 'stratified')}, and give it with {option('labels')}."
     )
 
 
@@ -272,12 +297,13 @@ def _cut(people: Population, judge: Array, cut: float | None) -> float:
         best = _best_cut(people, judge)
         if best is None:
             raise NeedsMissing(
-                f"--for threshold --how optimal needs --cut, or {LEAST_LEARNED} labels of pass and fail from earlier "
-                "draws (--labels), which say where the threshold is; use --how stratified."
+                f"for a threshold, {option('how', 'optimal')} needs {option('cut')}, or {LEAST_LEARNED} labels "
+                "of pass and fail from earlier "
+                f"draws ({option('labels')}), which say where the threshold is; use {option('how', 'stratified')}."
             )
         return best
     if len(people.scores) != 1:
-        raise NlgaugeError("--cut is a value of one judge: name it with --metrics.")
+        raise NlgaugeError(f"{option('cut')} is a value of one judge: name it with {option('metrics')}.")
     place = int((people.scores[0] < cut).sum())
     return float(np.sort(judge)[min(place, len(judge) - 1)])
 
@@ -324,7 +350,7 @@ def _features(people: Population) -> tuple[Array, str]:
     if len(people.scores):
         return np.nan_to_num(sampling.relative_ranks(people.scores), nan=0.5).T, "by their scores"
     if not any(people.texts):
-        raise NeedsMissing("--how diverse needs scores or output texts; use random.")
+        raise NeedsMissing(f"{option('how', 'diverse')} needs scores or output texts; use random.")
     from zlib import crc32
 
     counts = np.zeros((len(people.texts), WORDS))

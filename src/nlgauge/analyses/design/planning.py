@@ -13,6 +13,7 @@ from nlgauge.analyses._common import Named, counted, measures_of, people_note, r
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.planning import Axis, MetricPair, Power, Raters, Strength, swap_test
 from nlgauge.stats.design.planning import power as simulated_power
@@ -26,7 +27,9 @@ LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer no test that swaps systems comes bel
 STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
-@analysis("plan", paper="gao2025", question="How many inputs, systems or raters tell two metrics apart?")
+@analysis(
+    "plan", paper="gao2025", question="How many inputs, systems or raters tell two metrics apart?", also=("chance",)
+)
 def plan(
     panel: Panel,
     *,
@@ -41,52 +44,99 @@ def plan(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Power at growing numbers of inputs, systems or raters, up to the first that reaches the target.
+    """Estimate the power to tell two metrics apart at growing sample sizes.
 
-    The panel holds the two metrics (`data.panel(aspect, metrics=[a, b])`). Power is the share of simulated studies in
-    which the better one wins significantly. The test swaps whole systems, which speaks of systems like these;
-    `how=both` asks about these very systems only and needs far less (and calls equally strong metrics different far too
-    often).
+    The panel holds the two metrics (`metrics=[a, b]`).
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measure : str or Measure, default 'input/kendall'
+        Measure of agreement, such as `input/kendall` or `system/pearson`.
+    axis : {'inputs', 'systems', 'raters'}, default 'inputs'
+        What grows: `inputs`, `systems` or `raters` (annotators).
+    power : float, default 0.8
+        Power to reach: the share of simulated studies in which the better metric wins significantly.
+    sizes : sequence of int, optional
+        Sample sizes to simulate; by default a series that ends at the first with enough power.
+    how : {'systems', 'inputs', 'both', 'cells'}, default 'systems'
+        What the permutation test swaps. `systems` speaks of systems like these; `both` asks about these very
+        systems only, needs far less, and calls equally strong metrics different far too often.
+    level : float, default 0.05
+        Significance level.
+    trials : int, default 100
+        Simulated studies for each sample size.
+    draws : int, default 199
+        Permutations of each test.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per sample size: power with its standard error, share of studies in which the other metric wins
+        significantly, and mean difference.
+
+    Notes
+    -----
+    Studies are simulated by Algorithm 1 of Gao et al. (2025), fitted to the two metrics and the ratings at hand.
     """
     chosen = measures_of(measure)[0]
     _check(panel, axis, power, how, level)
     pair = describe(panel, chosen, axis)
     steps = [int(s) for s in sizes] if sizes else _sizes(panel, axis, pair)
-    points: list[tuple[int, Power]] = []
     # The two metrics are simulated in the order of their content; the difference is that of the first named.
     sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
+    points: list[tuple[int, Power]] = []
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
     for size, own in counted(list(zip(steps, seeds, strict=True)), progress):
-        point = simulated_power(
+        study = simulated_power(
             pair.sized(axis, size), chosen, own, test=swap_test(how, draws), level=level, trials=trials
         )
-        point = replace(point, difference=sign * point.difference)
-        points.append((size, point))
-        if point.power >= power and sizes is None:
+        points.append((size, replace(study, difference=sign * study.difference)))
+        if study.power >= power and sizes is None:
             break
-    rows: list[Row] = [
-        {axis: size, "measure": str(chosen), "aspect": panel.aspect, "power": p.power, "se": p.se, "wrong": p.wrong,
-         "difference": p.difference, "undefined": p.undefined, "target": power, "now": size == _now(panel, axis)}
-        for size, p in points
-    ]  # fmt: skip
+    swapped = "systems and inputs" if how == "both" else how
     first, second = panel.names
     observed = evaluate(panel.oriented(), panel.human, [chosen]).value[:, 0]
     return Table(
         title=Title(panel.name, f"{axis} needed to tell {first} from {second} on {panel.aspect}, {chosen}"),
-        rows=rows,
+        rows=_rows(panel, points, chosen, axis, power),
         shown=[axis, "power", "se", "wrong", "difference"],
         definitions={
             str(chosen): chosen.definition,
             "power": "share of simulated studies in which the better metric wins significantly; wrong: in which "
-                     "the other does",
+            "the other does",
         },
         method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies a size, permutation test swapping "
-        f"{'systems and inputs' if how == 'both' else how}, {draws} draws, two-sided at {level:g}, seed {seed}; all "
-        f"else as in the data ({_size_words(panel)}).",
+        f"{swapped}, {draws} draws, two-sided at {level:g}, seed {seed}; all else as in the data "
+        f"({panel.n_systems} systems × {panel.n_inputs} inputs).",
         answers=[answer(points, axis, power, first, second)],
         notes=[*_warnings(panel, pair, points, observed, axis), *people_note(panel)],
         signature=signature(panel, measure=chosen, axis=axis, power=power, trials=trials, draws=draws, seed=seed),
-    )  # fmt: skip
+    )
+
+
+def _rows(panel: Panel, points: list[tuple[int, Power]], measure: Measure, axis: Axis, target: float) -> list[Row]:
+    """Return a row per sample size."""
+    return [
+        {
+            axis: size,
+            "measure": str(measure),
+            "aspect": panel.aspect,
+            "power": p.power,
+            "se": p.se,
+            "wrong": p.wrong,
+            "difference": p.difference,
+            "undefined": p.undefined,
+            "target": target,
+            "now": size == _now(panel, axis),
+        }
+        for size, p in points
+    ]
 
 
 def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPair:
@@ -115,9 +165,13 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPai
     if axis == "raters":
         within_h, raise_by, raters = _without_noise(panel, one.sigma_h, within_h)
     params = replace(
-        SimulationParams(N=panel.n_systems, M=panel.n_inputs), sigma_m=1.0, within_m=ratio, sigma_h=one.sigma_h,
-        within_h=within_h, sigma_rho=_known(float(np.mean([one.sigma_rho, two.sigma_rho]))),
-    )  # fmt: skip
+        SimulationParams(N=panel.n_systems, M=panel.n_inputs),
+        sigma_m=1.0,
+        within_m=ratio,
+        sigma_h=one.sigma_h,
+        within_h=within_h,
+        sigma_rho=_known(float(np.mean([one.sigma_rho, two.sigma_rho]))),
+    )
     first, second = (Strength(_bound(f.rho_sys), _bound(f.mu_rho * raise_by)) for f in (one, two))
     if np.isnan([ratio, within_h, first.rho_sys, second.rho_sys, first.mu_rho, second.mu_rho]).any():
         raise flat
@@ -140,7 +194,9 @@ def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: st
 def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:
     if len(panel.metrics) != 2:
         found = f"; found {', '.join(panel.names)}" if panel.metrics else ""
-        raise NlgaugeError(f"{panel.name}: planning compares two metrics: name them with --metrics a,b{found}.")
+        raise NlgaugeError(
+            f"{panel.name}: planning compares two metrics: name them with {option('metrics', ['a', 'b'])}{found}."
+        )
     if not 0 < target < 1 or not 0 < level < 1:
         raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
     if panel.n_systems < 2 or panel.n_inputs < 2:
@@ -150,7 +206,8 @@ def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> No
     if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
         raise NeedsMissing(
             f"with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it "
-            f"needs {LEAST_SYSTEMS}), whatever the number of {axis}; plan --axis systems, or say --how both to speak "
+            f"needs {LEAST_SYSTEMS}), whatever the number of {axis}; plan {option('axis', 'systems')}, or say "
+            f"{option('how', 'both')} to speak "
             "of these systems only.",
             data=panel.name,
             code="too_few_systems",
@@ -224,12 +281,10 @@ def _warnings(
     text = f"Difference in the data {number(seen, sign=True)}, in the simulation {number(simulated, sign=True)}"
     if np.sign(seen) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(seen), 1e-9) <= 2:
         text += ": they disagree, so take the numbers as a rough guide"
-    worse = [f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials (--trials)."]
+    worse = [
+        f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials ({option('trials')})."
+    ]
     return [f"{text}. Shared error of the two metrics {number(pair.between, 2)}.", *worse]
-
-
-def _size_words(panel: Panel) -> str:
-    return f"{panel.n_systems} systems × {panel.n_inputs} inputs"
 
 
 def _without_inputs(v: Array) -> Array:

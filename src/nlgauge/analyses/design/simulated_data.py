@@ -8,6 +8,7 @@ import numpy as np
 
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.options import option
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel, simulate_panel
 from nlgauge.table import Table
 
@@ -22,7 +23,8 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
     """
     if len(panel.names) != 1:
         raise NlgaugeError(
-            f"simulate fits one metric: name it with --metrics. Metrics with scores: {', '.join(panel.names)}."
+            f"simulate fits one metric: name it with {option('metrics', choice=True)}. Metrics with scores: "
+            f"{', '.join(panel.names)}."
         )
     name = panel.names[0]
     try:
@@ -35,7 +37,7 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
         f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ "
         f"{found.sigma_rho:.2f}, σ_m {found.sigma_m:.3g}, σ_h {found.sigma_h:.3g}, {panel.n_systems} systems "
         f"× {panel.n_inputs} inputs"
-    )  # fmt: skip
+    )
     # One SD within systems for all of them: the number of systems may change.
     within_m, within_h = (float(np.nanmean(np.asarray(within))) for within in (found.within_m, found.within_h))
     sigma_rho = 0.0 if np.isnan(found.sigma_rho) else found.sigma_rho
@@ -54,7 +56,7 @@ def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table
     Examples
     --------
     >>> import nlgauge as ng
-    >>> table = ng.simulate(ng.SimulationParams(N=3, M=4), seed=1)
+    >>> table = simulated(SimulationParams(N=3, M=4), seed=1)
     >>> len(table), table.columns
     (12, ['system', 'input', 'quality', 'simulated_metric'])
     """
@@ -62,8 +64,13 @@ def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table
     x, z = simulate_panel(params, np.random.default_rng(np.random.SeedSequence(seed)))
     width = len(str(params.M))
     rows = [
-        {"system": f"system-{i + 1:02d}", "input": f"input-{j + 1:0{width}d}", "quality": float(z[i, j]),
-         "simulated_metric": float(x[i, j])}
-        for i in range(params.N) for j in range(params.M)
-    ]  # fmt: skip
+        {
+            "system": f"system-{i + 1:02d}",
+            "input": f"input-{j + 1:0{width}d}",
+            "quality": float(z[i, j]),
+            "simulated_metric": float(x[i, j]),
+        }
+        for i in range(params.N)
+        for j in range(params.M)
+    ]
     return Table("simulated", rows, kind="simulate")

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
-from nlgauge.analyses.comparing.significance import PairTest, Test, run_test
+from nlgauge.analyses._common import Named, defined_measures, people_note, signature
+from nlgauge.analyses.comparing.compare_pairs import PairTest, Test, run_test
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval, number, some
+from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.design.stability import (
     ENOUGH,
     LEAST_POWER,
     Advice,
+    RankingConsistency,
     advise,
     discriminative_power,
     over_metrics,
@@ -25,12 +27,23 @@ from nlgauge.stats.design.stability import (
     ranking_consistency,
 )
 from nlgauge.stats.resampling.jackknife import SYSTEMS
+from nlgauge.stats.tests.permutation import PairTests
 from nlgauge.table import Row, Table, Title
+from nlgauge.types import Array
 
 HEADS = {
     "dp": "DP", "dp_low": "DP low", "dp_high": "DP high", "rc": "RC", "rc_low": "RC low", "rc_high": "RC high",
     "rc_systems": "RC systems",
 }  # fmt: skip
+DEFINITIONS = {
+    "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval over metrics",
+    "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is better; "
+    "interval over metrics",
+    "RC systems": "the same on two halves of the systems",
+    "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on halves of the "
+    f"inputs and of the systems (with {SYSTEMS} or more); a measure stands out where it is better in DP and in RC than "
+    "every other one, by intervals over metrics, all together at 95 %",
+}
 
 
 @analysis("stability", trials="mean", paper="gao2025", question="Which measure can be trusted on these data?")
@@ -46,11 +59,49 @@ def stability(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per measure, the most trustworthy first. `ranked_by`: the measure in use, which the advice then speaks
-    of.
+    """Rank the measures of agreement by discriminative power and ranking consistency on these data.
 
-    Discriminative power (DP): mean p over all metric pairs, lower is better: how well the measure tells metrics apart.
-    Ranking consistency (RC): mean tau-b between the metric rankings on two halves of the inputs, higher is better.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
+        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
+    test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'permutation'
+        Test for discriminative power: `permutation`, `williams`, `bootstrap` or `auto`.
+    draws : int, optional
+        Permutations or bootstrap samples of each test; by default as many as the test needs.
+    trials : int, default 1000
+        Random halves of the inputs for ranking consistency.
+    profile : str, default 'nlgauge'
+        Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval.
+    ranked_by : str or Measure, optional
+        Measure that is in use; the advice then also speaks of it.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per measure, the most trustworthy first: DP and RC with intervals over metrics, and RC over
+        halves of the systems where there are enough.
+
+    Notes
+    -----
+    Discriminative power (DP) is the mean p over all pairs of metrics: lower means that the measure tells metrics
+    apart better. Ranking consistency (RC) is the mean tau-b between the rankings of the metrics on two halves of
+    the inputs: higher is better. Measures are sorted by the mean of the two ranks.
+
+    References
+    ----------
+    Gao et al. (2025), section 5.
+
+    Examples
+    --------
+    $ nlgauge analyze stability scores.csv --aspect coherence
     """
     if len(panel.metrics) < 3:
         raise NeedsMissing(
@@ -58,38 +109,27 @@ def stability(
             data=panel.name,
             code="too_few_metrics",
         )
-    chosen, notes = defined(panel, measures_of(measures))
-    if not chosen:
-        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
+    chosen, notes = defined_measures(panel, measures)
     stacked = panel.oriented()
     asked = PairTest(test, draws=draws, profile=profile, seed=seed)
     tests = run_test(stacked, panel.human, chosen, asked, progress=progress)
-    power, ends = discriminative_power(tests.p), over_metrics(tests.p, tests.pairs)
+    power = discriminative_power(tests.p)
     consistency = ranking_consistency(stacked, panel.human, chosen, trials=trials, seed=seed)
-    spread = consistency.interval()
+    halves = [consistency]
     systems, inputs = panel.human.shape
-    others = [consistency]
     if systems >= SYSTEMS:
-        others.append(ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed))
+        halves.append(ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed))
     drawn = p_value_curve(tests.p)
     curves = {str(m): [round(float(p), 6) for p in drawn[:, j] if np.isfinite(p)] for j, m in enumerate(chosen)}
-    rows: list[Row] = [
-        {"measure": str(m), "aspect": panel.aspect, "dp": float(power[j]), "dp_low": max(0.0, float(ends.low[j])),
-         "dp_high": min(1.0, float(ends.high[j])),
-         "rc": float(consistency.value[j]), "rc_low": float(spread.low[j]), "rc_high": float(spread.high[j]),
-         **({"rc_systems": float(others[1].value[j])} if others[1:] else {}),
-         "pairs": int(np.isfinite(tests.p[:, j]).sum())}
-        for j, m in enumerate(chosen)
-    ]  # fmt: skip
+    rows = _rows(panel, chosen, tests, power, halves)
     for row, place in zip(rows, places(power, consistency.value), strict=True):
         row["place"] = place
     order = sorted(range(len(rows)), key=lambda j: (rows[j]["place"], rows[j]["measure"]))
-    advice = advise(tests.p, tests.pairs, [c.by_pair for c in others], order)
+    advice = advise(tests.p, tests.pairs, [c.by_pair for c in halves], order)
     for j, row in enumerate(rows):
         row["steady"] = j in advice.steady
-    said = recommend(
-        rows, advice, PanelSize(systems, inputs, len(panel.metrics)), None if ranked_by is None else str(ranked_by)
-    )
+    in_use = None if ranked_by is None else str(ranked_by)
+    recommendation = recommend(rows, advice, PanelSize(systems, inputs, len(panel.metrics)), in_use)
     rows = [rows[j] for j in order]
     return Table(
         title=Title(panel.name, f"which measure to trust on {panel.aspect}"),
@@ -97,22 +137,36 @@ def stability(
         shown=["measure", *(column for column in HEADS if column in rows[0])],
         heads=HEADS,
         facts={"curves": curves, "steady": bool(advice.steady), "alike": [str(chosen[j]) for j in advice.alike]},
-        definitions={
-            "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval "
-            "over metrics",
-            "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is "
-            "better; interval over metrics",
-            **({"RC systems": "the same on two halves of the systems"} if others[1:] else {}),
-            "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on "
-            f"halves of the inputs and of the systems (with {SYSTEMS} or more); a measure stands out where it is "
-            "better in DP and in RC than every other one, by intervals over metrics, all together at 95 %",
-        },
+        definitions={name: text for name, text in DEFINITIONS.items() if name != "RC systems" or halves[1:]},
         method=f"{len(panel.metrics)} metrics, {len(tests.pairs)} pairs; DP: {tests.method}. RC: {consistency.method}. "
         "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
-        answers=[said],
+        answers=[recommendation],
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
     )
+
+
+def _rows(
+    panel: Panel, measures: Sequence[Measure], tests: PairTests, power: Array, halves: Sequence[RankingConsistency]
+) -> list[Row]:
+    """Return DP and RC of each measure; `halves` are those of the inputs, and of the systems where there are enough."""
+    consistency, ends = halves[0], over_metrics(tests.p, tests.pairs)
+    spread = consistency.interval()
+    return [
+        {
+            "measure": str(m),
+            "aspect": panel.aspect,
+            "dp": float(power[j]),
+            "dp_low": max(0.0, float(ends.low[j])),
+            "dp_high": min(1.0, float(ends.high[j])),
+            "rc": float(consistency.value[j]),
+            "rc_low": float(spread.low[j]),
+            "rc_high": float(spread.high[j]),
+            **({"rc_systems": float(halves[1].value[j])} if halves[1:] else {}),
+            "pairs": int(np.isfinite(tests.p[:, j]).sum()),
+        }
+        for j, m in enumerate(measures)
+    ]
 
 
 def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str | None = None) -> str:
@@ -172,9 +226,11 @@ class PanelSize:
 
     @property
     def where(self) -> str:
+        """State which data the advice is about: with few systems, these systems only."""
         return "On these data" if self.systems >= SYSTEMS or self.systems < 2 else f"On these {self.systems} systems"
 
     def of_systems(self, row: Row) -> str:
+        """State the ranking consistency between halves of the systems, where it was computed."""
         return f", {number(row['rc_systems'])} between halves of the systems" if "rc_systems" in row else ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,17 @@ import polars as pl
 from numpy.random import Generator, SeedSequence, default_rng
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.digests import digest
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.text.damage import EFFECTS, damage
+from nlgauge.text.thesaurus import same_meaning
 from nlgauge.types import Ints
 
-KEPT = ("source", "context", "references", "control")
-POOL = 1000  # words that may come in from elsewhere
-INSIDE = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name
+TASK_COLUMNS = ("source", "context", "references", "control")
+MAX_WORDS = 1000  # words that may come in from elsewhere
+INNER_WORD = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name
 # What may stand in a text from elsewhere: (kind, sample, rng) -> pool.
 Pool = Callable[[str, dict[str, Any], Generator], Sequence[str]]
 
@@ -46,7 +48,7 @@ def versions(
     the order of the rows nor what else is asked for changes a text."""
     rows, notes = _chosen(data, sample, keep_people, seed)
     pool, kinds, skipped = _pools(data, rows, kinds, seed)
-    there = [c for c in KEPT if c in rows.columns]
+    there = [c for c in TASK_COLUMNS if c in rows.columns]
     base = rows.select("system", "input", "output", *there)
     blocks, text = [base], {}
     samples = rows.to_dicts()
@@ -71,7 +73,7 @@ def kinds_of(names: Sequence[str] | None) -> list[str]:
 
 
 def _number(*parts: object) -> int:
-    return int.from_bytes(blake2b("\0".join(map(str, parts)).encode(), digest_size=16).digest())
+    return int.from_bytes(digest("\0".join(map(str, parts)), 16))
 
 
 def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[pl.DataFrame, list[str]]:
@@ -81,7 +83,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     rows, notes = data.samples, []
     if "output" not in rows.columns or not rows["output"].drop_nulls().len():
         raise NeedsMissing(
-            "robustness damages texts, and there are no outputs; name their column with --output.",
+            f"robustness damages texts, and there are no outputs; name their column with {option('output')}.",
             data=data.name,
             code="no_texts",
         )
@@ -96,7 +98,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
             f"robustness needs at least 2 outputs; found {full.height}.", data=data.name, code="too_few_outputs"
         )
     # Lots by the texts: not by names or places, which another file with the same outputs may have otherwise.
-    texts = [c for c in ("output", *KEPT) if c in full.columns]
+    texts = [c for c in ("output", *TASK_COLUMNS) if c in full.columns]
     lots = [
         str(_number(seed, *(sorted(v) if isinstance(v, list) else v for v in row))).zfill(39)
         for row in full.select(texts).iter_rows()
@@ -123,7 +125,7 @@ def _numbered(original: str, made: list[str]) -> list[int]:
 def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -> tuple[Pool, list[str], list[str]]:
     """What each kind may take from elsewhere; the kinds that can be done here, and a note on each of the others."""
     skipped: dict[str, str] = {}
-    source = next((c for c in KEPT[:2] if c in rows.columns and rows[c].drop_nulls().len()), None)
+    source = next((c for c in TASK_COLUMNS[:2] if c in rows.columns and rows[c].drop_nulls().len()), None)
     if source is None:
         skipped["copy"] = "the data have neither sources nor contexts"
     try:
@@ -131,9 +133,9 @@ def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -
     except NeedsMissing as error:
         skipped["synonym"] = error.refusals[0].values.get("needed", str(error))
         lines = {}
-    words = sorted({word for text in rows["output"] for word in INSIDE.findall(text)})
-    if len(words) > POOL:
-        words = sorted(default_rng(SeedSequence(seed)).choice(words, POOL, replace=False).tolist())
+    words = sorted({word for text in rows["output"] for word in INNER_WORD.findall(text)})
+    if len(words) > MAX_WORDS:
+        words = sorted(default_rng(SeedSequence(seed)).choice(words, MAX_WORDS, replace=False).tolist())
     others = _others(data)
 
     def pool(kind: str, sample: dict[str, Any], rng: Generator) -> Sequence[str]:
@@ -166,7 +168,6 @@ def _plain(text: str) -> list[str]:
 
 
 def _thesaurus(texts: Sequence[str]) -> dict[str, str]:
-    from nlgauge.text.thesaurus import same_meaning
-
+    """Return the words of the texts that have synonyms, each with them."""
     words = {word for text in texts for word in _plain(text)}
     return {word: " ".join([word, *found]) for word in words if (found := same_meaning(word))}

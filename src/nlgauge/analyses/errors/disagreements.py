@@ -22,15 +22,30 @@ ALL = "mean of all metrics"
 OVER, UNDER = "metric high, people low", "metric low, people high"
 
 
-@analysis(
-    "disagreements", paper="novikova2017", takes="dataset", question="Where do metric and people disagree most?"
-)  # fmt: skip
+@analysis("disagreements", paper="novikova2017", takes="dataset", question="Where do metric and people disagree most?")
 def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, width: int = 90) -> Table:
-    """The `top` outputs whose place by the metric lies furthest above their place by people, and as many furthest
-    below.
+    """List the outputs on which a metric and the human ratings disagree most.
 
-    Places are ranks from 0 to 1 over all outputs, best 1, ties shared. Without `metric` it is the mean place over all
-    metrics (those of `metrics`). Texts are cut at `width` signs; the rows keep them whole.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    metric : str, optional
+        Metric to look at; by default the mean rank over all metrics.
+    top : int, default 5
+        Outputs to list in each direction.
+    width : int, default 90
+        Characters at which texts are cut in the printed table; the rows keep them whole.
+
+    Returns
+    -------
+    Table
+        One row per output: human rating, rank by the metric and by human ratings (0 to 1 over all outputs, 1
+        is best, ties shared), their difference, and the texts.
+
+    References
+    ----------
+    Novikova et al. (2017), section 8.3, Table 5.
     """
     data, wanted = choice.data, choice.wanted
     chosen = choice.metrics if metric is None else [metric]
@@ -60,10 +75,12 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
         decimals=2,
         method="Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which "
         f"less is better are turned. The {top} largest differences each way; ties in order of the data.",
-        notes=[*([f"{unscored} rated outputs without a score are left out."] if unscored else []),
-               *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."])],
+        notes=[
+            *([f"{unscored} rated outputs without a score are left out."] if unscored else []),
+            *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."]),
+        ],
         signature=f"metric:{name}|top:{top}|aggregate:{choice.aggregate}",
-    )  # fmt: skip
+    )
 
 
 def ranks(values: Array) -> Array:
@@ -100,12 +117,19 @@ def _worst(
         for i, j in cells:
             text = texts.get((panel.systems[i], panel.inputs[j]), {})
             rows.append(
-                {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i],
-                 "input": panel.inputs[j],
-                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]),
-                 "people_place": float(people[i, j]),
-                 "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")}}
-            )  # fmt: skip
+                {
+                    "metric": name,
+                    "aspect": panel.aspect,
+                    "who": who,
+                    "system": panel.systems[i],
+                    "input": panel.inputs[j],
+                    "people": float(panel.human[i, j]),
+                    "metric_place": float(place[i, j]),
+                    "people_place": float(people[i, j]),
+                    "gap": float(gap[i, j]),
+                    **{c: text.get(c, "") for c in ("source", "output", "reference")},
+                }
+            )
     return rows
 
 

@@ -42,12 +42,10 @@ OPEN = "what the change does to this aspect cannot be said in general"
 MONOTONE = (
     "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
 )
-FEW = 30  # outputs below which a share says little
+MIN_OUTPUTS = 30  # outputs below which a share says little
 
 
-@analysis(
-    "robustness", paper="nimah2023", takes="dataset", question="Does the metric notice damage, and only damage?"
-)  # fmt: skip
+@analysis("robustness", paper="nimah2023", takes="dataset", question="Does the metric notice damage, and only damage?")
 def robustness(
     choice: Choice,
     *,
@@ -60,14 +58,49 @@ def robustness(
     draws: int = 1000,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per perturbation and metric, over pairs of an output and a changed version of it.
+    """Test whether a metric notices damage to a text, and ignores harmless changes.
 
-    `metrics` are specs of metrics that can be run (not columns of scores). `aspects` says what the metrics are meant to
-    measure, as "consistency": a negation must cost consistency, not fluency; without it a metric is taken by its own
-    `aspect` option, else as a measure of overall quality. `threshold` is the fall that counts as noticed and `margin`
-    the fall that counts as a false alarm, both as shares of the metric's SD over the unchanged outputs. `show` chooses
-    what stands in the printed table; the rows hold everything.
+    `metrics` names metrics that can be run, not columns of scores. `aspects` says what they are meant to measure,
+    as "consistency": a negation must cost consistency, but not fluency. Without it a metric is taken by its own
+    aspect, else as a measure of overall quality.
 
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    perturbations : str or sequence of str, optional
+        Kinds of changes, such as `drop`, `negation` or `synonym`; all that the data allow by default.
+    amounts : float or sequence of float, default (0.1, 0.3, 0.6)
+        Shares of the places in a text that are changed; above 0, at most 1.
+    sample : int, default 200
+        Largest number of outputs to change.
+    threshold : float, default 0.0
+        Fall of the score that counts as noticed, as a share of the metric's standard deviation over the
+        unchanged outputs.
+    margin : float, default 0.1
+        Fall of the score that counts as a false alarm, as a share of the same standard deviation.
+    show : {'falls', 'change', 'monotone'}, default 'falls'
+        What the printed table shows: share of pairs in which the score `falls`, mean `change`, or whether more
+        damage costs more (`monotone`). The rows hold all of them.
+    draws : int, default 1000
+        Bootstrap samples over inputs for the intervals.
+    progress : callable, optional
+        Called after each step with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Table
+        One row per perturbation and metric, over pairs of an output and a changed version of it: perturbation
+        sensitivity or false-alarm rate with its interval, mean change in standard deviations, monotonicity,
+        and number of pairs.
+
+    References
+    ----------
+    Nimah et al. (2023), limitations; Sai et al. (2021), Perturbation CheckLists for Evaluating NLG Evaluation
+    Metrics.
+
+    Examples
+    --------
     >>> import nlgauge as ng
     >>> table = robustness(ng.example(), metrics=["rouge-1"], perturbations=["drop", "upper"], sample=50)
     >>> [(row["perturbation"], row["should"], row["falls"] > 0.5) for row in table.rows]
@@ -81,9 +114,8 @@ def robustness(
         raise NlgaugeError(f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}.")
     chosen = _metrics(data, choice.metrics)
     expected = {str(m): _aspect(m, choice.aspects) for m in chosen}
-    made = versions(
-        data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=choice.keep_people, seed=seed
-    )
+    kinds, keep_people = kinds_of(_listed(perturbations)), choice.keep_people
+    made = versions(data, kinds, steps, sample=sample, keep_people=keep_people, seed=seed)
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
         raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
@@ -118,6 +150,7 @@ def robustness(
         headlines=scored.table.headlines,
         answers=_verdicts(rows),
         notes=[*_few(made), *made.notes, *notes],
+        facts=_unscored(rows),
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
         f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
     )
@@ -182,11 +215,16 @@ def _rows(
     way = -1.0 if metric.facts.lower else 1.0
     blocks = values[1:].reshape(len(made.kinds), len(made.amounts), -1)
     rows: list[Row] = [
-        {"perturbation": kind, "metric": str(metric), "aspect": aspect,
-         **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed), "should": should}
+        {
+            "perturbation": kind,
+            "metric": str(metric),
+            "aspect": aspect,
+            **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed),
+            "should": should,
+        }
         for kind, after in zip(made.kinds, blocks, strict=True)
         for should in [effect(kind, aspect)]
-    ]  # fmt: skip
+    ]
     for row in rows:
         row["sensitivity"] = row["falls"] if row["should"] == "fall" else None
         row["false_alarms"] = row["falls"] if row["should"] in ALARM else None
@@ -215,12 +253,20 @@ def _moved(
     )
     outputs = int(applies.any(axis=0).sum())
     row: Row = {
-        "outputs": outputs, "not_applicable": texts.shape[1] - outputs, "pairs": all_pairs.pairs,
-        "unscored": int((first & np.isnan(change)).sum()), "falls": all_pairs.falls, "falls_low": float(low),
+        "outputs": outputs,
+        "not_applicable": texts.shape[1] - outputs,
+        "pairs": all_pairs.pairs,
+        "unscored": int((first & np.isnan(change)).sum()),
+        "falls": all_pairs.falls,
+        "falls_low": float(low),
         "falls_high": float(high),
-        "ties": all_pairs.ties, "rises": all_pairs.rises, "change": all_pairs.change, "change_low": float(less),
-        "change_high": float(more), "monotone": monotonicity(change, texts, scale)[0],
-    }  # fmt: skip
+        "ties": all_pairs.ties,
+        "rises": all_pairs.rises,
+        "change": all_pairs.change,
+        "change_low": float(less),
+        "change_high": float(more),
+        "monotone": monotonicity(change, texts, scale)[0],
+    }
     for a, amount in enumerate(made.amounts):
         at: Moves = moves(in_sd[a], sign[a])
         share = f"{100 * amount:g}".replace(".", "_")  # in per cent
@@ -232,6 +278,14 @@ def _first(number: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dt
     """The first version with each text: numbers of an output go up by one with every new text."""
     before = np.maximum.accumulate(np.vstack([np.full((1, number.shape[1]), -1), number[:-1]]), axis=0)
     return np.asarray(number > before)
+
+
+def _unscored(rows: list[Row]) -> dict[str, str]:
+    """State the metrics of which no pair could be compared; then the table is only partly done."""
+    scored = {row["metric"] for row in rows if row["pairs"]}
+    lost = [metric for metric in dict.fromkeys(row["metric"] for row in rows) if metric not in scored]
+    text = f"partly done: nothing could be compared for {', '.join(lost)}; the table says why."
+    return {"unfinished": text} if lost else {}
 
 
 def _layout(show: Show, rows: list[Row]) -> Layout:
@@ -288,7 +342,7 @@ def _verdict(name: str, rows: list[Row]) -> str:
 
 def _few(made: Versions) -> list[str]:
     n = len(made.inputs)
-    return [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < FEW else []
+    return [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < MIN_OUTPUTS else []
 
 
 def _fall(row: Row) -> float:

@@ -30,7 +30,7 @@ MEASURES = {
     "all_words": "a word that people did not mark has a higher score than one that they marked: share of all such "
     "pairs of words (ROC area; .5: a coin)",
     "within_outputs": "the same within each output that has both kinds of words, averaged over these outputs",
-}  # fmt: skip
+}
 Output = tuple[str, str]  # system and input
 Spans = list[tuple[int, int]]
 
@@ -45,11 +45,28 @@ class _Scored(NamedTuple):
 
 @analysis("word-scores", takes="dataset", question="Do a metric's word scores find the words that people marked?")
 def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
-    """One row a metric and measure: ROC area of its word scores against people's error spans, with interval.
+    """Compute how well a metric's word scores find the words in human error spans (ROC area).
 
-    `metrics` are metrics with word scores (ctc, align-expr); beside them stands the baseline 'copied'. A word is wrong
-    where more than half of the people who looked at the output marked one of its letters. Stop words and punctuation
-    are left out.
+    `metrics` names metrics with word scores (ctc, align-expr). The baseline `copied` scores a word 1 if it occurs
+    in the source.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per metric and measure (over all words, and within outputs): ROC area with its interval, number
+        of words and of marked words.
+
+    Notes
+    -----
+    A word is wrong where more than half of the annotators who looked at the output marked one of its characters.
+    Stop words and punctuation are left out.
     """
     data = choice.data
     marks = data.spans.filter(~pl.col("rater").is_in(sorted(data.models)))
@@ -76,10 +93,16 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     return Table(
         title=Title(data.name, "do word scores find the words that people marked?"),
         rows=rows,
-        layout=Layout("metric", "measure", "value", heads={m: m.replace("_", " ") for m in MEASURES},
-                      extra={
-                          "words": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
-                          "marked": lambda r: Cell(f"{r[0]['marked']:,}", r[0]["marked"])}),
+        layout=Layout(
+            "metric",
+            "measure",
+            "value",
+            heads={m: m.replace("_", " ") for m in MEASURES},
+            extra={
+                "words": lambda r: Cell(f"{r[0]['n']:,}", r[0]["n"]),
+                "marked": lambda r: Cell(f"{r[0]['marked']:,}", r[0]["marked"]),
+            },
+        ),
         cells={"value": row_interval},
         definitions={**MEASURES, COPIED: "baseline: 1 for a word that stands in the source or context, 0 for another"},
         method=f"Content words of {len(looked):,} outputs; wrong: marked by more than half of the people who looked. "
@@ -87,7 +110,7 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
         "out in turn, Student's t).",
         notes=notes,
         signature=f"words:{rows[0]['n'] if rows else 0}|spans:{marks.height}|level:{level:g}",
-    )  # fmt: skip
+    )
 
 
 def _people(marks: pl.DataFrame) -> dict[Output, dict[str, Spans]]:
@@ -155,8 +178,15 @@ def _rows(name: str, outputs: Sequence[_Scored], level: float) -> list[Row]:
         within = Figure(value, max(0.0, value - half), min(1.0, value + half), int(mine[:, 0].sum()), reason=why * few)
     return [
         {
-            "metric": name, "measure": measure, "value": figure.value, "low": figure.low, "high": figure.high,
-            "n": figure.n, "marked": int((~right).sum()), "outputs": len(outputs), "reason": figure.reason or None,
+            "metric": name,
+            "measure": measure,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "n": figure.n,
+            "marked": int((~right).sum()),
+            "outputs": len(outputs),
+            "reason": figure.reason or None,
         }
         for measure, figure in zip(MEASURES, (areas, within), strict=True)
-    ]  # fmt: skip
+    ]

@@ -17,6 +17,7 @@ from nlgauge.data.labels import PROBABILITY, STRATUM
 from nlgauge.data.units import units_of
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.estimation.means import PartlyLabelled
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.stats.tests.ks import ks
@@ -51,18 +52,22 @@ class Rows:
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
+        """Return a mask of the rows with a label."""
         return np.isfinite(self.labels)
 
     def of(self, inside: NDArray[np.bool_]) -> Rows:
         """Some of the rows."""
         return replace(
-            self, system=self.system[inside], input=self.input[inside], unit=self.unit[inside],
+            self,
+            system=self.system[inside],
+            input=self.input[inside],
+            unit=self.unit[inside],
             labels=self.labels[inside],
             scores={name: score[inside] for name, score in self.scores.items()},
             probability=None if self.probability is None else self.probability[inside],
             strata=None if self.strata is None else self.strata[inside],
             length=None if self.length is None else self.length[inside],
-        )  # fmt: skip
+        )
 
     def sample(self, score: Array | None) -> PartlyLabelled:
         """As the statistics take them."""
@@ -101,17 +106,18 @@ class Rows:
 
 
 def rows_of(
-    data: Dataset, aspect: str, judges: Sequence[str] | None, *, cut: float | None = None,
-    probability: str | None = None, strata: str | None = None, keep_people: bool = False,
-) -> Rows:  # fmt: skip
-    """All outputs of the data that have a score of every judge (of all judges by default)."""
+    data: Dataset,
+    aspect: str,
+    judges: Sequence[str] | None,
+    *,
+    cut: float | None = None,
+    probability: str | None = None,
+    strata: str | None = None,
+    keep_people: bool = False,
+) -> Rows:
+    """Return all outputs of the data that have a score of every judge (of all judges by default)."""
     people = set() if keep_people else data.people
-    for drawn_by in filter(None, (probability, strata)):  # a number that says how a row was drawn looks like a score
-        if drawn_by not in data.samples.columns and drawn_by not in data.metrics:
-            raise data.no_column(drawn_by)
-        if drawn_by not in data.samples.columns:
-            samples = data.samples.join(data.scores.select(*KEY, drawn_by), on=KEY, how="left", maintain_order="left")
-            data = replace(data, samples=samples)
+    data = _with_design_columns(data, [column for column in (probability, strata) if column])
     judges = list(judges if judges is not None else [m for m in data.metrics if m not in (probability, strata)])
     data = data.only_metrics(judges)
     rated = data.ratings.filter(pl.col("aspect") == aspect)
@@ -134,14 +140,21 @@ def rows_of(
     probability, strata = _design(frame, probability, PROBABILITY), _design(frame, strata, STRATUM)
     unit, clustered = _units(data, frame)
     rows = Rows(
-        data.name, aspect, frame["system"].to_numpy().astype(str), frame["input"].to_numpy().astype(str), unit,
-        clustered, _numbers(frame, "__label__"),
+        data.name,
+        aspect,
+        frame["system"].to_numpy().astype(str),
+        frame["input"].to_numpy().astype(str),
+        unit,
+        clustered,
+        _numbers(frame, "__label__"),
         {j: -v if j in data.lower else v for j, v in values.items()},
         None if probability is None else _probabilities(data, frame, probability),
         None if strata is None else frame[strata].cast(pl.String).rank("dense").to_numpy().astype(np.int64),
         frame["output"].str.len_chars().to_numpy().astype(np.float64) if "output" in frame.columns else None,
-        share, tuple(levels.tolist()), tuple(notes),
-    ).of(whole)  # fmt: skip
+        share,
+        tuple(levels.tolist()),
+        tuple(notes),
+    ).of(whole)
     if not rows.labelled.any():
         raise NeedsMissing(
             "no output has a label of people and a score of the judge.",
@@ -150,6 +163,18 @@ def rows_of(
             code="no_scores_of_rated",
         )
     return rows
+
+
+def _with_design_columns(data: Dataset, columns: Sequence[str]) -> Dataset:
+    """Take columns that say how an output was drawn from the scores, where reading took their numbers as scores."""
+    for column in columns:
+        if column in data.samples.columns:
+            continue
+        if column not in data.metrics:
+            raise data.no_column(column)
+        samples = data.samples.join(data.scores.select(*KEY, column), on=KEY, how="left", maintain_order="left")
+        data = replace(data, samples=samples)
+    return data
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Array:
@@ -200,7 +225,7 @@ def predictor(rows: Rows) -> tuple[str, Array | None, list[str]]:
     mean = ((scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).mean(axis=1)
     note = (
         f"{TOGETHER}: the mean of the {len(names)} standardised scores; a regression needs "
-        f"{LABELS_PER_JUDGE * (len(names) + 1)} labels. --judge names one."
+        f"{LABELS_PER_JUDGE * (len(names) + 1)} labels. {option('judge')} names one."
     )
     return TOGETHER, mean, [note]
 
@@ -245,7 +270,7 @@ def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
     return (
         f"labelled rows differ from the others in {name} ({'p < .001' if p < 0.001 else f'p {number(p)}'}), so they "
         "may not stand for all: label rows drawn at random (`nlgauge label`), or name the column with the probability "
-        "(--probability) or the stratum (--strata) by which they were drawn."
+        f"({option('probability')}) or the stratum ({option('strata')}) by which they were drawn."
     ), False
 
 

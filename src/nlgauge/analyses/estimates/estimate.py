@@ -10,6 +10,7 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses.estimates._partly_labelled import (
+    TOGETHER,
     Rows,
     check_words,
     design_notes,
@@ -22,15 +23,16 @@ from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, audit
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
-from nlgauge.stats.estimation.systems import PROBE_LABELS, compare_systems, joint_means, pool_means
+from nlgauge.stats.estimation.systems import PROBE_LABELS, Systems, compare_systems, joint_means, pool_means
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
 EstimateMethod = Literal["ppi++", "ppi", "labels"]
 EstimatePart = Literal["means", "differences", "ranks"]
-LINE = ("measure", "metric")
+LINE_COLUMNS = ("measure", "metric")
 ALL = "all"  # in the column `system` of the rows over all systems
 MAX_SENTENCES = 4  # systems whose estimate is also a sentence, where there is none over all
 Part = tuple[Rows, Array | None]  # rows of a system, and the judge's score of each
@@ -46,7 +48,13 @@ WORDS = {
 NOT_ENOUGH = 10  # labels of each verdict for its error rates: with five the interval covered .91 (bench/estimates.py)
 
 
-@analysis("estimate", question="How good would people find these outputs, from labels of a few?", takes="dataset")
+@analysis(
+    "estimate",
+    question="How good would people find these outputs, from labels of a few?",
+    takes="dataset",
+    also=("estimate(part='differences')", "estimate(part='ranks')"),
+    declared=True,
+)
 def estimate(
     choice: Choice,
     *,
@@ -59,25 +67,71 @@ def estimate(
     margin: float | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Mean rating or pass rate of every system: labels only, with the judge (`metrics`; several become one
-    prediction), and the judge only, which is no estimate.
+    """Estimate the mean human rating or pass rate of each system from few labels and a judge's scores.
 
-    `part`: 'differences' of systems or their 'ranks', with intervals that hold for all at once by `method`.
-    Columns `low_alone`, `high_alone`: ends that err with half the error rate each, to be held against a limit.
-    `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random. `margin`: the
-    largest difference of the judge's mean error between two systems that does not matter, in units of the labels; 5% of
-    the range of the human scale by default.
+    `metrics` names the judge; several become one prediction.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect of the labels; may be left out where there is only one.
+    method : {'ppi++', 'ppi', 'labels'}, default 'ppi++'
+        For part=differences and part=ranks: `ppi++`, `ppi`, or the `labels` alone.
+    part : {'means', 'differences', 'ranks'}, default 'means'
+        `means` of the systems, their `differences`, or their `ranks`; the latter two have intervals that hold
+        for all at once.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    probability : str, optional
+        Column with the probability with which each labeled output was drawn; without it and `strata`, labels
+        are taken as a simple random sample.
+    strata : str, optional
+        Column with the stratum in which each output was drawn.
+    margin : float, optional
+        Largest difference of the judge's mean error between two systems that does not matter, in units of the
+        labels; by default 5% of the range of the human scale.
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        For part=means one row per system and estimator: from labels only, with the judge (PPI, PPI++, and
+        corrected for both error rates), and from the judge only, which is no estimate. `low_alone` and
+        `high_alone` are one-sided ends, to be held against a limit. NaN with a `reason` where there are too
+        few labels.
+
+    Notes
+    -----
+    Prediction-powered inference: mean(λ f) over all outputs + mean(y − λ f) over the labeled ones, with the λ that
+    gives the smallest variance (PPI++; PPI has λ = 1). The correction for error rates is that of Rogan and Gladen
+    (1978). See Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> len(ng.estimate(ng.example(), metrics="unigram_f1", part="ranks"))
+    8
+
+    $ nlgauge estimate log.csv --labels labels.csv
     """
     data = choice.data
     rows = rows_of(
-        data, data.aspect(aspect), choice.metrics, cut=people_pass_from, probability=probability, strata=strata,
+        data,
+        data.aspect(aspect),
+        choice.metrics,
+        cut=people_pass_from,
+        probability=probability,
+        strata=strata,
         keep_people=choice.keep_people,
-    )  # fmt: skip
+    )
     counts = rows.label_counts()
     judge, score, notes = predictor(rows)
     if score is None and method != "labels":
         raise NeedsMissing(
-            "no judge's scores; name their columns with --metric, or use --method labels.",
+            f"no judge's scores; name their columns with {option('metrics')}, or use {option('method', 'labels')}.",
             data=data.name,
             code="no_scores",
         )
@@ -154,9 +208,9 @@ def _means(
     return Table(
         title=Title(rows.name, f"{'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}"),
         rows=found,
-        layout=Layout("system", LINE, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
+        layout=Layout("system", LINE_COLUMNS, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
         if several
-        else Layout(LINE, "system", "value", line=lambda key: _line(dict(zip(LINE, key, strict=True)))),
+        else Layout(LINE_COLUMNS, "system", "value", line=lambda key: _line(dict(zip(LINE_COLUMNS, key, strict=True)))),
         cells={"value": lambda row: value_text(row, rows.share)},
         answers=[*answers, *audit],
         facts={"share": rows.share, "transfer": transfers},
@@ -258,12 +312,22 @@ def _scale(rows: Rows, score: Array) -> bool:
 def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why: str) -> Row:
     n = len(rows.labels) if measure == "judge_only" else int(rows.labelled.sum())
     return {
-        "metric": judge, "aspect": rows.aspect, "measure": measure, "value": float(e.value),
-        "low": np.nan if why else float(e.low), "high": np.nan if why else float(e.high), "p": np.nan, "n": n,
-        "rows": len(rows.labels), "system": system, "weight": float(e.weight),
+        "metric": judge,
+        "aspect": rows.aspect,
+        "measure": measure,
+        "value": float(e.value),
+        "low": np.nan if why else float(e.low),
+        "high": np.nan if why else float(e.high),
+        "p": np.nan,
+        "n": n,
+        "rows": len(rows.labels),
+        "system": system,
+        "weight": float(e.weight),
         "worth": np.nan if why or measure == "judge_only" else float(e.worth),
-        "low_alone": np.nan, "high_alone": np.nan, "reason": why or None,
-    }  # fmt: skip
+        "low_alone": np.nan,
+        "high_alone": np.nan,
+        "reason": why or None,
+    }
 
 
 def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) -> Row:
@@ -280,14 +344,16 @@ def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) 
             else "the correction is for rows drawn at random that do not share an input"
         )
         return {**_row(rows, system, judge, "rogan_gladen", base, why), "value": np.nan}
-    found = rogan_gladen(
-        (score.sum(), len(score)), (f[y > 0.5].sum(), passed), ((1 - f[y < 0.5]).sum(), failed), level
-    )  # fmt: skip
+    found = rogan_gladen((score.sum(), len(score)), (f[y > 0.5].sum(), passed), ((1 - f[y < 0.5]).sum(), failed), level)
     why = "" if np.isfinite(found.value) else "the judge may be no better than chance on these labels"
     return {
-        **_row(rows, system, judge, "rogan_gladen", base, why), "value": float(found.value),
-        "low": float(found.low), "high": float(found.high), "worth": np.nan, "weight": np.nan,
-    }  # fmt: skip
+        **_row(rows, system, judge, "rogan_gladen", base, why),
+        "value": float(found.value),
+        "low": float(found.low),
+        "high": float(found.high),
+        "worth": np.nan,
+        "weight": np.nan,
+    }
 
 
 def _systems(
@@ -310,33 +376,10 @@ def _systems(
     found = compare_systems(
         [mine.sample(s) for mine, s in parts], [mine.unit for mine, _ in parts], method, level, seed
     )
-    shared = {
-        "metric": "people"
-        if method == "labels"
-        else next(iter(rows.scores))
-        if len(rows.scores) == 1
-        else "all judges",
-        "aspect": rows.aspect,
-    }
-    made: list[Row] = []
-    if part == "differences":
-        for k, (i, j) in enumerate(found.pairs):
-            n = int(parts[i][0].labelled.sum() + parts[j][0].labelled.sum())
-            made.append({
-                **shared, "measure": "difference", "value": float(found.difference[k]), "low": float(found.low[k]),
-                "high": float(found.high[k]), "p": np.nan, "n": n, "system": names[i], "other": names[j],
-                "reason": None,
-            })  # fmt: skip
-    else:
-        order = np.argsort([-float(e.value) for e in found.together], kind="stable")
-        for place, k in enumerate(order.tolist(), start=1):
-            e = found.together[k]
-            made.append({
-                **shared, "measure": "rank", "system": names[k], "value": float(place),
-                "low": float(found.best_rank[k]), "high": float(found.worst_rank[k]), "p": np.nan,
-                "n": int(parts[k][0].labelled.sum()), "mean": float(e.value), "mean_low": float(e.low),
-                "mean_high": float(e.high), "reason": None,
-            })  # fmt: skip
+    shared: Row = {"metric": _method_name(rows, method), "aspect": rows.aspect}
+    labels = [int(mine.labelled.sum()) for mine, _ in parts]
+    make = _difference_rows if part == "differences" else _rank_rows
+    made = [{**shared, **row} for row in make(found, names, labels)]
     return Table(
         title=Title(rows.name, f"{part} of the systems by {method}, {rows.aspect}"),
         rows=made,
@@ -345,12 +388,59 @@ def _systems(
         cells={
             "value": (lambda row: value_text(row, rows.share, signed=True)) if part == "differences" else _rank,
             "mean": lambda row: value_text(
-                {**row, "value": row["mean"], "low": row["mean_low"], "high": row["mean_high"]}, rows.share),
+                {**row, "value": row["mean"], "low": row["mean_low"], "high": row["mean_high"]}, rows.share
+            ),
         },
         facts={"share": rows.share},
         method=f"Intervals that hold for all {part} at once with {level:.0%}: largest t among all, from the covariance "
         "of the systems over inputs; of shares from the two intervals and their correlation.",
-    )  # fmt: skip
+    )
+
+
+def _method_name(rows: Rows, method: EstimateMethod) -> str:
+    """Name what the estimates rest on: labels alone, the judge, or all judges."""
+    if method == "labels":
+        return "people"
+    return next(iter(rows.scores)) if len(rows.scores) == 1 else TOGETHER
+
+
+def _difference_rows(found: Systems, names: list[str], labels: list[int]) -> list[Row]:
+    """Return a row per pair of systems."""
+    return [
+        {
+            "measure": "difference",
+            "value": float(found.difference[k]),
+            "low": float(found.low[k]),
+            "high": float(found.high[k]),
+            "p": np.nan,
+            "n": labels[i] + labels[j],
+            "system": names[i],
+            "other": names[j],
+            "reason": None,
+        }
+        for k, (i, j) in enumerate(found.pairs)
+    ]
+
+
+def _rank_rows(found: Systems, names: list[str], labels: list[int]) -> list[Row]:
+    """Return a row per system, the best first."""
+    order = np.argsort([-float(e.value) for e in found.together], kind="stable").tolist()
+    return [
+        {
+            "measure": "rank",
+            "system": names[k],
+            "value": float(place),
+            "low": float(found.best_rank[k]),
+            "high": float(found.worst_rank[k]),
+            "p": np.nan,
+            "n": labels[k],
+            "mean": float(found.together[k].value),
+            "mean_low": float(found.together[k].low),
+            "mean_high": float(found.together[k].high),
+            "reason": None,
+        }
+        for place, k in enumerate(order, start=1)
+    ]
 
 
 def _rank(row: Row) -> str:

@@ -10,11 +10,12 @@ from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, repre
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
+from nlgauge.options import call, option
 from nlgauge.stats.estimation.grouped_correlation import input_correlation, item_correlation, system_correlation
 from nlgauge.stats.estimation.means import PartlyLabelled
 from nlgauge.stats.estimation.sparse_correlation import (
     COEFFICIENTS,
-    MOST,
+    MAX_LABELS,
     Coefficient,
     SparseCorrelation,
     sparse_correlation,
@@ -44,11 +45,34 @@ def sparse_agreement(
     strata: str | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Pearson, Spearman and Kendall (tau-b) of every metric with people over all outputs at once (global), and where
-    there are several systems by input, by system (item) and over system means.
+    """Compute the agreement of metrics with human ratings over all outputs from labels of a few.
 
-    `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random. Columns
-    `plain`, `plain_low`, `plain_high`: the same without the metric's scores of rows that nobody labelled.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect of the labels; may be left out where there is only one.
+    probability : str, optional
+        Column with the probability with which each labeled output was drawn; without it and `strata`, labels
+        are taken as a simple random sample.
+    strata : str, optional
+        Column with the stratum in which each output was drawn.
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per metric and measure: Pearson, Spearman and Kendall (tau-b) over all outputs at once
+        (`global`), and where there are several systems by `input`, by system (`item`) and over `system` means,
+        each with its interval. `plain`, `plain_low` and `plain_high` are the same without the scores of
+        unlabeled outputs.
+
+    Notes
+    -----
+    Mean of jackknife pseudo-values on Fisher's scale; the part that the metric's own score predicts is taken from
+    all outputs (PPI++).
     """
     data = choice.data
     named = list(choice.metrics if choice.metrics is not None else data.metrics)
@@ -61,7 +85,7 @@ def sparse_agreement(
         found += _rows(rows, name, level)
     if rows is None:
         raise NeedsMissing(
-            "no metric scores found; name their columns with --metric.", data=data.name, code="no_scores"
+            f"no metric scores found; name their columns with {option('metrics')}.", data=data.name, code="no_scores"
         )
     checked = representative(rows.of(~np.isin(rows.system, rows.label_counts().left_out)))
     words = [check_words(checked)[0]] if checked else []
@@ -70,19 +94,21 @@ def sparse_agreement(
             data.name, f"agreement with people over all outputs from {rows.labelled.sum():,} labels, {rows.aspect}"
         ),
         rows=found,
-        layout=Layout("metric", "measure", "value") if len(found) == len(named) * len(COEFFICIENTS)
+        layout=Layout("metric", "measure", "value")
+        if len(found) == len(named) * len(COEFFICIENTS)
         else Layout("measure", "metric", "value"),
         cells={"value": _cell},
         method=f"{level:.0%} intervals: mean of jackknife pseudo-values on Fisher's scale, of which the part that the "
         "metric's own score foretells is taken from all rows (PPI++); Student's t."
         + ("" if len(found) == len(named) * len(COEFFICIENTS) else GROUPED),
         notes=[
-            *words, f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
+            *words,
+            f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
             *filter(None, [rows.label_counts().count_text()]),
             *(f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])),
         ],
         signature=f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}",
-    )  # fmt: skip
+    )
 
 
 def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
@@ -92,19 +118,26 @@ def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
         why = _lacking(rows, grouping)
         for coefficient in COEFFICIENTS:
             found = SparseCorrelation(*[np.nan] * 6) if why else _found(rows, metric, grouping, coefficient, level)  # type: ignore[arg-type]
-            made.append({
-                "metric": metric, "aspect": rows.aspect, "measure": f"{grouping}/{coefficient}", **vars(found),
-                "p": np.nan, "n": int(rows.labelled.sum()), "rows": len(rows.labels),
-                "reason": why or (None if np.isfinite(found.value) else "the metric or people gave one value only"),
-            })  # fmt: skip
+            made.append(
+                {
+                    "metric": metric,
+                    "aspect": rows.aspect,
+                    "measure": f"{grouping}/{coefficient}",
+                    **vars(found),
+                    "p": np.nan,
+                    "n": int(rows.labelled.sum()),
+                    "rows": len(rows.labels),
+                    "reason": why or (None if np.isfinite(found.value) else "the metric or people gave one value only"),
+                }
+            )
     return made
 
 
 def _lacking(rows: Rows, grouping: str) -> str:
     """What is missing for an interval; empty where nothing is."""
     n = int(rows.labelled.sum())
-    if n > MOST and grouping in ("global", "item"):
-        return f"more than {MOST:,} labels: `nlgauge meta` has their correlation"
+    if n > MAX_LABELS and grouping in ("global", "item"):
+        return f"more than {MAX_LABELS:,} labels: `nlgauge analyze correlate` has their correlation"
     if why := rows.lacking() or (f"needs at least {FEWEST} labels, found {n}" if n < FEWEST else ""):
         return why
     counts = rows.label_counts()
@@ -118,7 +151,7 @@ def _lacking(rows: Rows, grouping: str) -> str:
             )
         whole = int(np.isfinite(_by_input(rows, rows.labels)).all(axis=1).sum())
         words = f"input: needs at least {INPUTS} inputs with labels of all {len(systems)} systems, found {whole}"
-        return f"{words}; `nlgauge label --for ranking` draws whole inputs" if whole < INPUTS else ""
+        return f"{words}; {call('label FILE', goal='ranking')} draws whole inputs" if whole < INPUTS else ""
     if grouping == "system" and len(systems) < SYSTEMS:
         return f"system: needs at least {SYSTEMS} systems, found {len(systems)}"
     least = {"item": FEWEST, "system": INPUTS}.get(grouping, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,11 +97,18 @@ def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -
         codes.astype(np.int64), np.cumsum([len(part) for part in inputs[:3]])
     )
     return TwoRuns(
-        first["score"].to_numpy(), of_old_run, second["score"].to_numpy(), of_new_run,
-        pairs.select("score", "score new").to_numpy().T.reshape(2, -1), of_anchors, names.tolist(),
-        first.height + second.height - (2 * pairs.height if anchors is None else 0), sampled,
-        rest["score"].to_numpy(), of_rest,
-    ), how  # fmt: skip
+        first["score"].to_numpy(),
+        of_old_run,
+        second["score"].to_numpy(),
+        of_new_run,
+        pairs.select("score", "score new").to_numpy().T.reshape(2, -1),
+        of_anchors,
+        names.tolist(),
+        first.height + second.height - (2 * pairs.height if anchors is None else 0),
+        sampled,
+        rest["score"].to_numpy(),
+        of_rest,
+    ), how
 
 
 def _scored(data: Dataset, metric: str) -> pl.DataFrame:
@@ -113,7 +119,3 @@ def _scored(data: Dataset, metric: str) -> pl.DataFrame:
 def _joined(keys: pl.DataFrame, first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     renamed = second.rename({"system": "system new", "input": "input new", "score": "score new"})
     return keys.join(first, on=KEY, how="inner").join(renamed, on=["system new", "input new"], how="inner").sort(KEY)
-
-
-def short_hash(name: str) -> str:
-    return hashlib.blake2b(name.encode(), digest_size=6).hexdigest()

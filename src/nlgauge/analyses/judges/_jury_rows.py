@@ -13,13 +13,14 @@ from nlgauge.analyses.verdicts._labelled import Labelled, judge_pass, people_pas
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import some
+from nlgauge.options import option
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import VALUES, change_of, eight_cells
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.jackknife import change_intervals, intervals
 from nlgauge.types import Array
 
-LEAST = 30  # rows with which choosing is tried
+MIN_ROWS = 30  # rows with which choosing is tried
 
 
 @dataclass
@@ -49,6 +50,7 @@ class JuryRows:
 
     @property
     def units(self) -> list[str] | None:
+        """Return the cluster of each row; None where every row is a cluster of its own."""
         return self.clusters.astype(str).tolist() if self.clustered else None
 
     @property
@@ -80,8 +82,9 @@ class JuryRows:
         if self.verdict:
             counts = cell_counts(self.labels > 0.5, votes > 0.5, self.units)
             return figures_of(counts, clustered=self.clustered, level=level)[self.measure]
-        found = intervals(self.grid(votes)[None], self.grid(self.labels), [self.measure],
-                          clusters=self.columns, level=level)  # fmt: skip
+        found = intervals(
+            self.grid(votes)[None], self.grid(self.labels), [self.measure], clusters=self.columns, level=level
+        )
         ends = (float(found.value[0, 0]), float(found.low[0, 0]), float(found.high[0, 0]))
         return Figure(*ends, n=len(votes), reason=found.reason[0, 0] or "")
 
@@ -90,8 +93,9 @@ class JuryRows:
         if self.verdict:
             cells = eight_cells(self.labels > 0.5, old > 0.5, new > 0.5, self.units)
             return change_of(cells, self.measure, clustered=self.clustered, level=level)
-        found = change_intervals(self.grid(old), self.grid(new), self.grid(self.labels), [self.measure],
-                                 clusters=self.columns, level=level)  # fmt: skip
+        found = change_intervals(
+            self.grid(old), self.grid(new), self.grid(self.labels), [self.measure], clusters=self.columns, level=level
+        )
         ends = (float(found.value[0, 0]), float(found.low[0, 0]), float(found.high[0, 0]))
         return Figure(*ends, n=len(old), reason=found.reason[0, 0] or "")
 
@@ -99,22 +103,10 @@ class JuryRows:
 def jury_rows(
     panel: Panel, measure: str | None, people_pass_from: float | None, judge_pass_from: float | None
 ) -> JuryRows:
-    """The rows, as pass and fail where people and judges gave two values (or limits are given), else as numbers."""
+    """Return the rows, as pass and fail where both sides gave two values (or limits are given), else as numbers."""
     scores, notes = panel.oriented(), list[str]()
     rated = np.isfinite(panel.human)
-    ours = _of_this_aspect(panel, notes)
-    many = [k for k in ours if (np.isfinite(scores[k]) & rated).sum() * 2 >= rated.sum()]
-    if left := [panel.names[k] for k in ours if k not in many]:
-        notes.append(f"left out, as they judged less than half of the labelled rows: {some(left, 6)}.")
-    there = rated & np.isfinite(scores[many]).all(axis=0) if many else np.zeros_like(rated)
-    if len(many) < 2 or there.sum() < LEAST:
-        raise NeedsMissing(
-            f"a jury needs at least two judges and {LEAST} rows that people labelled and "
-            f"all of them judged; judges found: {len(many)}, rows: {int(there.sum())} (--metrics names judges).",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="too_few_metrics",
-        )
+    many, there = _usable_judges(panel, scores, rated, notes)
     verdict = _as_verdicts(panel, [panel.names[k] for k in many], people_pass_from, judge_pass_from)
     if verdict is not None:
         human, values, said = verdict
@@ -136,20 +128,51 @@ def jury_rows(
     if lost := int(rated.sum() - there.sum()):
         notes.append(f"{lost:,} labelled rows without a value of every judge are left out.")
     systems, inputs = np.nonzero(there)
-    at = (systems.astype(np.int64), inputs.astype(np.int64))
-    # Rows of one document, or outputs for one input, are not independent.
-    names_of = [panel.units[k] for k in range(panel.n_inputs) if there[:, k].any()]
-    code = {name: number for number, name in enumerate(dict.fromkeys(names_of))}  # in the panel's order, not the names'
-    clusters = np.array([code[panel.units[k]] for k in at[1]], np.int64)
-    chosen = _measure(measure, verdict is not None, panel)
+    clusters = _cluster_codes(panel, there)
     rows = JuryRows(
-        names, labels, kept, clusters, at, panel.human.shape, verdict is not None, chosen,
-        bool(len(clusters) > clusters.max() + 1), notes,
-    )  # fmt: skip
+        names,
+        labels,
+        kept,
+        clusters,
+        (systems.astype(np.int64), inputs.astype(np.int64)),
+        panel.human.shape,
+        verdict is not None,
+        _measure(measure, verdict is not None, panel),
+        bool(len(clusters) > clusters.max() + 1),
+        notes,
+    )
     # Best first: neither names nor the order of the columns decide anything.
     value = np.nan_to_num(rows.values(kept)(np.ones(int(clusters.max()) + 1, bool)), nan=-2.0)
     order = sorted(range(len(names)), key=lambda k: (-value[k], kept[k].tolist()))
     return replace(rows, judges=[names[k] for k in order], scores=kept[order])
+
+
+def _usable_judges(
+    panel: Panel, scores: Array, rated: NDArray[np.bool_], notes: list[str]
+) -> tuple[list[int], NDArray[np.bool_]]:
+    """Return the judges of this aspect that scored at least half of the labeled outputs, and the outputs of all."""
+    ours = _of_this_aspect(panel, notes)
+    many = [k for k in ours if (np.isfinite(scores[k]) & rated).sum() * 2 >= rated.sum()]
+    if left := [panel.names[k] for k in ours if k not in many]:
+        notes.append(f"left out, as they judged less than half of the labelled rows: {some(left, 6)}.")
+    there = rated & np.isfinite(scores[many]).all(axis=0) if many else np.zeros_like(rated)
+    if len(many) < 2 or there.sum() < MIN_ROWS:
+        raise NeedsMissing(
+            f"a jury needs at least two judges and {MIN_ROWS} rows that people labelled and "
+            f"all of them judged; judges found: {len(many)}, rows: {int(there.sum())} ({option('metrics')} "
+            "names judges).",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="too_few_metrics",
+        )
+    return many, there
+
+
+def _cluster_codes(panel: Panel, there: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number the clusters of the outputs: those of one document or input are not independent."""
+    units = [panel.units[k] for k in range(panel.n_inputs) if there[:, k].any()]
+    code = {unit: number for number, unit in enumerate(dict.fromkeys(units))}  # in the panel's order, not the names'
+    return np.array([code[panel.units[k]] for k in np.nonzero(there)[1]], np.int64)
 
 
 def _of_this_aspect(panel: Panel, notes: list[str]) -> list[int]:

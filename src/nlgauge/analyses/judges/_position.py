@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._rankings import SideRanking, rankings
-from nlgauge.analyses.choices._sides import sides_of
 from nlgauge.analyses.judges.judge_rows import judge_columns
+from nlgauge.analyses.pairwise._rankings import SideRanking, rankings
+from nlgauge.analyses.pairwise._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import judged_aspects
 from nlgauge.errors import NeedsMissing
@@ -45,11 +45,23 @@ def _row(judge: str, name: str, aspect: str, mine: SideRanking, people: SideRank
 
     nothing = float("nan")
     row: Row = {
-        "metric": name, "judge_name": judge, "aspect": aspect, "measure": "position", "unit": "log-odds",
-        "judge": nothing, "judge_se": nothing, "people": nothing, "people_se": nothing, "value": nothing,
-        "low": nothing, "high": nothing, "p": nothing, "n": len(mine.ballots), "inputs": mine.made.units,
+        "metric": name,
+        "judge_name": judge,
+        "aspect": aspect,
+        "measure": "position",
+        "unit": "log-odds",
+        "judge": nothing,
+        "judge_se": nothing,
+        "people": nothing,
+        "people_se": nothing,
+        "value": nothing,
+        "low": nothing,
+        "high": nothing,
+        "p": nothing,
+        "n": len(mine.ballots),
+        "inputs": mine.made.units,
         "reason": None,
-    }  # fmt: skip
+    }
     if not mine.made.position:
         return {**row, "reason": "pairs were shown in one order only"}
     if mine.made.units < FEWEST or mine.made.penalised:
@@ -65,8 +77,13 @@ def _row(judge: str, name: str, aspect: str, mine: SideRanking, people: SideRank
         effect, units = effect - theirs, min(units, people.made.units)
     error = float(np.sqrt((influence**2).sum() * units / (units - 1)))
     half = float(stdtrit(units - 1, 0.975)) * error
-    return {**row, "value": effect, "low": effect - half, "high": effect + half,
-            "p": float(2 * stdtr(units - 1, -abs(effect) / error))}  # fmt: skip
+    return {
+        **row,
+        "value": effect,
+        "low": effect - half,
+        "high": effect + half,
+        "p": float(2 * stdtr(units - 1, -abs(effect) / error)),
+    }
 
 
 def _effect(side: SideRanking) -> tuple[float, np.ndarray]:

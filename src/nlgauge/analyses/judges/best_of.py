@@ -22,10 +22,29 @@ from nlgauge.table import Row, Table, Title
 
 @analysis("best-of", question="How good is the best of several judges, once it was chosen as the best?")
 def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> Table:
-    """Every judge with its own interval, and for the best one an interval that pays for the choice.
+    """Compute an interval for the best of several judges that accounts for choosing it on the same data.
 
-    `figure`: one of pass and fail (kappa, agreement, …) or a measure (global/pearson); by default kappa where people
-    and judges say pass or fail, else pairwise accuracy, of several systems within inputs.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    figure : str, optional
+        Figure of pass and fail, such as kappa or agreement, or a measure, such as global/pearson; by default
+        kappa where annotators and judges say pass or fail, else pairwise accuracy (within inputs, if there are
+        several systems).
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per judge with its own interval; the best one has `best` and an interval that holds after the
+        choice.
+
+    Notes
+    -----
+    The lower end is made for all judges that could have been chosen at once, from the correlation of their values;
+    docs/tuning.md shows its coverage.
     """
     if len(panel.names) < 2:
         raise NeedsMissing(
@@ -63,7 +82,7 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
         notes=[*_lacking(panel, best), *people_note(panel), *turned_note(panel)],
         facts={"best": best["metric"]},
         signature=signature(panel, figure=figure, level=number(level, 2)),
-    )  # fmt: skip
+    )
 
 
 class _AllVerdicts(NamedTuple):
@@ -106,7 +125,7 @@ def _of_verdicts(panel: Panel, given: _AllVerdicts, figure: str, level: float) -
     ]
     return found, [
         _row(panel, k, figure, found, (f.low, f.high, len(given.people), f.reason)) for k, f in enumerate(own)
-    ]  # fmt: skip
+    ]
 
 
 def _of_scores(panel: Panel, measure: str, level: float) -> tuple[BestOf, list[Row]]:
@@ -117,16 +136,25 @@ def _of_scores(panel: Panel, measure: str, level: float) -> tuple[BestOf, list[R
     return found, [
         _row(panel, k, measure, found, (float(own.low[k, 0]), float(own.high[k, 0]), found.own.n, own.reason[k, 0]))
         for k in range(len(x))
-    ]  # fmt: skip
+    ]
 
 
 def _row(panel: Panel, k: int, measure: str, found: BestOf, own: tuple[float, float, int, str]) -> Row:
     low, high, n, reason = own
     return {
-        "metric": panel.names[k], "aspect": panel.aspect, "measure": measure, "value": float(found.values[k]),
-        "low": low, "high": high, "n": n, "own_low": low, "own_high": high, "best": False,
-        "contender": bool(found.chosen.contenders[k]), "reason": reason or None,
-    }  # fmt: skip
+        "metric": panel.names[k],
+        "aspect": panel.aspect,
+        "measure": measure,
+        "value": float(found.values[k]),
+        "low": low,
+        "high": high,
+        "n": n,
+        "own_low": low,
+        "own_high": high,
+        "best": False,
+        "contender": bool(found.chosen.contenders[k]),
+        "reason": reason or None,
+    }
 
 
 def _honest(row: Row) -> str:

@@ -27,6 +27,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, Note, code_of
 from nlgauge.number import interval, number, some
+from nlgauge.options import call, option
 from nlgauge.stats.estimation.judge_bias import (
     FEWEST,
     Codes,
@@ -58,7 +59,7 @@ SENTENCES = {
     "bold": ("favours bold words", "marks down bold words"), "emoji": ("favours emoji", "marks down emoji"),
     "family": ("favours its own family", "marks down its own family"),
     "leniency": ("is more lenient than people", "is more severe than people"),
-    "spread": ("", "keeps to the middle of the scale"), "halo": ("lets one aspect colour the others", ""),
+    "spread": ("", "keeps to the middle of the scale"), "halo": ("lets one aspect color the others", ""),
 }  # fmt: skip
 ONE_SIDED = {"spread": -1, "halo": 1}
 LAID_OUT = "outputs with them less outputs without, in SDs of the judge's scores, at equal quality as people see it"
@@ -78,34 +79,65 @@ DEFINITIONS = {
 
 @analysis("bias", takes="dataset", question="Which biases has a judge that people do not have?")
 def bias(
-    choice: Choice, *, family: str | Sequence[str] | Mapping[str, str] | None = None, reliability: float | None = None,
+    choice: Choice,
+    *,
+    family: str | Sequence[str] | Mapping[str, str] | None = None,
+    reliability: float | None = None,
     level: float = 0.95,
-) -> Table:  # fmt: skip
-    """One row a judge, aspect and check: judge's effect, people's own, and the difference with interval and p.
+) -> Table:
+    """Test a judge for biases beyond human ones: position, length, formatting, self-preference and others.
 
-    `family`: 'gpt-*=gpt-4o' says that systems gpt-* are of the family of the judge gpt-4o. `reliability`: of people's
-    ratings, where each output was rated once and it is known. `level`: a judge without any bias raises no alarm in this
-    share of data sets, over all its checks (Holm).
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    family : str, sequence of str or mapping, optional
+        Systems of a judge's own family: 'gpt-*=gpt-4o' says that systems gpt-* are of the family of the judge
+        gpt-4o.
+    reliability : float, optional
+        Reliability of the human ratings, where each output was rated once and it is known; between 0 and 1.
+    level : float, default 0.95
+        A judge without any bias raises no alarm in this share of data sets, over all its checks (Holm).
+
+    Returns
+    -------
+    Table
+        One row per judge, aspect and check: effect on the judge, the part that a judge who follows human
+        ratings would show, the difference (the bias) with interval and p, verdict, and the minimum detectable
+        bias at 80% power. `reason` says why a check was not possible.
+
+    Notes
+    -----
+    The checks are position, length, lists, headings, bold words, emoji, own family, leniency, spread and halo.
+    Intervals leave out whole inputs in turn; docs/bias.md shows the error rates.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> rng = __import__("random").Random(1)
+    >>> rows = []
+    >>> for k in range(60):
+    ...     good, words = rng.gauss(3, 1), rng.choice([5, 10, 20, 40])
+    ...     rows.append({"id": k, "output": "word " * words, "human_1": good + rng.gauss(0, 0.3),
+    ...                  "human_2": good + rng.gauss(0, 0.3), "judge": good + words / 20 + rng.gauss(0, 0.3)})
+    >>> table = ng.analyze("bias", ng.load(rows, human={"quality": ["human_1", "human_2"]}, metrics=["judge"]))
+    >>> [(row["measure"], row["verdict"]) for row in table]
+    [('length', 'found')]
+
+    $ nlgauge analyze bias judged.csv --metrics gpt-4o --family "gpt-*=gpt-4o"
     """
     data = choice.data
     columns = judge_columns(choice.metrics or data.metrics, choice.wanted if data.aspects else [])
     families = parse_family(family, [c.judge for c in columns], data.systems) if family else {}
     rows, notes = position_rows(replace(choice, metrics=None))
-    panels: list[Panel] = []
-    if data.aspects and columns:
-        panels = [choice.panel(a, canonical=True) for a in choice.wanted]
-        features = text_features(data, panels[0])  # all panels have one grid
-        for panel in panels:
-            for column in columns:
-                if panel.aspect in column.aspects:
-                    told = _told_apart(panel, column, features, families)
-                    rows += _checks(panel, column, told, reliability)
-        rows += _halo_rows(panels, columns, features, families)
+    panels = [choice.panel(a, canonical=True) for a in choice.wanted] if data.aspects and columns else []
+    if panels:
+        rows += _score_checks(panels, columns, families, reliability, text_features(data, panels[0]))
         notes += [*_untold(rows), *_notes(panels, bool(families), rows, reliability)]
     if not rows:
         raise NeedsMissing(
             "biases of a judge need its scores (or choices) and people's ratings of the same outputs; "
-            "`nlgauge judge FILE` makes scores, --human names the columns of ratings.",
+            f"{call('judge FILE')} makes scores, {option('human')} names the columns of ratings.",
             data=data.name,
             code="no_scores",
         )
@@ -117,11 +149,21 @@ def bias(
         title=Title(data.name, f"biases of the judge beside {data.rated_by}"),
         rows=rows,
         shown=["judge_name", "aspect", "measure", "judge", "people", "value", "p_corrected", "verdict", "detectable"],
-        heads={"judge_name": "judge", "judge": "effect", "measure": "check", "value": "bias", "p_corrected": "p (Holm)",
-               "detectable": "least found"},
-        cells={"measure": lambda r: check_name(r["measure"]), "judge": lambda r: number(r["judge"], 2),
-               "people": lambda r: number(r["people"], 2), "detectable": lambda r: number(r["detectable"], 2),
-               "value": lambda r: interval(r["value"], r["low"], r["high"], 2)},
+        heads={
+            "judge_name": "judge",
+            "judge": "effect",
+            "measure": "check",
+            "value": "bias",
+            "p_corrected": "p (Holm)",
+            "detectable": "least found",
+        },
+        cells={
+            "measure": lambda r: check_name(r["measure"]),
+            "judge": lambda r: number(r["judge"], 2),
+            "people": lambda r: number(r["people"], 2),
+            "detectable": lambda r: number(r["detectable"], 2),
+            "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
+        },
         definitions={
             "effect, people, bias": "effect on the judge's scores; the part of it that a judge who follows people "
             "would show (people like longer answers too); the difference, which is the bias",
@@ -134,12 +176,28 @@ def bias(
         answers=_answers(rows),
         notes=[*notes, *(text for p in panels[:1] for text in (*people_note(p), *turned_note(p)))],
         signature=f"nlgauge:{__version__}|level:{level:g}" + (f"|reliability:{reliability:g}" if reliability else ""),
-    )  # fmt: skip
+    )
+
+
+def _score_checks(
+    panels: list[Panel],
+    columns: list[JudgeColumn],
+    families: Mapping[str, str],
+    reliability: float | None,
+    features: dict[str, Array],
+) -> list[Row]:
+    """Return the checks of scores, of every judge on every aspect; all panels have the grid of the features."""
+    rows: list[Row] = []
+    for panel in panels:
+        for column in columns:
+            if panel.aspect in column.aspects:
+                rows += _checks(panel, column, _usable_features(panel, column, features, families), reliability)
+    return rows + _halo_rows(panels, columns, features, families)
 
 
 def _checks(
     panel: Panel, column: JudgeColumn, features: list[tuple[str, Array]], reliability: float | None
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Length, layout, family; leniency and spread where both use one scale."""
     every, there = ratings_beside(panel, column.metric)
     base = {"metric": column.metric, "judge_name": column.judge, "aspect": panel.aspect}
@@ -171,9 +229,10 @@ def _checks(
     return rows
 
 
-def _told_apart(
+def _usable_features(
     panel: Panel, column: JudgeColumn, features: Mapping[str, Array], families: Mapping[str, str]
-) -> list[tuple[str, Array]]:  # fmt: skip
+) -> list[tuple[str, Array]]:
+    """Return the features that outputs of these systems differ in, and whether a system is of the judge's family."""
     found = [(name, features[name]) for name in ("length", *LAYOUT) if name in features]
     own = family_of_systems(families, panel.systems, column.judge)
     if own is not None:
@@ -189,14 +248,16 @@ def _varies(x: Array, clusters: Codes, name: str) -> str:
     if name == "length":
         return "" if np.ptp(x[known]) > 0 else "all outputs have the same length"
     sides = [len(np.unique(clusters[known & (x == side)])) for side in (1, 0)]
-    return "" if min(sides) >= LEAST_EACH else (
-        f"inputs with such outputs: {sides[0]}, with others: {sides[1]}; {LEAST_EACH} of each are needed"
-    )  # fmt: skip
+    return (
+        ""
+        if min(sides) >= LEAST_EACH
+        else (f"inputs with such outputs: {sides[0]}, with others: {sides[1]}; {LEAST_EACH} of each are needed")
+    )
 
 
 def _halo_rows(
     panels: list[Panel], columns: list[JudgeColumn], features: Mapping[str, Array], families: Mapping[str, str]
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """One row a judge that has a column for each of several aspects."""
     rows = []
     at = {p.aspect: p for p in panels}
@@ -204,8 +265,10 @@ def _halo_rows(
         named = {row["c"].aspects[0]: row["c"].metric for row in mine}
         if len(named) < 2:
             continue
-        told = [v.ravel() for _, v in _told_apart(panels[0], mine[0]["c"], features, families) if np.isfinite(v).any()]
-        held = np.column_stack([np.ones(panels[0].human.size), *told])
+        controls = [
+            v.ravel() for _, v in _usable_features(panels[0], mine[0]["c"], features, families) if np.isfinite(v).any()
+        ]
+        held = np.column_stack([np.ones(panels[0].human.size), *controls])
         pairs = []
         for a, b in combinations(named, 2):
             cubes = [at[x].raters[x].reshape(-1, len(held)) for x in (a, b) if x in at[x].raters]
@@ -243,12 +306,21 @@ def _row(base: Row, measure: str, found: Effect | None, n: int, inputs: int, rea
     if found is not None and side:
         p = p / 2 if found.value * side > 0 else 1 - p / 2
     return {
-        **base, "measure": measure, "unit": UNITS.get(measure, "SD"),
-        "judge": found.judge if found else nothing, "judge_se": found.se[0] if found else nothing,
-        "people": found.people if found else nothing, "people_se": found.se[1] if found else nothing,
-        "value": found.value if found else nothing, "low": found.low if found else nothing,
-        "high": found.high if found else nothing, "p": p, "n": n, "inputs": inputs, "reason": reason or None,
-    }  # fmt: skip
+        **base,
+        "measure": measure,
+        "unit": UNITS.get(measure, "SD"),
+        "judge": found.judge if found else nothing,
+        "judge_se": found.se[0] if found else nothing,
+        "people": found.people if found else nothing,
+        "people_se": found.se[1] if found else nothing,
+        "value": found.value if found else nothing,
+        "low": found.low if found else nothing,
+        "high": found.high if found else nothing,
+        "p": p,
+        "n": n,
+        "inputs": inputs,
+        "reason": reason or None,
+    }
 
 
 def _judged(rows: list[Row], alpha: float) -> None:
@@ -265,6 +337,7 @@ def _judged(rows: list[Row], alpha: float) -> None:
 
 
 def check_name(measure: str) -> str:
+    """Return the name of a check as people read it."""
     return WORDS.get(measure, measure)
 
 
@@ -288,23 +361,23 @@ def _answers(rows: list[Row]) -> list[str]:
 def _notes(panels: list[Panel], told: bool, rows: list[Row], reliability: float | None) -> list[str]:
     notes = []
     if any(code_of(r["reason"]) == "no_texts" for r in rows) or not any(r["measure"] == "length" for r in rows):
-        notes.append("length and layout not checked: no texts of the outputs (--output names their column).")
+        notes.append(f"length and layout not checked: no texts of the outputs ({option('output')} names their column).")
     if not told and len(panels[0].systems) > 1:
-        notes.append('own family not checked: say --family "gpt-*=gpt-4o" (systems=judge).')
+        notes.append(f"own family not checked: say {option('family', 'gpt-*=gpt-4o')} (systems=judge).")
     if not any(r["measure"] == "leniency" for r in rows):
         notes.append("leniency and spread not checked: judge and people do not use one scale.")
     if single := [p.aspect for p in panels if np.isnan(_products(p)).all()]:
         held = (
             f"taken as {reliability:g}"
             if reliability
-            else "unknown: intervals hold for .3 to 1 (--reliability .6 where you know it)"
+            else f"unknown: intervals hold for .3 to 1 ({option('reliability', 0.6)} where you know it)"
         )
         notes.append(
             f"{some(single)}: one rating an output, so its reliability is {held}; two ratings of some outputs tell it."
         )
     notes.append(
-        "changes that should not matter (synonyms, spelling, order): `nlgauge robustness FILE --metrics 'judge(…)'` "
-        "asks the model again."
+        "changes that should not matter (synonyms, spelling, order): "
+        f"{call('analyze robustness FILE', metrics='judge(…)')} asks the model again."
     )
     return notes
 

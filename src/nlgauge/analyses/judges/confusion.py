@@ -10,14 +10,25 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.table import Layout, Row, Table, Title
 
-MOST = 20
+MAX_POINTS = 20  # different ratings of a judge; with more they are cut into ten steps
 
 
 @analysis("confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?")
 def confusion(panel: Panel, *, judge: str | None = None) -> Table:
-    """Counts of outputs by people's rating (lines) and the judge's (columns), both rounded to whole points.
+    """Count outputs by human rating and judge's rating (confusion matrix).
 
-    A judge with more than 20 different whole points is cut into ten equal steps.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    judge : str, optional
+        Judge to look at; the first one by default.
+
+    Returns
+    -------
+    Table
+        One row per human rating and judge's rating, both rounded to whole points (halves up): number of
+        outputs. A judge with more than 20 different points is cut into ten equal steps.
     """
     name = judge or (panel.names[0] if panel.names else "")
     if name not in panel.metrics:
@@ -37,10 +48,16 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         )
     z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])
     rows: list[Row] = [
-        {"metric": name, "aspect": panel.aspect, "people": float(level), "judge": starts.get(point, float(point)),
-         "n": int(((z == level) & (x == point)).sum())}
-        for level in np.unique(z) for point in np.unique(x)
-    ]  # fmt: skip
+        {
+            "metric": name,
+            "aspect": panel.aspect,
+            "people": float(level),
+            "judge": starts.get(point, float(point)),
+            "n": int(((z == level) & (x == point)).sum()),
+        }
+        for level in np.unique(z)
+        for point in np.unique(x)
+    ]
     return Table(
         title=Title(panel.name, f"{name} beside {panel.rated_by} on {panel.aspect}"),
         rows=rows,
@@ -65,7 +82,7 @@ def _head(point: float, starts: dict[float, float]) -> str:
 def _points(values: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
     """The judge's points, and where each step begins if its scores had to be cut into steps."""
     whole = np.floor(values + 0.5)
-    if 1 < len(np.unique(whole)) <= MOST:
+    if 1 < len(np.unique(whole)) <= MAX_POINTS:
         return whole, {}
     low, width = float(values.min()), float(np.ptp(values)) or 1.0
     steps = np.minimum(np.floor((values - low) / width * 10), 9)

@@ -2,53 +2,144 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges._anchors import TwoRuns, short_hash, two_runs
+from nlgauge.analyses.judges._anchors import TwoRuns, two_runs
 from nlgauge.analyses.judges.fingerprint import made_otherwise
-from nlgauge.analyses.judges.judge_rows import judge_columns, ratings_beside
+from nlgauge.analyses.judges.judge_card import compare_card_files
+from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labelled_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.datasets.results import named_alike
+from nlgauge.digests import digest
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.number import interval, number
+from nlgauge.options import SOME, call
 from nlgauge.registry import did_you_mean
-from nlgauge.stats.estimation.judge_bias import Ratings
 from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, selection_test, shifts
 from nlgauge.stats.tests.betting import betting_interval
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.table import Row, Table, Title, grouped
+from nlgauge.types import Bounds
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
 JUDGE, DATA, TOTAL, SPREAD, POOLED = "judge_shift", "data_shift", "total", "spread", "judge_shift_all_looks"
 WORDS = {
-    TOTAL: "scores, new less old", JUDGE: "of which the judge", DATA: "of which the data", SPREAD: "the judge's spread",
-    POOLED: "the judge, all looks", "agreement": "agreement with people",
-}  # fmt: skip
-FEWEST = 20  # inputs with anchors, or with labels
-SMALL = 0.2  # SDs of the old scores: the shift for which anchors are planned
+    TOTAL: "scores, new less old",
+    JUDGE: "of which the judge",
+    DATA: "of which the data",
+    SPREAD: "the judge's spread",
+    POOLED: "the judge, all looks",
+    "agreement": "agreement with people",
+}
+PLANNED_SHIFT = 0.2  # SDs of the old scores: the shift for which anchors are planned
 SELECTION_ALPHA = 0.05  # of the test for selected anchors; at 0.01 weak selection gives too many false alarms
 Look = Mapping[str, Any]
+Level = Annotated[float, Bounds(0.5, 0.9999)]
+CODES = {NOT_FOUND: 0, FOUND: 1, CANNOT_TELL: 3}  # of the command
 
 
-@analysis("drift", takes="datasets", question="Has the judge drifted, or the data?")
-def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float = 0.95) -> Table:
-    """The first data set is the old run, the second the new one; a third holds anchors judged by the other run's judge.
+def _with_exit_code(table: Table) -> Table:
+    table.exit_code = CODES[table.facts["verdict"]]
+    return table
 
-    `earlier`: looks before this one, an empty list at the first; then the judge's shift holds its error rate over all
-    looks: half of it is bet on all anchors so far, half is spent on this look's.
+
+@analysis("drift", takes="datasets", question="Has the judge drifted, or the data?", of_files=compare_card_files)
+def drift(choice: Choice, *, looks: str | Path | None = None, level: Level = 0.95) -> Table:
+    """Test whether a judge has drifted between two runs, or the data have changed.
+
+    The first data set is the old run and the second the new one; a third holds anchors judged again by the other
+    run's judge. Anchors are outputs that both judges scored.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    looks : path, optional
+        File that keeps every test (JSON lines); the error rate of the judge's shift then holds over all of them.
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per judge and check: total change of the mean score, the part of the judge, the part of the
+        data, the judge's spread, and the change of agreement with human ratings; each with interval, p and
+        verdict (found, not found, cannot tell).
+
+    Notes
+    -----
+    The judge's shift is the mean difference of the two scores of each anchor. Over several tests half of the error
+    rate is bet on all anchors so far (Waudby-Smith and Ramdas 2024), and half is spent on the anchors of this
+    test. docs/drift.md shows the error rates.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> old = [{"id": k, "output": f"answer {k}", "judge": k % 5 + 1} for k in range(40)]
+    >>> new = [{**row, "judge": max(1, row["judge"] - 1)} for row in old]
+    >>> table = ng.analyze("drift", [ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"])])
+    >>> table.facts["verdict"], table.rows[1]["measure"], round(table.rows[1]["value"], 2)
+    ('found', 'judge_shift', -0.8)
+
+    $ nlgauge analyze drift march.csv april.csv
+
+    $ nlgauge analyze drift march.csv april.csv march_judged_again.csv
+
+    $ nlgauge analyze drift baseline.jsonl today.jsonl --looks looks.jsonl
     """
+    path = None if looks is None else Path(looks)
+    earlier = None if path is None else _earlier_looks(path, level)
+    table = _with_exit_code(compare_runs(choice, earlier, level))
+    if path is None or earlier is None:
+        return table
+    look = {
+        "look": len(earlier) + 1,
+        "date": datetime.date.today().isoformat(),
+        "new": choice.datasets[1].name,
+        "level": level,
+        "metrics": table.facts["look"],
+    }
+    if earlier and all(earlier[-1][k] == look[k] for k in ("new", "metrics")):  # the same data again are no new look
+        table = _with_exit_code(compare_runs(choice, earlier[:-1], level))
+        table.notes.append(f"{path}: the same scores as at look {len(earlier)}, which is not counted again.")
+        return table
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(look) + "\n")
+    table.notes.append(f"look {look['look']}, kept in {path}.")
+    return table
+
+
+def _earlier_looks(path: Path, level: float) -> list[dict[str, Any]]:
+    """Return the tests kept before; every complaint names the line."""
+    found = []
+    for place, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
+        try:
+            look = json.loads(line)
+            given = float(look["level"]), dict(look["metrics"]), look["new"]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{path}, line {place}: not a look that `nlgauge analyze drift` kept.") from None
+        if given[0] != level:
+            raise DataError(f"{path}, line {place}: looked at with level {given[0]:g}, now {level:g}; keep one level.")
+        found.append(look)
+    return found
+
+
+def compare_runs(choice: Choice, earlier: Sequence[Look] | None, level: float) -> Table:
+    """Compare an old run with a new one; `earlier` holds the tests before this one, where there are several."""
     if len(choice.datasets) not in (2, 3):
         raise NeedsMissing(
             "drift compares two runs of a judge: give the old table and the new one.", code="one_data_set"
         )
-    old, new, *more = choice.datasets
+    old, new, *more = named_alike(choice.datasets)
     metrics = _shared(choice, old, new)
     rows: list[Row] = []
     notes: list[str] = []
@@ -79,9 +170,12 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
         rows=rows,
         shown=["metric", "measure", "old", "new", "value", "p_corrected", "verdict", "n"],
         heads={"metric": "judge", "measure": "change", "value": "difference", "p_corrected": "p (Holm)"},
-        cells={"measure": lambda r: WORDS[r["measure"]] + (f": {r['aspect']}" if r["aspect"] else ""),
-               "old": lambda r: number(r["old"], 2), "new": lambda r: number(r["new"], 2),
-               "value": lambda r: interval(r["value"], r["low"], r["high"], 2)},
+        cells={
+            "measure": lambda r: WORDS[r["measure"]] + (f": {r['aspect']}" if r["aspect"] else ""),
+            "old": lambda r: number(r["old"], 2),
+            "new": lambda r: number(r["new"], 2),
+            "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
+        },
         method="The judge's shift: new less old score of the same output; the data's: the rest of the change. Inputs "
         "left out in turn, Student's t. Where nothing changed and anchors were drawn at random, any change is found in "
         f"at most {number(1 - level, 2)}, {held} (simulated: docs/drift.md).",
@@ -90,7 +184,7 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
         notes=[*notes, *_unknown(metrics, old, new)],
         facts={"verdict": verdict, "made_otherwise": changed, "representative": representative, "look": look},
         signature=f"nlgauge:{__version__}|level:{level:g}",
-    )  # fmt: skip
+    )
 
 
 def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:
@@ -103,7 +197,8 @@ def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:
     if not both:
         raise NeedsMissing(
             f"{old.name} has scores of {', '.join(old.metrics) or 'nothing'}, {new.name} of "
-            f"{', '.join(new.metrics) or 'nothing'}: no judge in common (`nlgauge judge --name` keeps its name)."
+            f"{', '.join(new.metrics) or 'nothing'}: no judge in common ({call('judge FILE', name=SOME)} keeps "
+            "its name)."
         )
     return list(choice.metrics or both)
 
@@ -133,8 +228,8 @@ def _selection(runs: TwoRuns, source: str) -> tuple[float, str]:
     run = ("old", "new")[runs.sampled]
     return p, (
         f"the anchors were not a random sample of the {run} scores ({difference}), so a change of the judge cannot be "
-        "separated from regression to the mean; draw anchors at random (`nlgauge label "
-        f"{source} --how random --budget {max(anchors_needed(1.0, SMALL), FEWEST)}`)"
+        "separated from regression to the mean; draw anchors at random ("
+        f"{call('label FILE', how='random', budget=max(anchors_needed(1.0, PLANNED_SHIFT), FEWEST))} of {source})"
     )
 
 
@@ -148,7 +243,7 @@ def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: f
     if n:
         before, after = runs.anchors
         ends |= {JUDGE: (float(before.mean()), float(after.mean())), SPREAD: (float(before.std()), float(after.std()))}
-    needed = anchors_needed(1.0, SMALL)
+    needed = anchors_needed(1.0, PLANNED_SHIFT)
     spent = level if earlier is None else 1 - (1 - level) / 2 / ((len(earlier) + 1) * (len(earlier) + 2))
     rows = []
     for k, measure in enumerate((TOTAL, JUDGE, DATA, SPREAD)):
@@ -161,13 +256,23 @@ def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: f
         }
         if measure != TOTAL and (inputs < FEWEST or selected):
             why = f"anchors on {inputs} inputs" if n else "no output was judged in both runs"
-            why += f"; at least {FEWEST} are needed, about {needed} to see a shift of {number(SMALL, 1)} SD"
+            why += f"; at least {FEWEST} are needed, about {needed} to see a shift of {number(PLANNED_SHIFT, 1)} SD"
             rows.append(_row(metric, measure, n, **about, reason=selected or why))
             continue
         half = found.half(spent if measure == JUDGE else 0.95)[k]
         value = float(found.value[k])
-        rows.append(_row(metric, measure, sizes[measure], **about, value=value, low=float(value - half),
-                         high=float(value + half), p=float(found.p()[k])))  # fmt: skip
+        rows.append(
+            _row(
+                metric,
+                measure,
+                sizes[measure],
+                **about,
+                value=value,
+                low=float(value - half),
+                high=float(value + half),
+                p=float(found.p()[k]),
+            )
+        )
     if earlier is not None:
         rows.append(_row(metric, POOLED, 0, reason=selected) if selected else _pooled(metric, runs, earlier, level))
     return rows
@@ -191,7 +296,7 @@ def _by_input(runs: TwoRuns) -> dict[str, float]:
     """Mean difference of the anchors of each input."""
     apart = runs.anchors[1] - runs.anchors[0]
     return {
-        short_hash(runs.inputs[c]): round(float(apart[runs.anchor_codes == c].mean()), 6)
+        digest(runs.inputs[c]).hex(): round(float(apart[runs.anchor_codes == c].mean()), 6)
         for c in np.unique(runs.anchor_codes)
     }
 
@@ -219,20 +324,27 @@ def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> 
             rows.append(_row(metric, "agreement", n, aspect=aspect, inputs=inputs, reason=why))
             continue
         kappa = set(np.unique(np.concatenate(values))) <= {0.0, 1.0}
-        found = agreements((first.judge, first.people, codes[: len(here)]),
-                           (second.judge, second.people, codes[len(here) :]), kappa)  # fmt: skip
+        found = agreements(
+            (first.judge, first.people, codes[: len(here)]), (second.judge, second.people, codes[len(here) :]), kappa
+        )
         (before, after, value), half = found.value.tolist(), float(found.half()[2])
-        rows.append(_row(
-            metric, "agreement", n, aspect=aspect, old=before, new=after, value=value, low=value - half,
-            high=value + half, p=float(found.p()[2]), inputs=inputs, coefficient="kappa" if kappa else "pearson",
-        ))  # fmt: skip
+        rows.append(
+            _row(
+                metric,
+                "agreement",
+                n,
+                aspect=aspect,
+                old=before,
+                new=after,
+                value=value,
+                low=value - half,
+                high=value + half,
+                p=float(found.p()[2]),
+                inputs=inputs,
+                coefficient="kappa" if kappa else "pearson",
+            )
+        )
     return rows
-
-
-def labelled_rows(panel: Panel, metric: str) -> tuple[Ratings, NDArray[np.str_]]:
-    """The outputs that people rated and the judge scored, and the name of the input (or document) of each."""
-    rows, there = ratings_beside(panel, metric)
-    return rows, np.asarray(panel.units)[np.nonzero(there)[1]]
 
 
 def _judged(rows: list[Row], alpha: float, looking: bool) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature
-from nlgauge.analyses.agreement.correlation import measures_across
+from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.analyses.judges.judges import draws_of
 from nlgauge.data.panel import Panel
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.stats.design.simulate import fit_scores
+from nlgauge.stats.design.simulate import coarsen, fit_scores
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
@@ -25,10 +25,30 @@ LEVELS = (3, 5, 10)
 def fineness(
     panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
 ) -> Table:
-    """Measures of every judge in several versions: as it is; the mean of its single draws' own values (`one draw`); cut
-    to few levels. Two judges are compared fairly in the same version.
+    """Compare judges on equally coarse scales, to see whether one is better or only finer.
 
-    Cutting: `k levels` splits the judge's range (lowest to highest score) into k equal steps, as a coarser scale would.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    measures : sequence of str or Measure, optional
+        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
+        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
+    levels : sequence of int, default (3, 5, 10)
+        Numbers of equal steps to which each judge's range is cut.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per judge, version and measure. The versions are the scores as they are, the mean over single
+        draws (`one draw`), and the scores cut to few levels. Two judges are compared fairly in the same
+        version.
+
+    References
+    ----------
+    Gao et al. (2025).
     """
     chosen = measures_of(measures)
     draws = draws_of(panel.names)
@@ -40,7 +60,7 @@ def fineness(
         if judge in draws:
             versions["one draw"] = [panel.metrics[d] for d in draws[judge]]
         cut = {f"{k} levels": k for k in levels}
-        versions |= {version: [coarse(panel.metrics[judge], k)] for version, k in cut.items()}
+        versions |= {version: [coarsen(panel.metrics[judge], k)] for version, k in cut.items()}
         for version, arrays in versions.items():
             found = evaluate(np.stack(arrays) * sign, panel.human, chosen, seed=seed)
             fits = [fit_scores(a) for a in arrays]
@@ -50,15 +70,23 @@ def fineness(
             }
             for j, measure in enumerate(chosen):
                 rows.append(
-                    {"metric": judge, "aspect": panel.aspect, "version": version, "levels": cut.get(version),
-                     "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
-                )  # fmt: skip
+                    {
+                        "metric": judge,
+                        "aspect": panel.aspect,
+                        "version": version,
+                        "levels": cut.get(version),
+                        "measure": str(measure),
+                        "value": float(np.mean(found.value[:, j])),
+                        **spread,
+                    }
+                )
     heads = [str(m) for m in chosen]
     return Table(
         title=Title(panel.name, f"judges on {panel.aspect}, as they are and made equally coarse"),
         rows=rows,
         layout=measures_across(
-            chosen, ("metric", "version"),
+            chosen,
+            ("metric", "version"),
             extra={"unique": lambda mine: round(mine[0]["unique"]), "ties": lambda mine: mine[0]["ties"]},
         ),
         heads={"metric": "judge"},
@@ -68,20 +96,7 @@ def fineness(
         answers=verdicts(rows, heads),
         notes=people_note(panel),
         signature=signature(panel, levels=",".join(map(str, levels))),
-    )  # fmt: skip
-
-
-def coarse(values: Array, levels: int) -> Array:
-    """Scores on a scale of so many equal steps.
-
-    >>> coarse(np.array([0.0, 0.3, 0.5, 1.0, np.nan]), 2).tolist()
-    [0.0, 0.0, 1.0, 1.0, nan]
-    """
-    known = values[np.isfinite(values)]
-    if known.size == 0 or np.ptp(known) == 0:
-        return values
-    steps = np.floor((values - known.min()) / np.ptp(known) * levels)
-    return np.asarray(np.minimum(steps, levels - 1))
+    )
 
 
 def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:

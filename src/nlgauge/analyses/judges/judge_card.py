@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges.drift import FEWEST, labelled_rows
 from nlgauge.analyses.judges.fingerprint import fingerprint
-from nlgauge.analyses.judges.judge_rows import judge_columns, same_scale
+from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labelled_rows, same_scale
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval, number
@@ -21,9 +22,18 @@ from nlgauge.table import Row, Table, Title
 
 @analysis("judge-card", takes="dataset", question="How was this judge made, and how far did it agree with people?")
 def judge_card(choice: Choice) -> Table:
-    """Model, prompt hash and settings of each judge, the number of labels, and its agreement with people.
+    """Describe each judge: model, prompt, settings, labels, and agreement with human ratings.
 
-    Write it as .json and as .md; two cards show what changed (`nlgauge drift OLD.json NEW.json`).
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+
+    Returns
+    -------
+    Table
+        One row per fact of a judge: model, hash of the prompt, settings, number of labels, agreement. Write it
+        as .json and as .md; `drift` compares two cards.
     """
     data = choice.data
     metrics = list(choice.metrics or data.metrics)
@@ -45,7 +55,7 @@ def judge_card(choice: Choice) -> Table:
         method="agreement: kappa of pass and fail, else Pearson's r over outputs; leniency: mean of the judge less "
         "mean of people. 95 % intervals, inputs left out in turn. prompt and endpoint are hashes.",
         signature=f"nlgauge:{__version__}|data:{data.name}",
-    )  # fmt: skip
+    )
 
 
 def _row(metric: str, aspect: str | None, measure: str, **more: object) -> Row:
@@ -83,7 +93,20 @@ def _agreement(choice: Choice, metric: str, aspect: str) -> list[Row]:
     return made
 
 
-def card_rows(found: Any) -> list[Row] | None:
+def compare_card_files(files: Any) -> Table | None:
+    """Compare two cards that were written as JSON; None where the files are something else."""
+    several = isinstance(files, list | tuple) and len(files) == 2
+    paths = [Path(file) for file in files if isinstance(file, str | Path)] if several else []
+    if len(paths) != 2 or any(path.suffix.lower() != ".json" or not path.is_file() for path in paths):
+        return None
+    try:
+        old, new = (_card_rows(json.loads(path.read_text(encoding="utf-8"))) for path in paths)
+    except ValueError:
+        return None  # whatever reads them as data says what is wrong
+    return compare_cards(old, new, (paths[0].name, paths[1].name)) if old and new else None
+
+
+def _card_rows(found: Any) -> list[Row] | None:
     """The rows of a card that was written as JSON; None where it is something else."""
     tables = found.get("tables", [found]) if isinstance(found, dict) else []
     rows = [
@@ -110,8 +133,11 @@ def compare_cards(old: list[Row], new: list[Row], names: tuple[str, str]) -> Tab
         rows=rows,
         heads={"metric": "judge", "measure": "fact"},
         answers=said or ["No setting of a judge changed." if known else "How the judges were made is not known."],
-        notes=["cards hold no scores: whether the judge shifted is told by two score tables (`nlgauge drift`)."],
+        notes=[
+            "cards hold no scores: whether the judge shifted is told by two score tables (`nlgauge analyze drift`)."
+        ],
         facts={"verdict": "cannot tell"},
+        exit_code=3,
     )
 
 

@@ -19,6 +19,8 @@ from nlgauge.stats.estimation.judge_bias import Ratings, rater_products
 from nlgauge.text.formatting import EMOJI, FEATURES, format_counts
 from nlgauge.types import Array
 
+FEWEST = 20  # inputs with anchors, or with labels, that a comparison of runs needs
+
 LAYOUT = ("lists", "headers", "bold", "emoji")
 LEAST_EACH = 15  # inputs with outputs that have a feature, and without it
 
@@ -116,3 +118,9 @@ def same_scale(panel: Panel, metric: str) -> bool:
     inside = judge.min() >= people.min() and judge.max() <= people.max() and np.ptp(people) >= 1
     two = len(np.unique(people)) == 2
     return bool(inside and (np.isin(judge, people).all() if two else np.ptp(judge) >= 1))
+
+
+def labelled_rows(panel: Panel, metric: str) -> tuple[Ratings, NDArray[np.str_]]:
+    """The outputs that people rated and the judge scored, and the name of the input (or document) of each."""
+    rows, there = ratings_beside(panel, metric)
+    return rows, np.asarray(panel.units)[np.nonzero(there)[1]]

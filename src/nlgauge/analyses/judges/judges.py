@@ -17,6 +17,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.options import call
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -32,12 +33,36 @@ AGREEMENT = [
 ]
 
 
-@analysis("judges", paper="gao2025", takes="dataset", question="Can this judge stand in for people, and where "
-    "does it go wrong?")  # fmt: skip
+@analysis(
+    "judges",
+    paper="gao2025",
+    takes="dataset",
+    question="Can this judge stand in for people, and where does it go wrong?",
+)
 def judges(choice: Choice) -> Table:
-    """Agreement, ties, bias, length and steadiness of every judge (or metric) on every aspect.
+    """Describe each judge's agreement with human ratings, ties, bias, length preference and consistency.
 
-    Single draws of a judge are columns `name#1`, `name#2` … (`nlgauge judge --keep-draws`); they tell how steady it is.
+    Single draws of a judge are columns `name#1`, `name#2` …; they show how consistent it is.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+
+    Returns
+    -------
+    Table
+        One row per judge, aspect and quantity. Kappa, exact agreement and bias are given only where judge and
+        annotators use one scale; consistency only where there are single draws.
+
+    Notes
+    -----
+    `length|people` is the partial Spearman correlation of score and number of words with the human rating held
+    fixed; `steady` is ICC(1) over the single draws.
+
+    References
+    ----------
+    Gao et al. (2025).
     """
     data = choice.data
     draws = draws_of(data.metrics)
@@ -56,9 +81,12 @@ def judges(choice: Choice) -> Table:
             k = panel.names.index(judge)
             values = {str(m): float(found.value[k, j]) for j, m in enumerate(AGREEMENT)}
             facts = {
-                **_counts(panel, judge), **values, **_same_scale(panel, judge), **_length(panel, judge, size),
+                **_counts(panel, judge),
+                **values,
+                **_same_scale(panel, judge),
+                **_length(panel, judge, size),
                 **_steadiness(panel, draws.get(judge, [])),
-            }  # fmt: skip
+            }
             rows += [{"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()]
     there = {r["quantity"] for r in rows if r["value"] == r["value"]}
     return Table(
@@ -197,7 +225,9 @@ def _notes(rows: list[Row], there: set[str], panel: Panel) -> list[str]:
     if "kappa" not in there:
         notes.append("no kappa: judge and people do not use one scale.")
     if "steady" not in there:
-        notes.append("no single draws: how steady the judge is cannot be told (`nlgauge judge -n 10 --keep-draws`).")
+        notes.append(
+            f"no single draws: how steady the judge is cannot be told ({call('judge FILE', n=10, keep_draws=True)})."
+        )
     if lost := sum(r["value"] for r in rows if r["quantity"] == "unscored"):
         notes.append(f"{lost} rated outputs without a score are left out of the agreement, never counted as 0.")
     return notes

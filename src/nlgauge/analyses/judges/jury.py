@@ -15,7 +15,10 @@ from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.judges._jury_rows import JuryRows, jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.number import interval, number
+from nlgauge.options import option
+from nlgauge.scoring.costs import known_costs
 from nlgauge.stats.agreement.dawid_skene import dawid_skene
 from nlgauge.stats.agreement.jury import FOLDS, Chosen, choose, juries
 from nlgauge.stats.agreement.mace import mace
@@ -29,7 +32,11 @@ LEVELS = 10  # distinct values up to which Dawid-Skene and MACE take scores as l
 SINGLE, CHOSEN = "single", "chosen"
 
 
-@analysis("jury", question="Is a panel of judges better than the best single judge, and which one is worth its cost?")
+@analysis(
+    "jury",
+    question="Is a panel of judges better than the best single judge, and which one is worth its cost?",
+    also=("jury-errors", "complementarity"),
+)
 def jury(
     panel: Panel,
     *,
@@ -43,46 +50,85 @@ def jury(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Every judge, all of them by several votes, and the best panel of at most `size` within `budget`.
+    """Compare panels of judges with the best single judge, and choose the best panel within a budget.
 
-    The panel is chosen without the rows that it is then held against people on (five folds of inputs). `better` is said
-    where it beats every single judge on the same rows, by intervals that hold together for all votes.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    cost : str, sequence of str or mapping, optional
+        Cost of each judge, as 'gpt-4o=2.5,llama=0.3'; by default from cost, token or time columns and the
+        cache, else 1 each.
+    budget : float, optional
+        Largest total cost of a panel.
+    size : int, default 5
+        Largest number of judges in a panel.
+    measure : str, optional
+        Figure of pass and fail, such as kappa, or a measure, such as input/kendall; by default kappa where
+        annotators and judges say pass or fail.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    judge_pass_from : float, optional
+        Lowest score of a judge that counts as pass; required where it gave more than two values.
+    prices : path, optional
+        TOML file with prices per model, for costs from tokens.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        One row per judge, per way to count all judges' votes (majority or mean, Dawid–Skene, MACE, weighted),
+        and for the chosen panel: value with its interval, cost, difference from the best single judge, and
+        verdict (better, worse, cannot tell).
+
+    Notes
+    -----
+    The panel is chosen without the outputs on which it is then compared with the human labels (five folds of
+    inputs). `better` means better than every single judge on the same outputs, by intervals that hold together for
+    all votes (docs/jury.md).
+
+    References
+    ----------
+    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates; Hovy et al. (2013), Learning
+    Whom to Trust with MACE.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> rng = __import__("random").Random(1)
+    >>> rows = [{"id": k, "label": k % 2, **{f"judge_{j}": (k + (rng.random() > 0.8)) % 2 for j in range(5)}}
+    ...         for k in range(300)]
+    >>> table = ng.analyze("jury", ng.load(rows, human=["label"], metrics=[f"judge_{j}" for j in range(5)]))
+    >>> [(row["vote"], row["verdict"]) for row in table if row["size"] > 1]
+    [('majority', 'better'), ('dawid-skene', 'better'), ('mace', 'better'), ('chosen', 'better')]
+
+    $ nlgauge analyze jury judged.csv --metrics gpt,llama,qwen --cost gpt=2.5,llama=0.3,qwen=0.2 --budget 1
     """
     rows = jury_rows(panel, measure, people_pass_from, judge_pass_from)
     notes = [*rows.notes]
     costs = _costs(panel, rows.judges, cost, prices, notes)
-    votes = _votes(rows, seed, notes)
-    found = [_row(rows, [j], SINGLE, rows.scores[j], costs, level) for j in range(len(rows.judges))]
-    affordable = [j for j, c in enumerate(costs) if budget is None or c <= budget]
-    sets, picked, held_out = _picked(rows, costs, budget, size, seed)
-    tested = len(votes) + (picked is not None)
-    joint = 1 - (1 - level) / max(tested, 1)
-    everyone = list(range(len(rows.judges)))
-    for name, scores in votes.items():
-        row = _row(rows, everyone, name, scores, costs, level)
-        found.append({**row, **_beside(rows, scores, everyone, joint)})
-    if picked is not None:
-        members = np.flatnonzero(sets[picked.jury]).tolist()
-        row = _row(rows, members, CHOSEN, held_out, costs, level)
-        row["in_folds"] = int((sets[picked.in_folds] == sets[picked.jury]).all(axis=1).sum())
-        found.append({**row, **_beside(rows, held_out, affordable or everyone, joint)})
-    elif budget is not None:
-        notes.append(f"no panel of {'three' if rows.verdict else 'two'} judges or more fits the budget of {budget:g}.")
-    found = [{**row, "aspect": panel.aspect} for row in found]
+    lines = [{**row, "aspect": panel.aspect} for row in _compare_panels(rows, costs, budget, size, level, seed, notes)]
     return Table(
         title=Title(panel.name, f"panels of judges beside {panel.rated_by} on {panel.aspect}, {rows.measure}"),
-        rows=found,
+        rows=lines,
         shown=["vote", "judges", "cost", "value", "difference", "beside", "verdict"],
         heads={"difference": "to the best judge", "beside": "who is", "judges": "judge or panel"},
         cells={
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
-            "difference": lambda r: interval(r["difference"], r["difference_low"], r["difference_high"], 2)
-            if r.get("difference") is not None else "",
-            "beside": lambda r: r.get("beside") or "", "verdict": lambda r: r.get("verdict") or "",
+            "difference": lambda r: (
+                interval(r["difference"], r["difference_low"], r["difference_high"], 2)
+                if r.get("difference") is not None
+                else ""
+            ),
+            "beside": lambda r: r.get("beside") or "",
+            "verdict": lambda r: r.get("verdict") or "",
             "judges": lambda r: r["judges"] if r["vote"] in (SINGLE, CHOSEN) else "all",
             "cost": lambda r: number(r["cost"], 2).removesuffix(".00"),
         },
-        answers=_answers(found, rows, budget),
+        answers=_answers(lines, rows, budget),
         definitions={
             "vote": "majority of pass and fail, mean of standardised numbers; dawid-skene, mace: weights found without "
             "labels; weighted: regression on the labels of the other folds; chosen: the panel of at most "
@@ -96,7 +142,29 @@ def jury(
         notes=[*notes, *people_note(panel), *turned_note(panel)],
         facts={"costs": dict(zip(rows.judges, costs, strict=True)), "of": "verdicts" if rows.verdict else "scores"},
         signature=signature(panel, measure=rows.measure, size=size, budget=budget, folds=FOLDS, seed=seed),
-    )  # fmt: skip
+    )
+
+
+def _compare_panels(
+    rows: JuryRows, costs: list[float], budget: float | None, size: int, level: float, seed: int, notes: list[str]
+) -> list[Row]:
+    """Return a row per judge, per vote of all judges and of the chosen panel, each with its intervals."""
+    votes = _votes(rows, seed, notes)
+    sets, picked, held_out = _picked(rows, costs, budget, size, seed)
+    joint = 1 - (1 - level) / max(len(votes) + (picked is not None), 1)
+    everyone = list(range(len(rows.judges)))
+    lines = [_row(rows, [j], SINGLE, rows.scores[j], costs, level) for j in everyone]
+    for name, scores in votes.items():
+        row = _row(rows, everyone, name, scores, costs, level)
+        lines.append({**row, **_beside(rows, scores, everyone, joint)})
+    if picked is not None:
+        row = _row(rows, np.flatnonzero(sets[picked.jury]).tolist(), CHOSEN, held_out, costs, level)
+        row["in_folds"] = int((sets[picked.in_folds] == sets[picked.jury]).all(axis=1).sum())
+        affordable = [j for j, c in enumerate(costs) if budget is None or c <= budget]
+        lines.append({**row, **_beside(rows, held_out, affordable or everyone, joint)})
+    elif budget is not None:
+        notes.append(f"no panel of {'three' if rows.verdict else 'two'} judges or more fits the budget of {budget:g}.")
+    return lines
 
 
 def _votes(rows: JuryRows, seed: int, notes: list[str]) -> dict[str, Array]:
@@ -143,11 +211,18 @@ def _row(rows: JuryRows, members: list[int], vote: str, scores: Array, costs: li
     figure = rows.figure(scores, level)
     names = [rows.judges[j] for j in members]
     return {
-        "metric": names[0] if vote == SINGLE else f"{vote} of {len(members)}", "measure": rows.measure,
-        "vote": vote, "judges": " + ".join(names), "size": len(members), "cost": float(sum(costs[j] for j in members)),
-        "value": figure.value, "low": figure.low, "high": figure.high, "n": len(rows.labels),
+        "metric": names[0] if vote == SINGLE else f"{vote} of {len(members)}",
+        "measure": rows.measure,
+        "vote": vote,
+        "judges": " + ".join(names),
+        "size": len(members),
+        "cost": float(sum(costs[j] for j in members)),
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "n": len(rows.labels),
         "reason": figure.reason or None,
-    }  # fmt: skip
+    }
 
 
 def _beside(rows: JuryRows, scores: Array, judges: list[int], level: float) -> Row:
@@ -157,16 +232,22 @@ def _beside(rows: JuryRows, scores: Array, judges: list[int], level: float) -> R
     lows = np.array([gap.low for _, gap in gaps])
     verdict = BETTER if np.all(lows > 0) else WORSE if least.high < 0 else OPEN
     return {
-        "difference": least.value, "difference_low": least.low, "difference_high": least.high,
-        "beside": rows.judges[j], "verdict": verdict,
+        "difference": least.value,
+        "difference_low": least.low,
+        "difference_high": least.high,
+        "beside": rows.judges[j],
+        "verdict": verdict,
         **({"reason": least.reason} if least.reason else {}),
-    }  # fmt: skip
+    }
 
 
 def _costs(
-    panel: Panel, judges: list[str], cost: str | Sequence[str] | Mapping[str, float] | None, prices: str | Path | None,
+    panel: Panel,
+    judges: list[str],
+    cost: str | Sequence[str] | Mapping[str, float] | None,
+    prices: str | Path | None,
     notes: list[str],
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     """What one run of each judge over these outputs costs: as given, as columns or the store know it, or 1 each."""
     if cost is not None:
         given = _parsed(cost)
@@ -174,21 +255,18 @@ def _costs(
             raise NameUnknown(f"cost: no judge '{unknown[0]}'; there are {', '.join(panel.names)}.")
         if missing := [name for name in judges if name not in given]:
             raise NeedsMissing(
-                f"cost of {', '.join(missing)} is not given: --cost {missing[0]}=1.", code="missing_cost"
+                f"cost of {', '.join(missing)} is not given: {option('cost', {missing[0]: 1})}.", code="missing_cost"
             )
         return [given[name] for name in judges]
     known: list[dict[str, Any]] = []
     if panel.data is not None:
-        from nlgauge.metrics.judge.cost import load_prices
-        from nlgauge.scoring.costs import known_costs
-
         paid = load_prices(prices) if prices is not None else None
         known = [known_costs(panel.data, name, paid, notes) for name in judges]
     for words, keys in (("money", ("cost",)), ("tokens", ("tokens_in", "tokens_out")), ("seconds", ("seconds",))):
         if known and all(key in each for each in known for key in keys):
             notes.append(f"cost: {words} of all outputs.")
             return [float(sum(each[key] for key in keys)) for each in known]
-    notes.append("costs are not known: each judge counts 1 (--cost judge=0.2,other=1 says them).")
+    notes.append(f"costs are not known: each judge counts 1 ({option('cost', {'judge': 0.2, 'other': 1})} says them).")
     return [1.0] * len(judges)
 
 

@@ -8,27 +8,48 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
+from nlgauge.options import call
 from nlgauge.stats.tests.two_samples import choice_test
 from nlgauge.table import Row, Table, Title
 
 
 @analysis("position", takes="dataset", question="Does a judge prefer what it is shown first?")
 def position(choice: Choice) -> Table:
-    """Share of choices for the first shown, and how often a pair gets the same answer in both orders."""
+    """Compute how often a judge or annotator chooses the output shown first.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+
+    Returns
+    -------
+    Table
+        One row per annotator (or model) and aspect: share of decided choices that fall on the first output,
+        two-sided p that it is 0.5, and of pairs shown in both orders the share with the same answer.
+
+    Notes
+    -----
+    The choices on one input change sides together in the test; it is a binomial test where no input has two
+    choices.
+    """
     data = choice.data
     votes = data.comparisons
     if votes.is_empty():
         raise NeedsMissing(
-            "no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them.", data=data.name, code="no_choices"
+            f"no pairwise choices; {call('judge FILE', mode='pairwise')} makes them.", data=data.name, code="no_choices"
         )
     if choice.aspects:
         votes = votes.filter(pl.col("aspect").is_in(choice.wanted))
     rows = [
-        {"rater": rater if rater is not None else "raters without names",
-         "who": "model" if rater in data.models else "people",
-         "aspect": aspect, **_biased(part)}
+        {
+            "rater": rater if rater is not None else "raters without names",
+            "who": "model" if rater in data.models else "people",
+            "aspect": aspect,
+            **_biased(part),
+        }
         for (rater, aspect), part in votes.group_by("rater", "aspect", maintain_order=True)
-    ]  # fmt: skip
+    ]
     return Table(
         title=Title(data.name, "order of showing and choice"),
         rows=rows,
@@ -46,10 +67,13 @@ def _biased(part: pl.DataFrame) -> Row:
     signs = np.where(decided["preferred"].to_numpy() == "first", 1, -1)
     same, both = _consistency(part)
     return {
-        "choices": len(part), "ties": len(part) - clear, "first": first / clear if clear else float("nan"),
-        "p": choice_test(signs, decided["input"].to_numpy()), "both_orders": both,
+        "choices": len(part),
+        "ties": len(part) - clear,
+        "first": first / clear if clear else float("nan"),
+        "p": choice_test(signs, decided["input"].to_numpy()),
+        "both_orders": both,
         "same": same / both if both else float("nan"),
-    }  # fmt: skip
+    }
 
 
 def _consistency(part: pl.DataFrame) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.units import base_inputs, trial_counts, trials_text, unit_by_input
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import row_interval
+from nlgauge.options import option
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.estimation.trials import mean_share, pass_at_k, pass_hat_k, trial_agreement, trial_icc
 from nlgauge.table import Row, Table, Title, grouped
@@ -22,9 +23,11 @@ from nlgauge.types import Array, Ints
 HUMAN = "human"  # in the column `metric`
 USUAL_K = (1, 2, 5, 10, 20, 50, 100)
 WORDS = {
-    "trial_agreement": "same verdict in two trials", "trial_icc": "ICC(1) of the trials",
-    "retest_agreement": "same verdict on the same text", "retest_icc": "ICC(1) on the same text",
-}  # fmt: skip
+    "trial_agreement": "same verdict in two trials",
+    "trial_icc": "ICC(1) of the trials",
+    "retest_agreement": "same verdict on the same text",
+    "retest_icc": "ICC(1) on the same text",
+}
 
 
 class _Values(NamedTuple):
@@ -95,7 +98,7 @@ def trials(
     notes = [f"{trials_text(samples)}: the trials of one input count as one cluster."]
     if unread:
         notes.append(
-            f"no pass@k of {', '.join(unread)}: more than two values; pass_from=… (--set pass_from=…) says from which "
+            f"no pass@k of {', '.join(unread)}: more than two values; {option('pass_from')} says from which "
             "value on an output passes."
         )
     if not any(row["measure"].startswith("retest") for row in rows):
@@ -154,9 +157,17 @@ def _passed(values: Array, pass_from: float | None, *, lower: bool) -> Array:
 
 def _row(values: _Values, system: str | None, measure: str, figure: Figure, outputs: int) -> Row:
     return {
-        "metric": values.metric, "aspect": values.aspect, "system": system, "measure": measure, "value": figure.value,
-        "low": figure.low, "high": figure.high, "n": figure.n, "outputs": outputs, "reason": figure.reason or None,
-    }  # fmt: skip
+        "metric": values.metric,
+        "aspect": values.aspect,
+        "system": system,
+        "measure": measure,
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "n": figure.n,
+        "outputs": outputs,
+        "reason": figure.reason or None,
+    }
 
 
 class _Counts(NamedTuple):
@@ -209,8 +220,9 @@ def _answer(rows: list[Row]) -> str:
     told = [r for r in rows if r["measure"] in ("pass@1", f"pass^{most}", "retest_icc", "trial_icc")]
     parts = [
         f"{r['system'] + ' ' if r['system'] else ''}{WORDS.get(r['measure'], r['measure'])} {_with_interval(r)}"
-        for r in told if np.isfinite(r["value"])
-    ]  # fmt: skip
+        for r in told
+        if np.isfinite(r["value"])
+    ]
     return f"{rows[0]['metric']}: {'; '.join(parts[:8]) or 'too few trials with a value'}."
 
 

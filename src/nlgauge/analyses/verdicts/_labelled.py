@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, Refusal, RowNote
 from nlgauge.number import number, some
+from nlgauge.options import option
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.stats.agreement.verdict_changes import JudgeDeviations, balanced_accuracy_deviations, roc_area_deviations
 from nlgauge.table import Layout, Row
@@ -54,7 +55,7 @@ class Labelled:
 def asked(panel: Panel, judge: str | None) -> list[str]:
     """The judges to hold against people: all, or the one named."""
     if not panel.names:
-        panel.stacked()  # says how to name them
+        panel.require_metrics()
     if judge is None:
         return panel.names
     if judge not in panel.metrics:
@@ -103,12 +104,8 @@ def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: Any) 
     )
 
 
-def _how_to_cut(option: str) -> str:
-    word = option.replace("_", "-")
-    return (
-        f"say from which value on a row passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… "
-        "in `nlgauge meta`."
-    )
+def _how_to_cut(name: str) -> str:
+    return f"say from which value on a row passes: {option(name)}."
 
 
 def no_verdicts(refused: Sequence[Refusal]) -> str:
@@ -180,6 +177,28 @@ def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> 
     return np.asarray(own >= pass_from), f"{_said(levels, pass_from)}."
 
 
+class JudgedRows(NamedTuple):
+    """Rows with a human verdict, the judge's verdicts on them, and the values that were taken as pass and fail."""
+
+    rows: Labelled
+    passed: Mask
+    text: str
+
+
+def judge_verdicts(
+    panel: Panel, people: PeoplePass, judge: str | None = None, cut: float | None = None
+) -> tuple[list[JudgedRows], list[Refusal]]:
+    """Return the verdicts of the judge (of all judges by default), and why others have none."""
+    judged, refused = [], list[Refusal]()
+    for name in asked(panel, judge):
+        try:
+            rows = labelled(panel, name, people)
+            judged.append(JudgedRows(rows, *judge_pass(rows, people, cut)))
+        except NeedsMissing as error:
+            refused += error.refusals
+    return judged, refused
+
+
 def cluster_notes(panel: Panel, clusters: NDArray[np.str_] | None) -> list[str]:
     """What is taken as one unit; nothing where rows are taken as independent."""
     if clusters is None:
@@ -202,9 +221,17 @@ def judges_across(panel: Panel, words: dict[str, str]) -> Layout:
 def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:
     """A row with the canonical columns."""
     return {
-        "metric": metric, "aspect": aspect, "measure": measure, "value": figure.value, "low": figure.low,
-        "high": figure.high, "p": figure.p, "n": figure.n, "hits": figure.hits, "reason": figure.reason or None,
-    }  # fmt: skip
+        "metric": metric,
+        "aspect": aspect,
+        "measure": measure,
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "p": figure.p,
+        "n": figure.n,
+        "hits": figure.hits,
+        "reason": figure.reason or None,
+    }
 
 
 def percent(value: float) -> str:
@@ -218,6 +245,7 @@ def percent(value: float) -> str:
 
 
 def p_text(p: float) -> str:
+    """Return a p-value as papers print it."""
     return "p < .001" if p < 0.001 else f"p {number(p)}"
 
 

@@ -48,11 +48,43 @@ def calibration(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Brier's score and expected calibration error, also after an isotonic map that the other half of the rows made.
+    """Assess a judge's score as the probability that annotators pass an output (Brier score, ECE).
 
-    `part="curve"`: mean score and share passed in bins of the score. `part="map"`: the corners of the map from all
-    rows; write it with `-o map.csv` or `.json`, and apply it by straight lines between the corners. Scores outside 0 to
-    1 are no probabilities: they get the map, and figures after it.
+    Scores outside 0 to 1 are not probabilities: only the map, and the figures after it, are given for them.
+
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    judge : str, optional
+        Metric or judge to look at; all of them by default.
+    part : {'summary', 'curve', 'map'}, default 'summary'
+        `summary` of the figures; `curve`, the mean score and share passed in bins of the score; or `map`, the
+        corners of the isotonic map from scores to probabilities (apply it by straight lines between the
+        corners).
+    bins : int, default 10
+        Bins of equal width for ECE and the curve.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    seed : int, default 0
+        Seed of the random draws: the same seed gives the same numbers on any machine.
+
+    Returns
+    -------
+    Table
+        For the summary one row per judge and figure, each with its interval.
+
+    Notes
+    -----
+    Brier score: mean of (score − verdict)². Expected calibration error: mean over outputs of |mean score − share
+    passed| of their bin. Figures after the map are from outputs that had no part in making it (two halves, each
+    mapped by the other).
+
+    Examples
+    --------
+    $ nlgauge analyze calibration answers.csv --part map -o map.csv
     """
     if bins < 1:
         raise NlgaugeError(f"bins must be 1 or more; found {bins}.")
@@ -100,7 +132,7 @@ def calibration(
         "no part in making it (two halves, each mapped by the other).",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, bins=bins, seed=seed),
-    )  # fmt: skip
+    )
 
 
 def _summary(mine: Labelled, aspect: str, fits: bool, bins: int, level: float, seed: int) -> list[Row]:
@@ -124,17 +156,27 @@ def _summary(mine: Labelled, aspect: str, fits: bool, bins: int, level: float, s
 
 def _curve(mine: Labelled, aspect: str, bins: int, level: float) -> list[Row]:
     return [
-        {**figure_row(mine.judge, aspect, "share_passed", b.passed), "score": b.score, "score_low": b.low,
-         "score_high": b.high}
+        {
+            **figure_row(mine.judge, aspect, "share_passed", b.passed),
+            "score": b.score,
+            "score_low": b.low,
+            "score_high": b.high,
+        }
         for b in reliability_bins(mine.score, mine.passed, mine.names, bins=bins, level=level)
-    ]  # fmt: skip
+    ]
 
 
 def _map(mine: Labelled, aspect: str) -> list[Row]:
     found = isotonic_map(mine.score, mine.passed)
     sign = -1.0 if mine.turned else 1.0
     return [
-        {"metric": mine.judge, "aspect": aspect, "measure": "probability", "score": float(sign * x), "value": float(p),
-         "n": len(mine.passed)}
+        {
+            "metric": mine.judge,
+            "aspect": aspect,
+            "measure": "probability",
+            "score": float(sign * x),
+            "value": float(p),
+            "n": len(mine.passed),
+        }
         for x, p in zip(found.scores, found.probabilities, strict=True)
-    ]  # fmt: skip
+    ]

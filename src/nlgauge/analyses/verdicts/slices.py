@@ -12,11 +12,9 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.verdicts._labelled import (
     Labelled,
-    asked,
     cluster_notes,
     figure_row,
-    judge_pass,
-    labelled,
+    judge_verdicts,
     no_verdicts,
     people_pass,
     percent,
@@ -26,7 +24,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.data.units import TRIAL_OF
-from nlgauge.errors import NeedsMissing, NlgaugeError, Refusal
+from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, share_figures
@@ -42,7 +40,7 @@ WORDS = {
     "pass_recall": "of those people passed, the judge passed",
 }
 TEXTS = ("output", "source", "context", "references")
-MOST = 30  # different values that still are groups
+MAX_GROUPS = 30  # different values that still are groups
 THIRDS = ("low", "middle", "high")
 
 
@@ -51,54 +49,65 @@ def slices(
     choice: Choice,
     *,
     aspect: str | None = None,
-    columns: Sequence[str] | str | None = None,
+    slice_columns: Sequence[str] | str | None = None,
     measure: Measured = "agreement",
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     false_discoveries: float = 0.05,
     level: float = 0.95,
 ) -> Table:
-    """One row per judge and slice, the worst first: the share, that of all other rows, p and q (Benjamini and Hochberg
-    over all slices). `found` marks slices that are worse, with at most `false_discoveries` of the marks wrong on
-    average.
+    """Find the parts of the data on which a judge is worst.
 
-    Columns with words or few values make a slice of each value; numbers are cut in thirds; texts by their number of
-    words.
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect of the human labels; may be left out where there is only one.
+    slice_columns : str or sequence of str, optional
+        Columns that make slices; by default all that can.
+    measure : {'agreement', 'fail_recall', 'pass_recall'}, default 'agreement'
+        Share to compare: `agreement`, recall on failures (`fail_recall`) or on passes (`pass_recall`).
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    judge_pass_from : float, optional
+        Lowest score of a judge that counts as pass; required where it gave more than two values.
+    false_discoveries : float, default 0.05
+        Largest expected share of wrong findings among all slices that are found worse (false discovery rate).
+    level : float, default 0.95
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    Table
+        One row per judge and slice, the worst first: the share with its interval, the share in all other
+        outputs, p, q, and whether it is found worse.
+
+    Notes
+    -----
+    Columns with words or few values make a slice of each value; numbers are cut in thirds, texts by their number
+    of words. p is Fisher's exact test (clusters left out in turn, where outputs share an input); q corrects it
+    over all slices (Benjamini and Hochberg 1995).
+
+    Examples
+    --------
+    $ nlgauge analyze slices answers.csv --slice-columns topic,language
     """
     data = choice.data
     if measure not in WORDS:
         raise NlgaugeError(f"no measure '{measure}' of slices; use {', '.join(WORDS)}.")
     panel = choice.panel(aspect, canonical=True)
     people = people_pass(panel, people_pass_from)
-    chosen = [columns] if isinstance(columns, str) else columns
+    chosen = [slice_columns] if isinstance(slice_columns, str) else slice_columns
     rows: list[Row] = []
-    notes, few = list(people.notes), 0
-    refused: list[Refusal] = []
-    clustered: list[str] = []
-    for name in asked(panel, None):
-        try:
-            mine = labelled(panel, name, people)
-            passed, said = judge_pass(mine, people, judge_pass_from)
-        except NeedsMissing as error:
-            refused += error.refusals
-            continue
-        notes.append(f"{name}: {said}")
-        frame = _attributes(data, panel, mine, chosen)
-        if not frame.columns:
-            raise NeedsMissing(
-                "no column makes slices of the labelled rows; name one with columns=….",
-                data=data.name,
-                code="unsuited_column",
-            )
-        for column in frame.columns:
-            values = frame[column].to_numpy()
-            for value in dict.fromkeys(v for v in frame[column] if v is not None):
-                row = _slice(mine, passed, values == value, measure, level)
-                if row is None:
-                    few += 1
-                else:
-                    rows.append({**row, "aspect": panel.aspect, "column": column, "slice": str(value)})
+    few, clustered = 0, list[str]()
+    judged, refused = judge_verdicts(panel, people, None, judge_pass_from)
+    for mine, passed, _ in judged:
+        more, lacking = _judge_slices(mine, passed, _attributes(data, panel, mine, chosen), measure, level)
+        rows += [{**row, "aspect": panel.aspect} for row in more]
+        few += lacking
         clustered = cluster_notes(panel, mine.clusters)
+    notes = [*people.notes, *(f"{mine.judge}: {text}" for mine, _, text in judged)]
     notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     if not rows:
         few_labels = f"no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more labels are needed."
@@ -108,10 +117,7 @@ def slices(
             aspect=panel.aspect,
             code="too_few_labels" if few else "not_binary",
         )
-    for row, q in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
-        row["q"] = float(q)
-        row["found"] = bool(q < false_discoveries and row["value"] < row["rest"])
-    rows.sort(key=lambda row: (not row["found"], row["value"]))
+    _mark_findings(rows, false_discoveries)
     if few:
         notes.append(f"{few:,} slices with fewer than {FEWEST} {SHARES[measure].rows} inside or outside are left out.")
     worse = [_in_words(row) for row in rows if row["found"]]
@@ -135,11 +141,36 @@ def slices(
     )
 
 
+def _judge_slices(
+    mine: Labelled, judged: Mask, attributes: pl.DataFrame, measure: Measured, level: float
+) -> tuple[list[Row], int]:
+    """Return a row per slice of one judge, and the number of slices that are too small."""
+    rows: list[Row] = []
+    few = 0
+    for column in attributes.columns:
+        values = attributes[column].to_numpy()
+        for value in dict.fromkeys(v for v in attributes[column] if v is not None):
+            row = _slice(mine, judged, values == value, measure, level)
+            if row is None:
+                few += 1
+            else:
+                rows.append({**row, "column": column, "slice": str(value)})
+    return rows, few
+
+
+def _mark_findings(rows: list[Row], false_discoveries: float) -> None:
+    """Add q and whether a slice is worse than the rest, and sort the worst first."""
+    for row, q in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
+        row["q"] = float(q)
+        row["found"] = bool(q < false_discoveries and row["value"] < row["rest"])
+    rows.sort(key=lambda row: (not row["found"], row["value"]))
+
+
 def _in_words(row: Row) -> str:
     return (
         f"worse where {row['column']} is {row['slice']}: {WORDS[row['measure']]} {share_text(row)}; elsewhere "
         f"{percent(row['rest'])} ({row['metric']})."
-    )  # fmt: skip
+    )
 
 
 def _slice(mine: Labelled, judged: Mask, inside: Mask, measure: Measured, level: float) -> Row | None:
@@ -162,9 +193,12 @@ def _slice(mine: Labelled, judged: Mask, inside: Mask, measure: Measured, level:
     else:
         p = _clustered(mine, judged, inside, share.of, share.hits)
     return {
-        **figure_row(mine.judge, "", measure, found), "rest": rest, "rest_n": other, "difference": found.value - rest,
+        **figure_row(mine.judge, "", measure, found),
+        "rest": rest,
+        "rest_n": other,
+        "difference": found.value - rest,
         "p": p,
-    }  # fmt: skip
+    }
 
 
 def _clustered(mine: Labelled, judged: Mask, inside: Mask, of: tuple[int, ...], hits: tuple[int, ...]) -> float:
@@ -191,7 +225,7 @@ def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[st
         values = frame[column]
         if values.dtype.is_nested():
             continue
-        if values.dtype == pl.String and (column in TEXTS or values.n_unique() > MOST):
+        if values.dtype == pl.String and (column in TEXTS or values.n_unique() > MAX_GROUPS):
             if column not in TEXTS and not chosen:
                 continue  # an id, or a text that is no part of the task
             words = values.str.split(" ").list.len().cast(pl.Float64)
@@ -200,7 +234,14 @@ def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[st
             found[column] = _thirds(values.cast(pl.Float64))
         else:
             found[column] = values.cast(pl.String)
-    return pl.DataFrame([s.alias(n) for n, s in found.items() if s.drop_nulls().n_unique() > 1])
+    several = [s.alias(n) for n, s in found.items() if s.drop_nulls().n_unique() > 1]
+    if not several:
+        raise NeedsMissing(
+            "no column makes slices of the labelled rows; name one with slice_columns=….",
+            data=data.name,
+            code="unsuited_column",
+        )
+    return pl.DataFrame(several)
 
 
 def _thirds(values: pl.Series) -> pl.Series:

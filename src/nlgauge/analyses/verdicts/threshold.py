@@ -23,6 +23,7 @@ from nlgauge.analyses.verdicts._labelled import (
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number, row_interval
+from nlgauge.options import call
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
@@ -42,7 +43,7 @@ WORDS = {
     "cost_pass_all": "other half: cost of 100 rows if all are passed",
     "cost_fail_all": "other half: cost of 100 rows if all are failed",
 }
-AT = ("fail_recall", "pass_recall", "fail_precision", "agreement")
+FIGURES = ("fail_recall", "pass_recall", "fail_precision", "agreement")
 
 
 @analysis("threshold", question="From which number on should a judge pass a row?")
@@ -57,12 +58,41 @@ def threshold(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Areas on all labelled rows; the threshold of least cost from one half of them, and what it does on the other
-    half.
+    """Choose the score from which a judge should pass an output, and evaluate it on other labels.
 
-    `miss`: cost of passing a row that people fail, `alarm`: of failing one that they pass. `part="curve"`: the shares
-    at every threshold, on all labelled rows. The halves are dealt by `seed` over rows in an order that only their
-    content gives.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    judge : str, optional
+        Metric or judge to look at; all of them by default.
+    miss : float, default 1.0
+        Cost of passing an output that annotators fail.
+    alarm : float, default 1.0
+        Cost of failing an output that annotators pass.
+    part : {'summary', 'curve'}, default 'summary'
+        `summary` of the figures, or `curve`: the shares at every threshold, on all labeled outputs.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    seed : int, default 0
+        Seed of the split into halves; the order of the outputs has no influence.
+
+    Returns
+    -------
+    Table
+        For the summary one row per judge and figure: areas on all labeled outputs; the threshold of least cost
+        from one half of them, and recalls, precisions and cost at this threshold on the other half.
+
+    Notes
+    -----
+    Area under the ROC curve with Newcombe's score interval and DeLong's variance, simultaneous over the judges;
+    average precision with a jackknife on the logit.
+
+    Examples
+    --------
+    $ nlgauge analyze threshold answers.csv --miss 5
     """
     if miss < 0 or alarm < 0 or miss + alarm == 0:
         raise NlgaugeError(f"costs must be 0 or more, one of them above; found miss {miss:g}, alarm {alarm:g}.")
@@ -81,7 +111,7 @@ def threshold(
     if not graded:
         raise NeedsMissing(
             f"{', '.join(two)} gave two values only, so there is no threshold to choose; "
-            "`--analysis verdicts` holds them against people.",
+            f"{call('verdicts FILE')} holds them against people.",
             data=panel.name,
             aspect=panel.aspect,
             code="constant",
@@ -95,7 +125,7 @@ def threshold(
             area = _area(mine, panel.aspect, together, lengths)
             rows += [{**area, "may_be_best": inside}, *_summary(mine, panel.aspect, miss, alarm, level, seed)]
     if two:
-        notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
+        notes.append(f"two values only, no threshold to choose ({call('verdicts FILE')}): {', '.join(two)}.")
     return Table(
         title=Title(panel.name, f"thresholds of the judge beside {panel.rated_by} on {panel.aspect}"),
         rows=rows,
@@ -108,7 +138,7 @@ def threshold(
         "labelled rows and reported on the other, which had no part in the choice.",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, miss=f"{miss:g}", alarm=f"{alarm:g}", seed=seed),
-    )  # fmt: skip
+    )
 
 
 def _area(mine: Labelled, aspect: str, level: float, lengths: np.ndarray | None) -> Row:
@@ -135,7 +165,7 @@ def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: floa
     at = share_figures(counts, clustered=clustered, level=level)
     own = -chosen if mine.turned else chosen
     nothing = "" if np.isfinite(chosen) else "failing every row costs least"
-    figures = {"threshold": Figure(own, n=int(first.sum()), reason=nothing), **{name: at[name] for name in AT}}
+    figures = {"threshold": Figure(own, n=int(first.sum()), reason=nothing), **{name: at[name] for name in FIGURES}}
     figures["cost"] = cost_figure(counts, miss, alarm, clustered=clustered, level=level)
     for name, verdict in (("cost_pass_all", True), ("cost_fail_all", False)):
         all_alike = cell_counts(passed, np.full(len(passed), verdict), inside)
@@ -153,7 +183,7 @@ def _curve(mine: Labelled, aspect: str, level: float) -> list[Row]:
         counts = cell_counts(mine.passed, mine.score >= value, clusters)
         found = share_figures(counts, clustered=clusters is not None, level=level)
         own = float(-value if mine.turned else value)
-        rows += [{**figure_row(mine.judge, aspect, name, found[name]), "threshold": own} for name in AT[:3]]
+        rows += [{**figure_row(mine.judge, aspect, name, found[name]), "threshold": own} for name in FIGURES[:3]]
     return rows
 
 

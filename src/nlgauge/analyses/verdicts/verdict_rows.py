@@ -72,9 +72,10 @@ def paired_verdicts(old: Mapping[str, Any], new: Mapping[str, Any], metric: str)
     shared = [key for key in before if key in after]
     same = [key for key in shared if before[key][0] == after[key][0]]
     pairs = [
-        VerdictPair(key[1], before[key][0], b, a) for key in same
+        VerdictPair(key[1], before[key][0], b, a)
+        for key in same
         if (b := before[key][1]) is not None and (a := after[key][1]) is not None
-    ]  # fmt: skip
+    ]
     lost = sum(before[key][1] is not None and after[key][1] is None for key in same)
     gained = sum(before[key][1] is None and after[key][1] is not None for key in same)
     return PairedVerdicts(pairs, lost, gained, len(shared) - len(same))

@@ -12,13 +12,11 @@ from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, panel
 from nlgauge.analyses.verdicts._labelled import (
     Labelled,
     PeoplePass,
-    asked,
     cluster_notes,
     figure_row,
     judge_deviations,
-    judge_pass,
+    judge_verdicts,
     judges_across,
-    labelled,
     missing_notes,
     no_verdicts,
     p_text,
@@ -26,8 +24,9 @@ from nlgauge.analyses.verdicts._labelled import (
     share_text,
 )
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, Refusal
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
+from nlgauge.options import call
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import may_be_best
@@ -65,14 +64,20 @@ CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
 COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
 CEILING = "people"  # in the column `metric` of the rows that hold people beside each other
 # Other names of figures of pass and fail: pass is the positive one.
-ALSO = {
+SYNONYMS = {
     "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
     "recall": "pass_recall", "ppv": "pass_precision", "precision": "pass_precision", "npv": "fail_precision",
     "accuracy": "agreement", "f1": "pass_f1",
 }  # fmt: skip
 
 
-@analysis("verdicts", question="How far can I rely on the judge's pass and fail?")
+@analysis(
+    "verdicts",
+    question="How far can I rely on the judge's pass and fail?",
+    also=("threshold", "calibration"),
+    either=True,
+    declared=True,
+)
 def verdicts(
     panel: Panel,
     *,
@@ -83,38 +88,69 @@ def verdicts(
     interval: Kind = "lean",
     margin: float = MARGIN,
 ) -> Table:
-    """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass
-    and beside what two people have in common.
+    """Evaluate a judge's pass and fail verdicts against human labels: recall, precision, kappa, baseline and ceiling.
 
-    `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two. The columns
-    n_failures and n_passes count the human verdicts behind a judge's figures, n_systems the systems they come from.
-    may_be_best (at balanced accuracy) marks the judges that no other one is significantly better than, a confidence
-    set for the best one. margin: the largest difference of the judge's mean error (pass minus human pass) between two
-    systems that does not matter, where systems have unequal shares of labels.
+    Parameters
+    ----------
+    panel : Panel
+        Metric scores and human ratings of one aspect.
+    judge : str, optional
+        Metric or judge to look at; all of them by default.
+    people_pass_from : float, optional
+        Lowest human rating that counts as pass; required where there are more than two values.
+    judge_pass_from : float, optional
+        Lowest score of a judge that counts as pass; required where it gave more than two values.
+    level : float, default 0.95
+        Level of the confidence intervals.
+    interval : {'lean', 'midp', 'wilson', 'exact'}, default 'lean'
+        Interval of a share: `lean` and `midp` (Clopper–Pearson with less of the count's own probability in
+        each tail), `wilson`, or `exact` (Clopper–Pearson).
+    margin : float, default 0.05
+        Largest difference of the judge's mean error (pass minus human pass) between two systems that does not
+        matter, where systems have unequal shares of labels.
+
+    Returns
+    -------
+    Table
+        One row per judge with two values and figure: counts, shares and coefficients with intervals, next to
+        always saying pass and to what two annotators have in common. `n_failures`, `n_passes` and `n_systems`
+        count the human verdicts behind the figures; `may_be_best` (at balanced accuracy) marks the judges that
+        no other one is significantly better than.
+
+    Notes
+    -----
+    Intervals of coefficients are melded from the intervals of the shares that they are made of (Fay, Proschan and
+    Brittain 2015). The test of the improvement over the baseline is McNemar's (mid-P).
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> table = ng.verdicts(ng.example(), metrics="unigram_f1", people_pass_from=4, judge_pass_from=0.5)
+    >>> table.kind
+    'verdicts'
+
+    $ nlgauge analyze verdicts answers.csv
+
+    $ nlgauge analyze verdicts answers.csv --by topic --cluster conversation_id
     """
     people = people_pass(panel, people_pass_from)
     by_system = panel_labels(panel)
     rows: list[Row] = []
     judged: dict[str, tuple[Labelled, np.ndarray]] = {}
     notes = list(people.notes)
-    refused: list[Refusal] = []
     clustered: list[str] = []
-    for name in asked(panel, judge):
-        try:
-            mine = labelled(panel, name, people)
-            passed, said = judge_pass(mine, people, judge_pass_from)
-        except NeedsMissing as error:
-            refused += error.refusals
-            continue
+    of_all, refused = judge_verdicts(panel, people, judge, judge_pass_from)
+    for mine, passed, text in of_all:
+        name = mine.judge
         judged[name] = mine, np.asarray(passed, np.float64)
         counts = cell_counts(mine.passed, passed, mine.names)
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
         of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
         rows += [{**row, **mine.label_counts()} for row in of_judge]
-        notes += [f"{name}: {said}", *_transfer_notes(panel, by_system, mine, passed, margin)]
+        notes += [f"{name}: {text}", *_transfer_notes(panel, by_system, mine, passed, margin)]
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
-        remedy = " `nlgauge meta --analysis threshold` takes a judge's numbers."
+        remedy = f" {call('analyze threshold FILE')} takes a judge's numbers."
         raise NeedsMissing(
             no_verdicts(refused) + remedy * any(r.code == "not_binary" for r in refused) or "no judge.",
             data=panel.name,
@@ -138,7 +174,7 @@ def verdicts(
         notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
         facts={"left_out": {r.metric: r.reason for r in refused}} if refused else {},
         signature=signature(panel, interval=interval, level=number(level, 2)),
-    )  # fmt: skip
+    )
 
 
 def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: Mask, margin: float) -> list[str]:

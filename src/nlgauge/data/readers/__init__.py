@@ -32,6 +32,6 @@ class Takes(NamedTuple):
 
 TABLE = Takes(
     "any other table: CSV, TSV, JSON, JSON lines, Parquet (also gzipped), Excel; frames in Python",
-    people="columns called like ratings, or named with --human",
-    scores="every other column of numbers, or named with --metric",
+    people="columns called like ratings, or declared as human",
+    scores="every other column of numbers, or declared as metrics",
 )  # what is left when no reader knows a file

@@ -121,9 +121,9 @@ def dataset_of(
     frame = table.frame
     known: dict[str, str | None] = {role: c for role, c in (said or {}).items() if c in frame.columns}
     known |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
-    roles = find_roles(table, known, human, metrics)
+    roles = with_input(table, find_roles(table, known, human, metrics))
     if ratings:
-        table, roles = _with_ratings(table, with_input(table, roles), ratings)
+        table, roles = _with_ratings(table, roles, ratings)
     data = build(table, roles, Path(where.source).name)
     rated = _nobody(data.ratings)
     known_raters = rated["rater"].null_count() < rated.height

@@ -85,7 +85,7 @@ KINDS = (
     Unsupported(
         _has("question_id", "judge", "user_prompt", "judgment", "score"),
         "a list of MT-Bench judgments: grades of a model (`judge`), without the outputs",
-        "name the grade as a metric (--metric score), or " + TABLE,
+        "declare the grade as a metric, or " + TABLE,
     ),
     Unsupported(_is_output_item, "a list of output items of OpenAI's evals API, with the results of graders", TABLE),
     Unsupported(

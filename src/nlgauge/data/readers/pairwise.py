@@ -18,13 +18,16 @@ from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairCol
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.vocabulary import column_of, label_text, plain
 from nlgauge.errors import DataError
+from nlgauge.options import option
 from nlgauge.registry import register
 
 WORDS = "winner|preference|preferred|vote|choice|verdict|better|judge?ment|labels?"
+PAIRWISE = "pairwise(votes='{}')"  # as a reader with its option
 VOTE = re.compile(
     rf"^(?:(?P<before>.+?)[ _.-])?(?:{WORDS})(?:[ _.-](?P<after>.+))?$"
-    r"|^(?P<said>.+?)[ _.-](?:response|output|answer)[ _.-]id$", re.I
-)  # fmt: skip
+    r"|^(?P<said>.+?)[ _.-](?:response|output|answer)[ _.-]id$",
+    re.I,
+)
 WHICH = re.compile(r"^(?:response|output|answer|model)?[ _.-]?(?:id|idx|index)$", re.I)  # better_response_id
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 LOSER = "loser"
@@ -242,8 +245,8 @@ def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], said: Map
         if said.get("negative") not in (FIRST, SECOND):
             raise DataError(
                 f"{table.where.at(None, column)}: numbers from {min(scale):g} to {max(scale):g}; which output do the "
-                "negative ones prefer? Say --reader \"pairwise(votes='negative=first')\" or 'negative=second' "
-                "(votes='negative=first' in Python)."
+                "negative ones prefer? Say "
+                f"{option('reader', PAIRWISE.format('negative=first'))}, or 'negative=second'."
             )
         return True
     found = {text for v in votes if (text := _vote_text(v))}
@@ -253,7 +256,7 @@ def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], said: Map
             only, say = ("0, 0.5 and 1", "0=first,0.5=tie,1=second")
         raise DataError(
             f"{table.where.at(None, column)}: holds only {only}, which can mean several things; "
-            f"say which: votes='{say}' (--reader \"pairwise(votes='{say}')\")."
+            f"say which: {option('reader', PAIRWISE.format(say))}."
         )
     return False
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
+from nlgauge.data.declared import Repeats
 from nlgauge.data.provenance import Provenance, column_source
 from nlgauge.data.tables.columns import Roles
-from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, with_input
+from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems
 from nlgauge.data.tables.long_tables import metrics_by_aspect, with_aspects
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
@@ -21,8 +21,8 @@ from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.data.units import TRIAL_OF, trials_text
 from nlgauge.errors import DataError, Note, code_of
+from nlgauge.options import option
 
-Repeats = Literal["auto", "number", "mean"]
 # Records of ratings are called so, where they do not name their raters.
 BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
 PART = frozenset("text sentence span quote segment fact claim".split())
@@ -31,7 +31,6 @@ NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:
     """Everything that a table says, as tidy frames keyed by (system, input)."""
-    roles = with_input(table, roles)
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
     frame = frame.with_columns(systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles))
@@ -39,7 +38,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
     notes += shared(frame, table, roles)
-    # An attribute such as 'topic' also keeps its own name, by which people group: --by topic.
+    # An attribute such as 'topic' also keeps its own name, by which people group (`by`).
     kept = (*roles.sets, *roles.trials, *roles.aside, *([roles.control] if roles.control else ()))
     frame = frame.with_columns(table.frame[c] for c in kept if c not in frame.columns)
     check_metrics(table.where.source, roles.metrics)
@@ -89,9 +88,14 @@ def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
 
 
 def _number_repeats(
-    frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, metrics: list[pl.Series],
-    ratings: list[tuple[str, str | None, pl.Series]], notes: list[str],
-) -> pl.DataFrame:  # fmt: skip
+    frame: pl.DataFrame,
+    table: RawTable,
+    roles: Roles,
+    repeats: Repeats,
+    metrics: list[pl.Series],
+    ratings: list[tuple[str, str | None, pl.Series]],
+    notes: list[str],
+) -> pl.DataFrame:
     """Different outputs of one system for one input are its trials; equal rows count once.
 
     Rows of several raters (or of long tables) repeat a sample on purpose: there only another trial or a different
@@ -117,7 +121,8 @@ def _number_repeats(
             f"{table.where.at(clash.two)}: repeats system '{clash.key[0]}', input '{clash.key[1]}' of "
             f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' ({clash.other:g}, "
             f"before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are raters, name their "
-            "column (--rater); if they are separate outputs, pass --repeats number; to average them, --repeats mean."
+            f"column ({option('rater')}); if they are separate outputs, pass {option('repeats', 'number')}; to average "
+            f"them, {option('repeats', 'mean')}."
         )
     if extra := frame.height - frame.select(KEY).n_unique():
         apart = [
@@ -186,7 +191,7 @@ def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
     before, after = (table.frame.row(row, named=True) for row in (one, two))
     found = [c for c in roles.aside if before[c] != after[c]]
-    return f"; they differ in '{found[0]}' (--input {quote(found[0])} where that names the input)" if found else ""
+    return f"; they differ in '{found[0]}' ({option('input', found[0])} where that names the input)" if found else ""
 
 
 def _one_value_a_sample(
@@ -216,7 +221,7 @@ def _one_value_a_sample(
                     f"{table.where.at(row[ROW][-1], roles.metrics[name])}: system '{row['system']}', input "
                     f"'{row['input']}' has different values here and in {table.where.word} "
                     f"{table.where.line_of(row[ROW][0])}; a metric gives one value to one output. "
-                    "If it is a rating, name it with --human; to average, --repeats mean."
+                    f"If it is a rating, name it with {option('human')}; to average, {option('repeats', 'mean')}."
                 )
     return grouped.agg(pl.col(names).drop_nulls().first())
 
@@ -238,7 +243,7 @@ def _pivot_scores(
         raise DataError(
             f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has "
             f"another value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before "
-            f"{clash.value:g}); to average, --repeats mean."
+            f"{clash.value:g}); to average, {option('repeats', 'mean')}."
         )
     if twice:
         notes.append(

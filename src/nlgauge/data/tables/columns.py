@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 import polars as pl
 
@@ -24,7 +25,7 @@ from nlgauge.data.tables.judge_columns import (
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import few_words, has_blanks, is_label, is_number_list, is_text, numbers_in
+from nlgauge.data.tables.values import few_words, has_blanks, is_label, is_number_list, is_text, parse_column
 from nlgauge.data.tables.vocabulary import (
     ABOUT,
     ASIDE,
@@ -47,6 +48,7 @@ from nlgauge.data.tables.vocabulary import (
     tokens,
 )
 from nlgauge.errors import DataError, Note, code_of
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 
 SAID: str = Note("said by you", "said")
@@ -76,7 +78,7 @@ class Roles:
     metrics: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
     persons: bool = False  # raters in columns have names
-    elsewhere: bool = False  # people's labels stand in another file
+    labels_external: bool = False  # human labels stand in another file
     why: Mapping[str, str] = field(default_factory=dict)  # of each column; a program looks at its code
     guesses: tuple[str, ...] = ()  # lines for the card
     sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
@@ -84,28 +86,28 @@ class Roles:
 
 def find_roles(
     table: RawTable,
-    said: Mapping[str, str | None],
-    human: Mapping[str, Columns] | Sequence[str] | None = None,
-    metrics: Mapping[str, str] | Sequence[str] | None = None,
-    elsewhere: bool = False,
+    overrides: Mapping[str, Any],
+    human: Mapping[str, Columns] | Sequence[str] | str | None = None,
+    metrics: Mapping[str, Columns] | Sequence[str] | str | None = None,
+    labels_external: bool = False,
 ) -> Roles:
-    """Roles of the columns; `said`, `human` and `metrics` are the user's words and win over names.
+    """Find the roles of the columns; `overrides` (role -> column), `human` and `metrics` win over names.
 
-    `elsewhere`: people's labels stand in another file, so that only what is plainly people's is so here.
+    `labels_external`: human labels stand in another file, so that only what is plainly human is so here.
     """
     columns = table.frame.columns
-    human, more_human = _asked(human, columns)
-    found_metrics, more_metrics = _asked(metrics, columns)
-    metrics = None if found_metrics is None else _single(found_metrics)
-    asked = [c for cs in [*(human or {}).values(), *(metrics or {}).values()] for c in _several(cs)]
+    human, more_human = _requested(human, columns)
+    found_metrics, more_metrics = _requested(metrics, columns)
+    scored = None if found_metrics is None else _single(found_metrics)
+    requested = [c for cs in [*(human or {}).values(), *(scored or {}).values()] for c in _several(cs)]
     known = set(columns)
-    for name in [*said.values(), *asked]:
-        if name is not None and name not in known:
+    for name in [*(c for cs in overrides.values() for c in _several(cs or ())), *requested]:
+        if name not in known:
             raise DataError(
-                f"{table.where.source}: no column '{name}'.{did_you_mean(name, columns)} "
+                f"{table.where.source}: no column '{name}'{table.who_names(name)}.{did_you_mean(name, columns)} "
                 f"Columns found: {listed(columns)}."
             )
-    found = _RoleSearch(table, said, asked)
+    found = _RoleSearch(table, overrides, requested)
     found.keys_and_texts()
     dialogue = found.dialogue()
     found.system_in_words()
@@ -115,15 +117,15 @@ def find_roles(
     taken, used, why, numbers, many = found.taken, found.used, found.why, found.numbers, found.many
     free = [c for c in columns if c in numbers and c not in used]
     by_name = "rating" not in taken and (human is None or more_human)
-    judges = judge_columns(table, free, elsewhere) if by_name else {}
+    judges = judge_columns(table, free, labels_external) if by_name else {}
     people = people_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
-    sources, not_human = without_programs(table, people, asked, taken.get("rater"))
+    sources, not_human = without_programs(table, people, requested, taken.get("rater"))
     if "rating" in taken:
-        declared, who = said.get("rating") is not None, annotators(taken.get("rater"))
+        declared, who = overrides.get("rating") is not None, annotators(taken.get("rater"))
         sources = {"": column_source(taken["rating"], columns, None, declared=declared, annotators=who)}
     why |= people.why
     of_people = {c for pairs in people.human.values() for _, c in pairs}
-    if metrics is None or more_metrics:
+    if scored is None or more_metrics:
         rest = [
             c
             for c in free
@@ -132,42 +134,50 @@ def find_roles(
             and (c in judges or c in not_human or not _unfit(table, c, c in many))
         ]
         why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
-        metrics = {**metric_names(rest), **(metrics or {})}
-    leaks = likely_annotations(table, people.human, [c for c in metrics.values() if c not in asked])
-    metrics = {name: c for name, c in metrics.items() if c not in leaks}
+        scored = {**metric_names(rest), **(scored or {})}
+    leaks = likely_annotations(table, people.human, [c for c in scored.values() if c not in requested])
+    scored = {name: c for name, c in scored.items() if c not in leaks}
     people.aside |= {
         c: f"likely a human annotation or derived from the rating: {reason}" for c, reason in leaks.items()
     }
-    why |= {c: SAID for c in metrics.values() if c in asked}
-    used |= of_people | set(metrics.values())
+    why |= {c: SAID for c in scored.values() if c in requested}
+    used |= of_people | set(scored.values())
     aside = tuple(c for c in columns if c not in used)
     for column in aside:
         reason = people.aside.get(column) or _unfit(table, column, column in many)
         why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
     guesses = [*people.guesses, *judge_guesses(judges), *not_human_lines(not_human)]
     return Roles(
-        **taken, references=references, sets=sets, trials=trials, human=people.human, metrics=metrics, aside=aside,
+        **taken,
+        references=references,
+        sets=sets,
+        trials=trials,
+        human=people.human,
+        metrics=scored,
+        aside=aside,
         persons=people.persons,
-        why=why, guesses=(*(g if code_of(g) else Note(g, "declare") for g in guesses), *dialogue),
-        elsewhere=elsewhere, sources=sources,
-    )  # fmt: skip
+        why=why,
+        guesses=(*(g if code_of(g) else Note(g, "declare") for g in guesses), *dialogue),
+        labels_external=labels_external,
+        sources=sources,
+    )
 
 
 def _says(table: RawTable, column: str) -> bool:
     """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail."""
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
 
 
 class _RoleSearch:
     """Roles that are given to columns one after the other, a column to one role; what the user said comes first."""
 
-    def __init__(self, table: RawTable, said: Mapping[str, str | None], asked: Sequence[str]) -> None:
-        self.table, self.said, self.columns = table, said, table.frame.columns
+    def __init__(self, table: RawTable, overrides: Mapping[str, Any], requested: Sequence[str]) -> None:
+        self.table, self.overrides, self.columns = table, overrides, table.frame.columns
         self.many = {c for c, t in table.frame.schema.items() if t.is_nested()}
-        self.numbers = {c for c in self.columns if c in asked or is_number(table, c)}
-        self.taken: dict[str, str] = {role: name for role, name in said.items() if name}
-        self.used = {*self.taken.values(), *asked}
+        self.numbers = {c for c in self.columns if c in requested or is_number(table, c)}
+        self.taken: dict[str, str] = {role: name for role, name in overrides.items() if name and role != "references"}
+        self.used = {*self.taken.values(), *_several(overrides.get("references") or ()), *requested}
         self.why = dict.fromkeys(self.used, SAID)
         self.names = _Names(self.columns)
 
@@ -179,7 +189,7 @@ class _RoleSearch:
 
     def keys_and_texts(self) -> None:
         roles = ("system", "input", "output", "source", "context", "control", "rater", "aspect", "metric")
-        for role in (role for role in roles if role not in self.said):
+        for role in (role for role in roles if role not in self.overrides):
             words = [*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]
             fitting = [c for c in self.names.of(words) if self._fits(role, c)]
             if role == "source":  # a word in every row says where a text is from, where another column has texts
@@ -188,7 +198,7 @@ class _RoleSearch:
 
     def system_in_words(self) -> None:
         """`Which system wrote this?`"""
-        if "system" not in self.said and "system" not in self.taken:
+        if "system" not in self.overrides and "system" not in self.taken:
             two = set(find_pair(self.columns).systems or ())  # in a row: neither is the system of the row
             free = [c for c in self.columns if c not in self.used | self.numbers | self.many | two]
             labels = (c for c in free if _about(c, "system") and is_label(self.table.frame[c]))
@@ -224,7 +234,7 @@ class _RoleSearch:
     def dialogue(self) -> list[str]:
         """`context` beside `fact` is the dialogue so far, which a response answers; the fact is what it may use."""
         first = self.taken.get("context", "")
-        if "source" in self.taken or "context" in self.said or plain(first) != "context":
+        if "source" in self.taken or "context" in self.overrides or plain(first) != "context":
             return []
         facts = self.names.of(["fact", "facts", "knowledge", "persona"])
         fact = next((c for c in facts if c not in self.used | self.numbers), None)
@@ -234,15 +244,15 @@ class _RoleSearch:
         self.take("context", fact)
         return [
             f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: "
-            f"--source '{fact}' --context '{first}')"
+            f"{option('source', fact)} and {option('context', first)})"
         ]
 
     def long_table(self, ratings_named: bool) -> None:
         """A column of aspects or of metrics means that another one has their values."""
-        ratings = "aspect" in self.taken or self.said.get("rating") is not None
+        ratings = "aspect" in self.taken or self.overrides.get("rating") is not None
         scores = "metric" in self.taken and not ratings
         for role, on in (("rating", ratings and not ratings_named), ("score", scores)):
-            if on and role not in self.said:
+            if on and role not in self.overrides:
                 self.take(role, next((c for c in self.names.of(NAMES[role]) if c not in self.used), None))
         for value, name in (("score", "metric"), ("rating", "aspect")):
             if value not in self.taken:
@@ -251,8 +261,8 @@ class _RoleSearch:
     def references_and_sets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         free = [c for c in self.columns if c not in self.used]
         references = tuple(c for c in free if c not in self.numbers and REFERENCES.match(c))
-        if "references" in self.taken:
-            references = (self.taken.pop("references"),)
+        if named := self.overrides.get("references"):
+            references = tuple(_several(named))
         sets = tuple(c for c in free if c not in (*references, *self.many) and plain(c) in SETS)
         self.used.update(references, sets)
         self.why.update({c: NAMED for c in (*references, *sets) if c not in self.why})
@@ -308,7 +318,7 @@ def _about(column: str, role: str) -> bool:
 def is_number(table: RawTable, column: str) -> bool:
     if is_number_list(table.frame[column]):
         return True
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     return found is not None and not (found.how and any(word.lower() in REMARKS for word in tokens(column)))
 
 
@@ -316,7 +326,7 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
     """Why a column of numbers is taken for no metric; empty when it may be one."""
     if nested:
         return "lists of numbers" if is_number_list(table.frame[column]) else "lists"
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     if found is None:
         return ""
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
@@ -350,49 +360,49 @@ class _Names:
             yield from self.part.get(word, ())
 
 
-def _asked(
-    names: Mapping[str, Columns] | Sequence[str] | None, columns: Sequence[str]
+def _requested(
+    names: Mapping[str, Columns] | Sequence[str] | str | None, columns: Sequence[str]
 ) -> tuple[dict[str, Columns] | None, bool]:
-    """The user's columns as name → column or columns, and whether they come to those that are found (`+x`).
+    """The user's columns as name -> column or columns, and whether they add to those that are inferred (`+x`).
 
-    A text may be a column, `name=column`, or `name=column+column` for the raters of one aspect.
+    A mapping holds name -> its columns; those of the name "" are called as they are.
     """
     if names is None:
         return None, False
-    if isinstance(names, Mapping):
-        return dict(names), False
+    groups = names if isinstance(names, Mapping) else {"": names}
     known = set(columns)
+    named = [column for group in groups.values() for column in _several(group)]
+    more = [name for name in named if name not in known and name.startswith("+")]
+    if more and len(more) < len(named):
+        raise DataError(f"{listed(named)}: put a + before all (they add to what is inferred) or before none.")
     found: dict[str, Columns] = {}
-    more = [name for name in names if name not in known and name.startswith("+")]
-    if more and len(more) < len(names):
-        raise DataError(f"{listed(names)}: put a + before all (they come to what is found) or before none.")
-    for name in _matching(names, columns, bool(more)):
-        bare = name[1:] if more else name
-        label, equals, rest = bare.partition("=")
-        if bare in known or not equals:
-            found[bare] = bare
+    for label, group in groups.items():
+        matching = list(_matching([c.removeprefix("+") if more else c for c in _several(group)], columns))
+        if not label:
+            found |= {column: column for column in matching}
+        elif matching:
+            found[label] = matching[0] if len(matching) == 1 else tuple(matching)
         else:
-            found[label.strip()] = rest if rest in known else tuple(part.strip() for part in rest.split("+"))
+            raise DataError(f"{option(f'human.{label}')}: names no column.")
     return found, bool(more)
 
 
-def _matching(names: Sequence[str], columns: Sequence[str], more: bool) -> Iterable[str]:
+def _matching(names: Sequence[str], columns: Sequence[str]) -> Iterable[str]:
     """The names, and in place of a pattern such as `Rouge*` the columns that match it."""
-    for name in names:
-        pattern = name[1:] if more else name
+    for pattern in names:
         if pattern in columns or not any(sign in pattern for sign in "*?["):
-            yield name
+            yield pattern
             continue
         hits = [c for c in columns if fnmatchcase(c, pattern)]
         if not hits:
             raise DataError(f"no column matches '{pattern}'. Columns found: {listed(columns)}.")
-        yield from (f"+{c}" if more else c for c in hits)
+        yield from hits
 
 
 def _single(names: Mapping[str, Columns]) -> dict[str, str]:
     for name, columns in names.items():
         if len(_several(columns)) != 1:
-            raise DataError(f"--metric {name}: is one column; several can only be the raters of one aspect.")
+            raise DataError(f"{option('metrics', name)}: is one column; several can only be annotators of one aspect.")
     return {name: _several(columns)[0] for name, columns in names.items()}
 
 

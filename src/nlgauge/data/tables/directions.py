@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from nlgauge.errors import NameUnknown
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 
 # Names of our own metrics (before a parenthesis), as they are written.
 OURS_LOWER = frozenset(
     "ari coleman-liau cpw dale-chall flesch-kincaid grammar-errors js-1 js-2 js-source len lev-source levenshtein msp "
     "perplexity pol ppw repetition self-bleu smog sps spw ter wmd wps".split()
-)  # fmt: skip
+)
 OURS_HIGHER = frozenset(["sms", "sim", "length", "compression", "random", "lm-score"])  # no word below may take them
 # One word of a name says it …
 WORD = re.compile(
@@ -59,7 +60,7 @@ def lower_by_name(metric: str) -> bool:
 
 def lower_of(
     metrics: Iterable[str], lower: Iterable[str], higher: Iterable[str], source: str, known: Iterable[str] | None = None
-) -> frozenset[str]:  # fmt: skip
+) -> frozenset[str]:
     """The metrics of which less is better: said, by name (or `known`, where the data tell), and not said otherwise."""
     names, more, less = list(metrics), list(higher), list(lower)
     for name in (*less, *more):
@@ -69,6 +70,6 @@ def lower_of(
                 f"{', '.join(names)}."
             )
     if both := set(less) & set(more):
-        raise NameUnknown(f"{source}: '{min(both)}' cannot be both --lower and --higher.")
+        raise NameUnknown(f"{source}: '{min(both)}' cannot be both {option('lower')} and {option('higher')}.")
     found = filter(lower_by_name, names) if known is None else known
     return frozenset({*found, *less} - set(more))

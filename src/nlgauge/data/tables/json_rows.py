@@ -8,6 +8,7 @@ from typing import Any
 
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.errors import DataError
+from nlgauge.options import option
 
 Rows = list[dict[str, Any]]
 
@@ -112,12 +113,14 @@ def _refuse_log(source: str, whole: Mapping[str, Any], rows: Sequence[Mapping[st
     """Objects around a list of nested records are a tool's log: read as a table, it would lose what it is about."""
     around = [key for key, value in whole.items() if isinstance(value, dict) and value]
     nested = [
-        key for row in rows[:20] for key, value in row.items()
+        key
+        for row in rows[:20]
+        for key, value in row.items()
         if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict))
-    ]  # fmt: skip
+    ]
     if around and nested and not named:
         raise DataError(
             f"{source}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
             "reader knows; `nlgauge data formats` lists those that are known. Write a table of its records, or name "
-            "columns (--system, --metric …) to read them as they are."
+            f"columns ({option('system')}, {option('metrics')} …) to read them as they are."
         )

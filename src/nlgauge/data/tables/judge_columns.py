@@ -6,7 +6,6 @@ Whose judgments a column holds is decided by `data.provenance`; columns that are
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -33,17 +32,18 @@ from nlgauge.data.tables.rating_columns import (
     scores_too,
 )
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import is_number_list, numbers_in
+from nlgauge.data.tables.values import is_number_list, parse_column
 from nlgauge.data.tables.vocabulary import ASIDE, DOUBTFUL, LABELS, PROGRAMS, plain, quoted, tokens, words_of
+from nlgauge.options import option
 
 SPARSE, FULL = 0.8, 0.9  # shares of the rows that have a value
 
 
-def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = False) -> dict[str, str]:
-    """Column → why it is taken for a judge's. `elsewhere`: people's labels stand in another file."""
+def judge_columns(table: RawTable, columns: Sequence[str], labels_external: bool = False) -> dict[str, str]:
+    """Column → why it is taken for a judge's. `labels_external`: people's labels stand in another file."""
     persons = [c for c in columns if is_human(of_people(c))]
     open_ones = [c for c in columns if c not in persons and (is_aspect(c) or kind_of(c)[0] == "weak")]
-    if elsewhere:
+    if labels_external:
         strong = [c for c in columns if c not in persons and kind_of(c)[0] == "strong"]
         return dict.fromkeys([*open_ones, *strong], "people's labels come from the other file")
     aspects = {plain(_aspect(c)): c for c in persons}
@@ -67,8 +67,9 @@ def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = Fal
 def judge_guesses(judges: Mapping[str, str]) -> Iterable[str]:
     """Lines for the card, each with the words that correct it."""
     for column, why in judges.items():
-        more = shlex.quote(f"+{column}")
-        yield f"'{column}' is read as a judge's or metric's ({why}); if people gave it: --human {more}"
+        yield (
+            f"'{column}' is read as a judge's or metric's ({why}); if people gave it: {option('human', [f'+{column}'])}"
+        )
 
 
 def _aspect(column: str) -> str:
@@ -76,7 +77,7 @@ def _aspect(column: str) -> str:
 
 
 def _filled(table: RawTable, column: str) -> float:
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     values = table.frame[column] if found is None else found.values
     return 1 - values.null_count() / max(1, len(values))
 
@@ -123,7 +124,7 @@ def _rating_sources(table: RawTable, human: Human, asked: Sequence[str], rater: 
         several = f"the columns of {len(columns)} annotators" if len(columns) > 1 else annotators(rater)
         each = []
         for column in columns:
-            read = None if is_number_list(table.frame[column]) else numbers_in(table, column)
+            read = None if is_number_list(table.frame[column]) else parse_column(table, column)
             values = None if read is None else read.values.cast(pl.Float64).to_numpy()
             each.append(
                 column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
@@ -140,7 +141,7 @@ def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
     """A program's column of the same record (`scores.…`); empty if there is none."""
     others = [c for c in table.frame.columns if c not in columns and c.rpartition(".")[0] == group]
     for other in others:
-        read = numbers_in(table, other)
+        read = parse_column(table, other)
         if read is not None and only_programs(read.values.cast(pl.Float64).to_numpy()):
             return other
     return ""
@@ -150,7 +151,7 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
     """Columns that are likely human annotations, or derived from the ratings, and why."""
     ratings = []
     for pairs in human.values():
-        read = [numbers_in(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
+        read = [parse_column(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
         values = [r.values.cast(pl.Float64).to_numpy() for r in read if r is not None]
         if values:
             ratings.append(np.mean(values, axis=0))
@@ -161,7 +162,7 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
         named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
         if named or scores_too(column, table.frame.columns):
             continue
-        found = numbers_in(table, column)
+        found = parse_column(table, column)
         if found is None:
             continue
         scores = found.values.cast(pl.Float64).to_numpy()
@@ -187,5 +188,5 @@ def not_human_lines(columns: Mapping[str, str]) -> Iterable[str]:
         names = [c for c, reason in columns.items() if reason == why]
         yield (
             f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if humans gave them: "
-            f"--human {shlex.quote(','.join(f'+{c}' for c in names))}"
+            f"{option('human', [f'+{c}' for c in names])}"
         )

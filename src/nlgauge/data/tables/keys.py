@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import shlex
 from dataclasses import replace
 
 import polars as pl
@@ -13,7 +11,9 @@ from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import LABEL, is_label
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
+from nlgauge.digests import digest
 from nlgauge.errors import DataError, Note, code_of
+from nlgauge.options import option
 
 
 def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
@@ -21,7 +21,7 @@ def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
         return label(table, roles.system).alias("system")
     single = roles.input is not None and _counts_rows(table, roles.input)  # then no column is needed
     likely = None if single else likely_system(table, roles)
-    hint = f"; is it '{likely}'? --system {shlex.quote(likely)}" if likely else ""
+    hint = f"; is it '{likely}'? {option('system', likely)}" if likely else ""
     notes.append(f"no system column found: all rows are read as one system{hint}")
     return pl.Series("system", ["system"] * table.frame.height)
 
@@ -45,7 +45,7 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
         )
     else:
         likely = _likely_input(table, roles)
-        hint = f"is it '{likely}'? --input {shlex.quote(likely)}" if likely else "name it with --input"
+        hint = f"is it '{likely}'? {option('input', likely)}" if likely else f"name it with {option('input')}"
         what = "systems" if several else "raters"
         raise DataError(
             f"{table.where.at()}: no column says which input an output belongs to, and there are several {what}; "
@@ -54,7 +54,9 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     for name in roles.sets:
         if table.frame[name].n_unique() > 1:
             found = table.frame[name].cast(pl.String).fill_null("") + ": " + found
-            notes.append(f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)")
+            notes.append(
+                f"several data sets in column '{name}' (their inputs are kept apart; {option('by', name)} splits them)"
+            )
     return found.alias("input")
 
 
@@ -81,7 +83,7 @@ def with_input(table: RawTable, roles: Roles) -> Roles:
     else:
         return roles
     then = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
-    guess = f"'{column}' {reason}, so {then}; if not: --input {shlex.quote(column)}"
+    guess = f"'{column}' {reason}, so {then}; if not: {option('input', column)}"
     aside = tuple(c for c in table.frame.columns if c == column or (c in roles.aside and c != now))
     why = {**roles.why, column: reason, **({now: NAMED} if now else {})}
     return replace(roles, input=now, aside=aside, why=why, guesses=(*roles.guesses, guess))
@@ -96,9 +98,12 @@ def _input_of_trials(table: RawTable, roles: Roles) -> Roles:
     others = [trial, *(c for c in (roles.system, roles.rater, *roles.sets) if c is not None)]
     now = _likely(table, [c for c in roles.aside if c != trial], others, names=False)
     if now is None:
-        guess = f"'{trial}' numbers trials and no column names their inputs, so rows count as independent: --input"
+        guess = (
+            f"'{trial}' numbers trials and no column names their inputs, so rows count as independent: "
+            f"{option('input')}"
+        )
         return replace(roles, guesses=(*roles.guesses, guess))
-    guess = f"'{now}' is read as the input, because '{trial}' numbers its trials; if not: --input COLUMN"
+    guess = f"'{now}' is read as the input, because '{trial}' numbers its trials; if not: {option('input')}"
     aside = tuple(c for c in roles.aside if c not in (now, trial))
     why = {**roles.why, now: f"tells the rows apart together with '{trial}'", trial: f"numbers the trials of '{now}'"}
     return replace(
@@ -125,7 +130,7 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
     if each.max() != 1:
         return []
     likely = _likely_input(table, roles)
-    hint = f"; is it '{likely}'? --input {shlex.quote(likely)}" if likely else "; name its column with --input"
+    hint = f"; is it '{likely}'? {option('input', likely)}" if likely else f"; name its column with {option('input')}"
     return [Note(f"no two systems share an input ('{roles.input or 'none'}'){hint}", "no_shared_input")]
 
 
@@ -159,7 +164,7 @@ def _short(text: str) -> str:
     """A text as a key: itself when short, otherwise its beginning and a hash."""
     if len(text) <= 80:
         return text
-    return f"{text[:60]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return f"{text[:60]}… {digest(text, 4).hex()}"
 
 
 # --- what it might be -------------------------------------------------------------------------------------------------
@@ -240,9 +245,9 @@ def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
     likely = likely_system(table, roles)
     if likely is None and roles.output and frame.select("input", "output").is_unique().all():
         return None  # several outputs of one system for an input: nothing else could name a system
-    hint = f"is it '{likely}'? Say --system {shlex.quote(likely)}" if likely else "name it with --system"
+    hint = f"is it '{likely}'? Say {option('system', likely)}" if likely else f"name it with {option('system')}"
     return (
         f"{table.where.at(two)}: no system column found, and input '{first['input']}' stood in {table.where.word} "
-        f"{table.where.line_of(one)} before; {hint}. (If one system made all outputs: --repeats number.) "
+        f"{table.where.line_of(one)} before; {hint}. (If one system made all outputs: {option('repeats', 'number')}.) "
         f"Columns found: {listed(table.frame.columns)}."
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nlgauge.data.provenance import HUMAN, SIBLINGS, is_model
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import numbers_in
+from nlgauge.data.tables.values import parse_column
 from nlgauge.data.tables.vocabulary import (
     ASPECTS,
     DOUBTFUL,
@@ -32,12 +31,14 @@ from nlgauge.data.tables.vocabulary import (
     words_of,
 )
 from nlgauge.errors import Note
+from nlgauge.options import option
 
 Columns = str | Sequence[str]  # a name, or several: raters in columns
 NUMBERED = re.compile(
     r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:(?P<who>rater|annotator|anno|expert|worker|reviewer|coder)|judge|r|a|ann))?"
-    r"[ _.-]*(?P<rater>\d{1,2})$", re.I
-)  # fmt: skip
+    r"[ _.-]*(?P<rater>\d{1,2})$",
+    re.I,
+)
 SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
 RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
 # Names that say neither whose annotations they are nor, of means, of what.
@@ -63,9 +64,9 @@ class People:
         said = []
         for what in dict.fromkeys(self.single.values()):
             columns = [c for c, kind in self.single.items() if kind == what]
-            more = shlex.quote(",".join(f"+{c}" for c in columns))
+            more = [f"+{c}" for c in columns]
             are, metrics = ("is", "it is a metric") if len(columns) == 1 else ("are", "they are metrics")
-            line = f"{quoted(columns)} {are} read as people's {what}; if {metrics}: --metric {more}"
+            line = f"{quoted(columns)} {are} read as people's {what}; if {metrics}: {option('metrics', more)}"
             said.append(Note(line, "read_as_human"))
         return [*said, *self.several]
 
@@ -258,7 +259,7 @@ def _within(table: RawTable, column: str, scale: re.Match[str]) -> bool:
 
 def levels(table: RawTable, column: str) -> list[float] | None:
     """The different values of a column when they are those of a scale: whole or half numbers, at most 101."""
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     if found is None or found.wrong is not None:
         return None
     values = found.values.drop_nulls().unique()
@@ -299,18 +300,17 @@ def raters_in_columns(
     for aspect, cs in doubtful.items():
         if aspect in several:  # of one aspect all or none
             cs += [c for _, c in several.pop(aspect)]
-        said = shlex.quote(f"{aspect}={'+'.join(cs)}")
         people.several.append(
-            f"{quoted(cs, len(cs))} are read as metrics; if they are raters of {aspect}: --human {said}"
+            f"{quoted(cs, len(cs))} are read as metrics; if they are raters of {aspect}: "
+            f"{option(f'human.{aspect}', cs)}"
         )
     for aspect, pairs in several.items():
         cs = [c for _, c in pairs]
         people.why.update(dict.fromkeys(cs, "by its name, beside others of the aspect"))
         if any(c in named for c in cs):
-            said = shlex.quote(",".join(f"+{c}" for c in cs))
             who = ", ".join(who for who, _ in pairs)
-            line = f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: --metric "
-            people.several.append(Note(line + said, "read_as_human"))
+            line = f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: "
+            people.several.append(Note(line + option("metrics", [f"+{c}" for c in cs]), "read_as_human"))
     found: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
     people.persons = people.persons or _have_names(found)
     return found

@@ -25,6 +25,7 @@ from nlgauge.data.tables.separated import blanks_to_tabs, check_alone, has_quote
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
 from nlgauge.data.tables.vocabulary import NAMES, column_of, plain
 from nlgauge.errors import DataError
+from nlgauge.options import option
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
@@ -60,26 +61,36 @@ class RawTable:
     nested: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # what was done to get it
     worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
-    known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.numbers_in`
+    known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.parse_column`
     declared: frozenset[str] = frozenset()  # nested columns that the user says are human
+    in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
 
     def __post_init__(self) -> None:
         refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
 
+    def who_names(self, column: str) -> str:
+        """Return who names a column, for messages, where it is not the caller."""
+        return ", which nlgauge.toml names" if column in self.in_settings else ""
+
 
 def read_table(
-    path: Path, encoding: str | None = None, sheet: str | None = None, wanted: Collection[str] = ()
+    path: Path,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    wanted: Collection[str] = (),
+    whole: bytes | None = None,
 ) -> RawTable:
     """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing.
 
-    Of a table with more than MOST_COLUMNS columns only the `wanted` ones are read.
+    Of a table with more than MOST_COLUMNS columns only the `wanted` ones are read. `whole`: the content of the file,
+    where it was read already.
     """
-    raw = read_bytes(path)
+    raw = read_bytes(path, whole)
     if is_workbook(path, raw):
         frame, lines, notes = read_sheet(path, raw, sheet)
         return RawTable(frame, Where(str(path), "row", lines.__getitem__), notes=notes)
     if sheet is not None:
-        raise DataError(f"{path}: --sheet is for Excel files.")
+        raise DataError(f"{path}: {option('sheet')} is for Excel files.")
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
@@ -106,8 +117,10 @@ def read_table(
 def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
     """A data frame of any kind that narwhals knows, a Hugging Face `datasets.Dataset`, columns or rows."""
     kind, room = type(data).__name__, type(data).__module__.split(".")[0]
-    where = Where("rows" if isinstance(data, list) else "columns" if isinstance(data, dict) else f"{room} {kind}",
-                  line_of=lambda row: row)  # fmt: skip
+    where = Where(
+        "rows" if isinstance(data, list) else "columns" if isinstance(data, dict) else f"{room} {kind}",
+        line_of=lambda row: row,
+    )
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):
@@ -240,7 +253,8 @@ def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tu
     if not any(name in wanted for name in names):
         raise DataError(
             f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only "
-            f"they are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
+            f"they are read ({option('system')}, {option('human')}, …). The first: "
+            f"{', '.join(n[:40] for n in names[:8])}, …"
         )
     keys = {word for role in KEYS for word in NAMES[role]}
     chosen = [name for name in names if name in wanted or plain(name) in keys]
@@ -268,9 +282,11 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     if list in kinds:
         lists = [v if isinstance(v, list) or v is None else [v] for v in values]
         if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
-            return pl.Series(name,
-                             [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
-                             pl.List(pl.Float64))  # fmt: skip
+            return pl.Series(
+                name,
+                [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
+                pl.List(pl.Float64),
+            )
         return pl.Series(name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String))
     return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
 

@@ -12,6 +12,7 @@ import polars as pl
 from nlgauge.data.files import most_bytes
 from nlgauge.data.tables.frames import check_names
 from nlgauge.errors import DataError, NeedsMissing
+from nlgauge.options import option
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
@@ -37,7 +38,9 @@ def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame,
     if len(filled) > 1:
         largest = max(filled, key=lambda found: found[1].height)[0]
         sizes = ", ".join(f"'{name}' ({cells.height} rows)" for name, cells in filled)
-        raise DataError(f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with --sheet '{largest}'.")
+        raise DataError(
+            f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with {option('sheet', largest)}."
+        )
     name, cells = filled[0]
     frame, lines = _with_header(path, name, cells)
     return (frame, lines, [f"sheet '{name}' of {', '.join(book.sheet_names)}"] if len(book.sheet_names) > 1 else [])

@@ -27,7 +27,7 @@ NO_SYSTEMS = frozenset(
 )
 
 
-def one_row_an_output(table: RawTable, wanted: Collection[str] = ()) -> RawTable:
+def explode_outputs(table: RawTable, wanted: Collection[str] = ()) -> RawTable:
     """The table itself, or where it has outputs side by side and the user named none of their columns, one row each."""
     frame = table.frame
     names = {plain(c) for c in frame.columns}
@@ -93,11 +93,13 @@ def _melted(table: RawTable, systems: list[str], fields: dict[str, dict[str, str
     parts = [
         shared.with_columns(
             pl.lit(system).alias("system"),
-            *(frame[of[system]].alias(names[field]) if system in of else pl.lit(None).alias(names[field])
-              for field, of in fields.items()),
+            *(
+                frame[of[system]].alias(names[field]) if system in of else pl.lit(None).alias(names[field])
+                for field, of in fields.items()
+            ),
         )
         for system in systems
-    ]  # fmt: skip
+    ]
     line_of = table.where.line_of
     where = replace(table.where, line_of=lambda row: line_of(row % frame.height))
     note = f"outputs stand side by side ({quoted(columns, 4)}): one row each, of the systems {quoted(systems)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,12 +17,13 @@ from nlgauge.data.tables.values import (
     blank_to_null,
     few_words,
     is_number_list,
-    numbers_in,
+    open_worth,
+    parse_column,
     read_numbers,
-    worth_asked,
 )
 from nlgauge.data.tables.vocabulary import ASPECTS, NAMES, PROGRAMS, plain, quoted
 from nlgauge.errors import Note, code_of
+from nlgauge.options import option
 
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
 MOST = 8  # names in a line
@@ -56,7 +56,7 @@ def _found(roles: Roles) -> Iterator[str]:
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     """No rating by name: whole numbers on a scale may be some, under the names of raters."""
-    if roles.human or roles.rating or table.nested or roles.elsewhere or tool_of(table.frame.columns):
+    if roles.human or roles.rating or table.nested or roles.labels_external or tool_of(table.frame.columns):
         return
     rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= SCALE]
     likely = [c for c in rated if code_of(roles.why.get(c, "")) != "said" and not _of_program(c)]
@@ -67,20 +67,20 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     elif roles.system is None and sum(map(is_model, rated)) > 1 and len(rated) == len(roles.metrics):
         yield (
             f"{quoted(rated)} look like one column per system or per judge; of systems: make one row per output, with "
-            "columns system and input; of judges: people's ratings are missing (--labels)"
+            f"columns system and input; of judges: people's ratings are missing ({option('labels')})"
         )
     elif likely:
-        several = (
-            f" (raters of one aspect: --human {shlex.quote('rating=' + '+'.join(likely))})" if len(likely) > 1 else ""
-        )
+        several = f" (raters of one aspect: {option('human.rating', likely)})" if len(likely) > 1 else ""
         yield (
-            f"no column is called like a rating; if people rated {quoted(likely)}: --human "
-            f"{shlex.quote(','.join(likely))}{several}"
+            f"no column is called like a rating; if people rated {quoted(likely)}: {option('human', likely)}{several}"
         )
     elif words := _of_words(table, roles):
-        worth = worth_asked(list(dict.fromkeys(word for each in words.values() for word in each)))
-        first = shlex.quote(next(iter(words)))
-        yield f"not used: {quoted(list(words))} (words); if people gave them: --human {first} --values {worth}"
+        worth = open_worth(list(dict.fromkeys(word for each in words.values() for word in each)))
+        first = next(iter(words))
+        yield (
+            f"not used: {quoted(list(words))} (words); if people gave them: {option('human', first)} and "
+            f"{option('values', worth)}"
+        )
 
 
 def _of_program(column: str) -> bool:
@@ -91,7 +91,7 @@ def _of_program(column: str) -> bool:
 def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
     """Unused columns with the few words of an unknown verdict: two or three, or the same as in another one."""
     named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are no verdicts
-    texts = [c for c in named if table.frame[c].dtype == pl.String and numbers_in(table, c) is None]
+    texts = [c for c in named if table.frame[c].dtype == pl.String and parse_column(table, c) is None]
     found = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
     if any(map(called_rating, found)):  # which is said
         return {}
@@ -129,9 +129,10 @@ def with_lists_of_words(table: RawTable) -> RawTable:
         rows = pl.Series("row", range(len(series))).repeat_by(series.list.len().fill_null(0).clip(1)).explode()
         lists = pl.DataFrame({"row": rows, "value": found.values}).group_by("row", maintain_order=True).agg("value")
         table = replace(
-            table, frame=table.frame.with_columns(lists["value"].alias(column)),
+            table,
+            frame=table.frame.with_columns(lists["value"].alias(column)),
             notes=[*table.notes, f"read in '{column}': {found.how or 'numbers'}"],
-        )  # fmt: skip
+        )
     return table
 
 
@@ -146,7 +147,7 @@ def _read(table: RawTable, roles: Roles) -> Iterator[str]:
     ways: dict[str, list[str]] = {}
     gone: dict[str, dict[str, int]] = {"inf": {}, f"beyond {LARGEST:g}": {}}
     for column in used_numbers(roles):
-        found = numbers_in(table, column)
+        found = parse_column(table, column)
         if found is not None and (found.how or found.missing):
             how = "; ".join(part for part in (found.how, found.missing) if part)
             ways.setdefault(how, []).append(column)
@@ -170,18 +171,22 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
         if columns == [""]:
             yield f"not used: the column without a name ({reason})"
             continue
-        more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
+        more = [f"+{c}" for c in columns[:MOST]]
         them = "them" if len(columns) > 1 else "it"
-        use = "" if code_of(reason) == "declare" else f"; to use {them}: --metric {more} (or --human)"
+        use = (
+            "" if code_of(reason) == "declare" else f"; to use {them}: {option('metrics', more)} (or {option('human')})"
+        )
         if code_of(reason) == "answers" and all(table.frame[c].dtype == pl.String for c in columns):
-            use += _reverse(numbers_in(table, columns[0]))
+            use += _reverse(parse_column(table, columns[0]))
         yield Note(f"not used: {quoted(columns)} ({reason}){use}", code_of(reason))
 
 
 def _reverse(found: Numbers | None) -> str:
     """Return the option that reverses yes and no; empty for more words and other values."""
     worth = {value: word for word, value in found.answers.items()} if found else {}
-    return f", and --values {worth[1]}=0,{worth[0]}=1 where {worth[1]} is bad" if set(worth) == {0, 1} else ""
+    if set(worth) != {0, 1}:
+        return ""
+    return f", and {option('values', {worth[1]: 0, worth[0]: 1})} where {worth[1]} is bad"
 
 
 def rating_words(series: pl.Series) -> list[str]:
@@ -195,15 +200,17 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
     series = table.frame[column]
     if code_of(roles.why[column]) == "row_number":  # said where the input is chosen
         return ""
-    if is_number_list(series) or numbers_in(table, column) is not None:
+    if is_number_list(series) or parse_column(table, column) is not None:
         return roles.why[column]
     if series.dtype == pl.List(pl.String) and called_rating(column):
         words = rating_words(series)
-        return Note(f"holds lists of words; map them: --values {worth_asked(words)}", "declare") if words else ""
+        return (
+            Note(f"holds lists of words; map them: {option('values', open_worth(words))}", "declare") if words else ""
+        )
     if series.dtype != pl.String:
         return ""
     if called_rating(column) and len(words := few_words(series)) > 1:
-        return Note(f"holds words; say what they are worth: --values {worth_asked(words)}", "declare")
+        return Note(f"holds words; say what they are worth: {option('values', open_worth(words))}", "declare")
     filled = blank_to_null(series).drop_nulls()
     read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())
     if len(filled) and 0.2 * len(filled) < read:

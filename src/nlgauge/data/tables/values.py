@@ -7,7 +7,6 @@ Whatever is more than a plain number is said in the card: `Numbers.how`.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +15,7 @@ import polars as pl
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.words import bare_words, of_what, worth_of
 from nlgauge.errors import DataError
+from nlgauge.options import SOME, option
 
 BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
 LARGEST = 1e150  # whose square is a number
@@ -191,7 +191,7 @@ def _short(text: str) -> str:
 # --- in a table -----------------------------------------------------------------------------------------------------
 
 
-def numbers_in(table: RawTable, column: str) -> Numbers | None:
+def parse_column(table: RawTable, column: str) -> Numbers | None:
     """Each column is looked at once."""
     if column not in table.known:
         table.known[column] = read_numbers(table.frame[column], table.worth)
@@ -221,17 +221,14 @@ def few_words(series: pl.Series, recur: bool = True) -> list[str]:
     return words if fits and (again or not (recur or any(map(_is_float, words)))) else []
 
 
-def worth_asked(words: Sequence[str]) -> str:
-    """
-    >>> worth_asked(["bad", "so so"])
-    "'bad=…,so so=…'"
-    """
-    return shlex.quote(",".join(f"{word}=…" for word in words))
+def open_worth(words: Sequence[str]) -> dict[str, str]:
+    """What words are worth, for the user to fill in."""
+    return dict.fromkeys(words, SOME)
 
 
 def numbers(table: RawTable, column: str) -> pl.Series:
     """The column as floats, null where missing; anything else is refused with its line."""
-    found = numbers_in(table, column)
+    found = parse_column(table, column)
     series = table.frame[column]
     filled = blank_to_null(series) if series.dtype == pl.String else series
     if found is None and filled.null_count() == len(filled):
@@ -240,7 +237,7 @@ def numbers(table: RawTable, column: str) -> pl.Series:
         if words := few_words(series, recur=False):
             raise DataError(
                 f"{table.where.at(None, column)}: found the words {', '.join(words)}, expected numbers; "
-                f"say what they are worth: --values {worth_asked(words)}."
+                f"say what they are worth: {option('values', open_worth(words))}."
             )
         if series.dtype != pl.String:
             raise DataError(f"{table.where.at(None, column)}: found {series.dtype}, expected numbers.")

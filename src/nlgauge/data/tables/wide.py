@@ -15,6 +15,7 @@ from nlgauge.data.tables.directions import lower_by_name
 from nlgauge.data.tables.values import is_number_column
 from nlgauge.data.tables.vocabulary import ASIDE, NAMES, SETS, SOFT, plain
 from nlgauge.errors import DataError
+from nlgauge.options import option
 from nlgauge.writing import whole
 
 NOBODY = "anonymous"
@@ -66,7 +67,8 @@ def _lost(data: Dataset, named: bool) -> list[str]:
     if untold := sorted(m for m in data.metrics if (m in data.lower) != lower_by_name(m)):
         words = {True: "less", False: "more"}
         lost += [
-            f"that {word} is better for {', '.join(some)} (say --{'lower' if less else 'higher'} when you read it)"
+            f"that {word} is better for {', '.join(some)} (say {option('lower' if less else 'higher')} when you "
+            "read it)"
             for less, word in words.items()
             if (some := [m for m in untold if (m in data.lower) is less])
         ]

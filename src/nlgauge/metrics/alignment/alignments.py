@@ -38,6 +38,7 @@ class Alignment:
 
     @property
     def tokens(self) -> list[str]:
+        """Return the tokens as they stand in the text."""
         return [self.text[a:b] for a, b in self.spans.tolist()]
 
     def __len__(self) -> int:
@@ -66,9 +67,11 @@ class Alignment:
     # --- the ways to make one number of it ---
 
     def mean(self) -> float:
+        """Return the mean score; NaN without tokens."""
         return float(self.scores.mean()) if len(self) else float("nan")
 
     def sum(self) -> float:
+        """Return the sum of the scores: how much of the text is grounded, in tokens."""
         return float(self.scores.sum())
 
     def geo(self) -> float:
@@ -97,7 +100,8 @@ class Alignment:
 class Estimator(Protocol):
     """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
 
-    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]: ...
+    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
+        """Return one Alignment of a for each pair, in the order of the pairs."""
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
         """These pairs will be aligned: a model may read their texts once for several estimators."""

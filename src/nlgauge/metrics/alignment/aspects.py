@@ -9,7 +9,7 @@ from typing import Any, Literal
 from nlgauge.metrics.alignment.alignments import Alignment, Estimator, ToAlign
 from nlgauge.metrics.alignment.expression import Expression, Term
 
-Unit = Literal["piece", "word"]
+TokenUnit = Literal["piece", "word"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Settings:
     match: str = "all"
     sharp: float = 1.0
     stop: bool = False
-    unit: Unit = "piece"
+    unit: TokenUnit = "piece"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Aspect:
     chosen: Form
 
     def form(self, kind: str) -> Form:
+        """Return the form of a kind: 'paper' or 'chosen'."""
         return self.chosen if kind == "chosen" else self.paper
 
 
@@ -74,16 +75,20 @@ ASPECTS = {
     ),
     # Table F.6; also called understandable, natural, maintains context, overall
     "dialogue": Aspect(
-        Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
-        Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
+        Form("mean(y>[x,c])", Settings(layer=4, stop=True)), Form("mean(y>[x,c])", Settings(layer=4, stop=True))
     ),
-}  # fmt: skip
+}
 
 Sample = Mapping[str, Any]  # x, c, y: a text or None; r: a list of texts
 
 
 def evaluate(
-    expression: Expression, samples: Sequence[Sample], estimator: Estimator, *, stop: bool = False, unit: Unit = "piece"
+    expression: Expression,
+    samples: Sequence[Sample],
+    estimator: Estimator,
+    *,
+    stop: bool = False,
+    unit: TokenUnit = "piece",
 ) -> tuple[list[float], list[list[dict[Term, Alignment]]]]:
     """The value of every sample, and its alignments (one dict per reference).
 
@@ -122,7 +127,7 @@ def pair_of(term: Term, texts: Sample) -> ToAlign:
     return ToAlign(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
 
 
-def counted(alignment: Alignment, stop: bool, unit: Unit) -> Alignment:
+def counted(alignment: Alignment, stop: bool, unit: TokenUnit) -> Alignment:
     """The tokens that count: pieces or words, with stop words or without."""
     alignment = alignment.words() if unit == "word" else alignment
     return alignment.content() if stop else alignment

@@ -8,7 +8,6 @@ for each pair of texts. Tokenizer and configuration are those of `encoder`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.models.loading import load_skeleton
@@ -27,7 +27,7 @@ from nlgauge.text.stopwords import STOP
 from nlgauge.types import Ids
 
 BASES = {"D": "roberta-large", "R": "bert-base-uncased"}  # where encoder= is left as it is
-MOST = 512  # tokens of a pair; a text keeps half of it
+MAX_PAIR_TOKENS = 512  # tokens of a pair; a text keeps half of it
 # The file for each pair of texts, the first that is there: two parts of b, an output or reference as b, anything else.
 FILES = {
     "both": ("fact_history_to_response",),
@@ -76,6 +76,7 @@ class Authors:
     base: str
 
     def file_for(self, pair: ToAlign) -> Path:
+        """Return the checkpoint that scores a pair; which one depends on what b consists of."""
         files = authors_files(self.weights)
         if len(files) == 1:
             return next(iter(files.values()))
@@ -135,6 +136,7 @@ class Checkpoint:
     most: int
 
     def align(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
+        """Return one Alignment for each pair of text and context."""
         return self.words(texts) if self.kind == "D" else self.wholes(texts)
 
     def words(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
@@ -262,7 +264,7 @@ def loaded(path: str, kind: str, base: str) -> Checkpoint:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     linear = torch.nn.Linear(config.hidden_size, outputs)
     linear.load_state_dict({"weight": weight, "bias": bias})
-    most = min(MOST, longest_input(tokenizer, config))
+    most = min(MAX_PAIR_TOKENS, longest_input(tokenizer, config))
     return Checkpoint(kind, tokenizer, model.to(device).eval(), linear.to(device).requires_grad_(False), most)
 
 
@@ -280,5 +282,4 @@ def _tensors(path: Path, said: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _hash(path: str, changed: int) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=6)).hexdigest()
+    return digest(Path(path)).hex()

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import Generator
@@ -37,7 +37,7 @@ Document = Sequence[str]  # its sentences
 Span = tuple[int, int]
 SHARE = 0.3  # of the words of a target that are masked, on average
 CLEAN = 0.2  # of the targets stay whole, so that a model also sees what is wholly grounded
-NEAR = 0.3  # of the fillings come from elsewhere in the same document: errors mix up what a text does say
+NEAR_SHARE = 0.3  # of the fillings come from elsewhere in the same document: errors mix up what a text does say
 SHORTEST, LONGEST = 5, 60  # words of a target sentence
 FUSED, KEPT = 0.5, 0.6  # of the targets that are fused, and of the phrases that such a one keeps
 
@@ -52,6 +52,7 @@ class Example(NamedTuple):
 
     @property
     def pair(self) -> ToAlign:
+        """Return the texts to align."""
         return ToAlign(self.a, self.b, self.whole)
 
 
@@ -64,22 +65,12 @@ class ChosenText(NamedTuple):
     whole: bool = False
 
 
-class Select(Protocol):
-    def __call__(self, document: Document, others: Document, rng: Generator) -> ChosenText | None: ...
-
-
-class Paraphrase(Protocol):
-    def __call__(self, text: str, rng: Generator) -> list[str]: ...
-
-
-class Mask(Protocol):
-    def __call__(self, words: Sequence[str], rng: Generator) -> list[Span]: ...
-
-
-class Infill(Protocol):
-    def __call__(
-        self, words: Sequence[str], spans: Sequence[Span], document: Document, rng: Generator
-    ) -> tuple[list[str], list[int]]: ...
+# The parts of the construction. Each draws from the generator that it is given.
+Select = Callable[[Document, Document, Generator], ChosenText | None]  # a target in a document; others lend talk
+Paraphrase = Callable[[str, Generator], list[str]]  # a text in other words, several times
+ChooseSpans = Callable[[Sequence[str], Generator], list[Span]]  # the spans of words that are replaced
+# The words with their spans filled, and for each word whether the text grounds it (1) or not (0).
+Infill = Callable[[Sequence[str], Sequence[Span], Document, Generator], tuple[list[str], list[int]]]
 
 
 # --- 1. targets ---
@@ -227,10 +218,11 @@ class Borrowed:
     """Phrases of the same kind, from other documents or from elsewhere in this one."""
 
     pool: dict[str, list[str]]
-    near: float = NEAR
+    near: float = NEAR_SHARE
 
     @classmethod
-    def of(cls, documents: Sequence[Document], near: float = NEAR, most: int = 20_000) -> Borrowed:
+    def of(cls, documents: Sequence[Document], near: float = NEAR_SHARE, most: int = 20_000) -> Borrowed:
+        """Collect the phrases of all documents by kind, at most `most` of each."""
         pool: dict[str, list[str]] = defaultdict(list)
         for document in documents:
             for sort, found in _by_kind(tuple(document)).items():
@@ -297,7 +289,7 @@ class Recipe:
 
     select: Select
     paraphrase: Paraphrase
-    mask: Mask
+    mask: ChooseSpans
     infill: Infill
 
     def names(self) -> list[str]:
@@ -307,12 +299,19 @@ class Recipe:
 
 
 SELECT: dict[str, Select] = {
-    "summarisation": pseudo_summary, "dialogue": knowledge, "response": response, "style": itself,
-}  # fmt: skip
+    "summarisation": pseudo_summary,
+    "dialogue": knowledge,
+    "response": response,
+    "style": itself,
+}
 TARGETS: dict[str, Select] = {
-    "pseudo-summary": pseudo_summary, "fusion": fusion, "lead": lead, "knowledge": knowledge, "response": response,
+    "pseudo-summary": pseudo_summary,
+    "fusion": fusion,
+    "lead": lead,
+    "knowledge": knowledge,
+    "response": response,
     "itself": itself,
-}  # fmt: skip
+}
 # Damage of the one module of damages, after the infilling: what a phrase from elsewhere does not try.
 HARM = ("number", "entity", "negate")
 
@@ -326,7 +325,7 @@ def recipe(documents: Sequence[Document], task: str, targets: str = "") -> Recip
         Reworded(wordnet()),
         masked_phrases,
         # What a lead says often does not stand in the rest: fillings from that rest would teach the opposite.
-        Borrowed.of(documents, 0.0 if targets == "lead" else NEAR),
+        Borrowed.of(documents, 0.0 if targets == "lead" else NEAR_SHARE),
     )
 
 

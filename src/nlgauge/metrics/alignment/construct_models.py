@@ -23,7 +23,7 @@ PARAPHRASER = "Vamsi/T5_Paraphrase_Paws"  # the paper's
 INFILLER = "facebook/bart-large"  # the paper's
 CAUSAL = "smollm2"  # inside a package
 ADVICE = "give a folder, or leave the option away for the offline part."
-MOST = 128  # new tokens
+MAX_NEW_TOKENS = 128  # new tokens
 
 
 @dataclass
@@ -35,6 +35,7 @@ class TextSampler:
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
+        """Load tokenizer and model, once."""
         return load("seq2seq", self.name, self.option, ADVICE)
 
     def __call__(self, text: str, rng: Generator, count: int) -> list[str]:
@@ -45,7 +46,9 @@ class TextSampler:
         # generate() has no generator of its own: fork the global stream, seed it, and leave it as it was.
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(int(rng.integers(2**31)))
-            out = model.generate(**ids, do_sample=True, top_p=0.95, num_return_sequences=count, max_new_tokens=MOST)
+            out = model.generate(
+                **ids, do_sample=True, top_p=0.95, num_return_sequences=count, max_new_tokens=MAX_NEW_TOKENS
+            )
         return [str(t).strip() for t in tokenizer.batch_decode(out, skip_special_tokens=True)]
 
 
@@ -93,6 +96,7 @@ class CausalInfill:
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
+        """Load tokenizer and model, once."""
         return load("causal", self.name, "infiller")
 
     def __call__(
@@ -120,8 +124,8 @@ class CausalInfill:
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(int(rng.integers(2**31)))
             out = model.generate(
-                **ids, do_sample=True, top_p=0.95, max_new_tokens=3 * count + 2, pad_token_id=model.config.eos_token_id,
-            )  # fmt: skip
+                **ids, do_sample=True, top_p=0.95, max_new_tokens=3 * count + 2, pad_token_id=model.config.eos_token_id
+            )
         said = str(tokenizer.decode(out[0, ids["input_ids"].shape[1] :], skip_special_tokens=True))
         # The last word may be cut short by the number of tokens.
         found = said.strip().split("\n")[0].split()

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics.alignment.alignments import Alignment, Estimator
+from nlgauge.metrics.alignment.aspects import ASPECTS, Form, Settings, evaluate, pairs_of
+from nlgauge.metrics.alignment.authors import Authors, authors_files
+from nlgauge.metrics.alignment.expression import Expression, Term, parse
+from nlgauge.metrics.alignment.matching import Matching
+from nlgauge.metrics.alignment.trained import HEADS, Trained, aligner, base_of, form, task_of
 from nlgauge.metrics.base import Facts, Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
+from nlgauge.models.embeddings import Embeddings, embeddings
+from nlgauge.models.loading import fingerprint
 from nlgauge.models.precision import split_precision
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
-
-if TYPE_CHECKING:
-    from nlgauge.metrics.alignment.alignments import Alignment, Estimator
-    from nlgauge.metrics.alignment.aspects import Form, Settings
-    from nlgauge.metrics.alignment.authors import Authors
-    from nlgauge.metrics.alignment.expression import Expression, Term
-    from nlgauge.metrics.alignment.trained import Trained
-    from nlgauge.models.embeddings import Embeddings
 
 AlignBy = Literal["E", "D", "R"]
 OF_E = ("layer", "window", "match", "sharp")
@@ -44,14 +44,14 @@ class Aligned(Metric):
         return bool(getattr(self, option) != own)
 
     def expression(self) -> Expression:
+        """Return the formula over alignments that the score is."""
         raise NotImplementedError
 
     def settings(self) -> Settings:
+        """Return how texts are aligned and which tokens count."""
         raise NotImplementedError
 
     def ready(self) -> None:
-        from nlgauge.metrics.alignment.matching import Matching
-
         super().ready()
         if self.align != "E":
             self.trained().fingerprint()
@@ -60,20 +60,14 @@ class Aligned(Metric):
         Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
 
     def models(self) -> dict[str, str]:
-        from nlgauge.metrics.alignment.trained import base_of
-
         return {"encoder": base_of(self.align, self.weights, self.encoder)}
 
     def trained(self, kept: Embeddings | None = None) -> Trained | Authors:
         """Estimator D or R: shipped, trained by the user, or the authors' own."""
-        from nlgauge.metrics.alignment.trained import aligner
-
         return aligner(self.align, self.task(), self.weights, self.encoder, kept)
 
     def task(self) -> str:
         """Which of the shipped heads."""
-        from nlgauge.metrics.alignment.trained import task_of
-
         return task_of(self.expression())
 
     def check(self) -> None:
@@ -95,14 +89,10 @@ class Aligned(Metric):
 
     def by_authors(self) -> bool:
         """Whether D or R are a checkpoint of the paper's authors, which gives no vectors to others."""
-        from nlgauge.metrics.alignment.authors import authors_files
-
         return self.align != "E" and bool(authors_files(self.weights))
 
     @property
     def signature(self) -> str:
-        from nlgauge.models.loading import fingerprint
-
         s = self.settings()
         how: dict[str, Any] = (
             {"layer": "default" if s.layer is None else s.layer, "window": s.window, "match": s.match, "sharp": s.sharp}
@@ -110,14 +100,16 @@ class Aligned(Metric):
             else {"weights": self.trained().fingerprint()}
         )
         return signature(
-            expr=self.expression().text.replace(" ", ""), align=self.align,
-            encoder=fingerprint(self.models()["encoder"]), **how, stop=s.stop, unit=s.unit,
-        )  # fmt: skip
+            expr=self.expression().text.replace(" ", ""),
+            align=self.align,
+            encoder=fingerprint(self.models()["encoder"]),
+            **how,
+            stop=s.stop,
+            unit=s.unit,
+        )
 
     def estimator(self, batch: Batch | None = None) -> Estimator:
-        from nlgauge.metrics.alignment.matching import Matching
-        from nlgauge.models.embeddings import embeddings
-
+        """Return what aligns; it shares the token vectors of the batch."""
         s = self.settings()
         if self.by_authors():
             return self.trained()
@@ -127,23 +119,16 @@ class Aligned(Metric):
         return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
 
     def prepare(self, batch: Batch) -> None:
-        from nlgauge.metrics.alignment.aspects import pairs_of
-
         samples, reasons, _ = samples_of(batch, self.facts.needs)
         able = [sample for i, sample in enumerate(samples) if i not in reasons]
         self.estimator(batch).expect(pairs_of(self.expression(), able)[0])
 
     def remarks(self, batch: Batch) -> list[str]:
-        from nlgauge.models.embeddings import embeddings
-
         if self.by_authors():
             return self._cut(batch)
         return embeddings(batch, self.encoder).remarks()
 
     def _cut(self, batch: Batch) -> list[str]:
-        from nlgauge.metrics.alignment.aspects import pairs_of
-        from nlgauge.metrics.alignment.authors import Authors
-
         samples, reasons, _ = samples_of(batch, self.facts.needs)
         able = [sample for i, sample in enumerate(samples) if i not in reasons]
         own = self.trained()
@@ -154,9 +139,7 @@ class Aligned(Metric):
         return self.explain(batch)[0]
 
     def explain(self, batch: Batch) -> tuple[Scores, list[list[dict[Term, Alignment]]]]:
-        """The scores, and the alignments behind each (one dict per reference), for colouring."""
-        from nlgauge.metrics.alignment.aspects import evaluate
-
+        """The scores, and the alignments behind each (one dict per reference), for coloring."""
         s = self.settings()
         samples, reasons, notes = samples_of(batch, self.facts.needs)
         able = [i for i in range(len(batch)) if i not in reasons]
@@ -189,9 +172,10 @@ class Ctc(Aligned):
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r
     references. formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
-    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own
-    training, or the authors' own checkpoint (docs/aligners.md): a .ckpt file, or the folder that their package
-    ctc_score fills; encoder then names the model it was trained on (roberta-large, bert-base-uncased).
+    align: E embedding matching, D a trained token classifier, R a trained regression; weights: another shipped head
+    (summarisation, dialogue, response, style), the folder of one's own training, or the authors' own checkpoint
+    (docs/aligners.md): a .ckpt file, or the folder that their package ctc_score fills; encoder then names the model it
+    was trained on (roberta-large, bert-base-uncased).
     """
 
     aspect: str = "consistency"
@@ -207,9 +191,6 @@ class Ctc(Aligned):
     weights: str = ""
 
     def expression(self) -> Expression:
-        from nlgauge.metrics.alignment.aspects import ASPECTS
-        from nlgauge.metrics.alignment.expression import parse
-
         if self.aspect not in ASPECTS:
             raise NameUnknown(
                 f"ctc: no aspect '{self.aspect}'.{did_you_mean(self.aspect, ASPECTS)} There are {', '.join(ASPECTS)}; "
@@ -218,17 +199,11 @@ class Ctc(Aligned):
         return parse(self._form().formula)
 
     def _form(self) -> Form:
-        from nlgauge.metrics.alignment.aspects import ASPECTS
-
         if self.align == "E":
             return ASPECTS[self.aspect].form(self.formula)
-        from nlgauge.metrics.alignment.trained import form
-
         return form(self.aspect, self.align, self.formula)
 
     def task(self) -> str:
-        from nlgauge.metrics.alignment.trained import HEADS
-
         return HEADS[self.aspect]
 
     def settings(self) -> Settings:
@@ -264,13 +239,9 @@ class AlignExpr(Aligned):
     weights: str = ""
 
     def expression(self) -> Expression:
-        from nlgauge.metrics.alignment.expression import parse
-
         return parse(self.expr)
 
     def settings(self) -> Settings:
-        from nlgauge.metrics.alignment.aspects import Settings
-
         return Settings(self.layer, self.window, self.match, self.sharp, self.stop, self.unit)
 
 
@@ -280,8 +251,12 @@ def samples_of(batch: Batch, needs: frozenset[str]) -> tuple[list[dict[str, Any]
     samples = [
         {"x": texts[x], "c": texts[c], "y": texts[y], "r": [texts[r] for r in found.reference[a:b].tolist()]}
         for x, c, y, a, b in zip(
-            batch.source.tolist(), batch.context.tolist(), batch.output.tolist(), found.start, found.start[1:],
+            batch.source.tolist(),
+            batch.context.tolist(),
+            batch.output.tolist(),
+            found.start,
+            found.start[1:],
             strict=False,
         )
-    ]  # fmt: skip
+    ]
     return samples, found.reasons, found.notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment
@@ -11,11 +12,18 @@ from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.base import Metric
 from nlgauge.models.embeddings import embeddings
 from nlgauge.models.encoder import DEFAULT
+from nlgauge.table import Table
 from nlgauge.text.batch import Batch
 from nlgauge.text.windows import sentence_spans
 
-# A cosine below this of E, or a probability of the others, is listed: as `nlgauge align` colours words.
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
+
+# A cosine below this of E, or a probability of the others, is listed: as `nlgauge score --explain` colors words.
 WEAK = {"E": 0.6, "D": 0.5, "R": 0.5}
+# From not grounded to grounded; cosines of this encoder family lie mostly above .3.
+COLORS = ((0.45, "bold red"), (0.6, "yellow"), (0.75, "default"), (1.01, "green"))
 NAMES = {"x": "source", "c": "context", "y": "output", "r": "reference"}
 
 
@@ -53,6 +61,58 @@ class AlignedOutput:
     which: str = ""
     support: list[SentenceSupport] = field(default_factory=list)
     weak: float = WEAK["E"]
+    lines = None
+    unfinished = ""
+
+    @property
+    def tables(self) -> list[Table]:
+        """The score of each token, as a table."""
+        rows = [
+            {"part": part.name, "token": token, "value": value, "metric": self.metric, "score": self.score}
+            for part in self.parts
+            for token, value in zip(part.alignment.tokens, part.alignment.scores.tolist(), strict=True)
+        ]
+        return [Table("nlgauge explain", rows, kind="explain")]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Which output this is."""
+        return [self.which] if self.which else []
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Words over their scores, colored; then the words without support, and the sentence closest to theirs."""
+        from rich.text import Text
+
+        for part in self.parts:
+            mean, total = part.alignment.mean(), part.alignment.sum()
+            yield Text(f"{part.name}: mean {mean:.3f}, sum {total:.2f}", style="bold")
+            yield from words_over_scores(part.alignment.words(), options.max_width)
+        if unsupported := [s for s in self.support if s.weak]:
+            yield Text(f"Content words below {self.weak:g}, and the sentence that fits theirs best", style="bold")
+            for s in unsupported:
+                yield Text(", ".join(f"{word} {score:.2f}" for word, score in s.weak), style="yellow")
+                yield Text(f"  {s.evidence} (fit {s.fit:.2f})")
+        elif self.support:
+            yield Text(f"No content word of the output is below {self.weak:g}.")
+        yield Text(f"{self.metric} = {self.score:.4f}")
+
+
+def words_over_scores(alignment: Alignment, width: int) -> list[Text]:
+    """Return words over their scores, as deng2021 prints them (Table C.1): readable without colors too."""
+    from rich.text import Text
+
+    lines: list[Text] = []
+    above, below = Text(), Text()
+    for token, score in zip(alignment.tokens, alignment.scores.tolist(), strict=True):
+        room = max(len(token), 3) + 1
+        if above.cell_len + room > width and above.cell_len:
+            lines += [above, below]
+            above, below = Text(), Text()
+        style = next(color for top, color in COLORS if score < top)
+        number = "1.0" if score >= 0.995 else f"{score:.2f}"[1:]
+        above.append(token.ljust(room), style=style)
+        below.append(number.ljust(room), style="dim")
+    return [*lines, above, below]
 
 
 def aligned_output(metric: Metric, batch: Batch, which: str = "") -> AlignedOutput:

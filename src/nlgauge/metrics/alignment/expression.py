@@ -33,9 +33,12 @@ AGGREGATES: dict[str, Callable[[Alignment], float]] = {
     "distinct": Alignment.distinct,
 }
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.Pow: operator.pow,
-}  # fmt: skip
+}
 LONGEST = 1000
 
 
@@ -50,10 +53,12 @@ def harmonic(*values: Any) -> Any:
 
 
 def lowest(*values: Any) -> Any:
+    """Return the smallest value, element by element."""
     return functools.reduce(np.minimum, values)
 
 
 def highest(*values: Any) -> Any:
+    """Return the largest value, element by element."""
     return functools.reduce(np.maximum, values)
 
 
@@ -72,10 +77,12 @@ class Expression:
 
     @property
     def fields(self) -> set[str]:
+        """Return the fields that it aligns: x, c, y, r."""
         return {f for a, b in self.terms for f in (a, *b)}
 
     @property
     def needs(self) -> frozenset[str]:
+        """Return the texts that a sample must have, by the names that metrics use."""
         return frozenset({"output", *(FIELDS[f] for f in self.fields)})
 
     def value(self, found: Mapping[Term, Alignment]) -> float:

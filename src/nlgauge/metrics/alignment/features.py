@@ -1,8 +1,8 @@
 """What a trained aligner looks at: numbers about each token of a and how it is found in b, from a frozen encoder.
 
 Every token of a gets one row: its cosine with the best token of b at four layers (any window; the window that fits its
-sentence best), the same of its neighbours and its sentence, whether the word or its stem stands in b and beside the
-same words, whether neighbours are found in neighbouring places, and what kind of token it is. Nothing here depends on
+sentence best), the same of its neighbors and its sentence, whether the word or its stem stands in b and beside the
+same words, whether neighbors are found in neighboring places, and what kind of token it is. Nothing here depends on
 capitals: published outputs are often in small letters. Nor on where a token stands, how long or how rare it is: a head
 that knew this fitted the damage of its training text better and people's ratings worse.
 """
@@ -28,24 +28,52 @@ from nlgauge.text.windows import sentence_spans
 from nlgauge.types import Ids, Singles
 
 DEPTHS = (0.5, 0.67, 0.83, 1.0)  # of the encoder's layers: 3, 4, 5 and 6 of six
-MAIN = 1  # of these, the one whose matches choose the window and carry the neighbours
+MAIN = 1  # of these, the one whose matches choose the window and carry the neighbors
 WINDOW = 2  # sentences
 CHUNK = 300_000  # characters of distinct texts at a time
 DIGIT = re.compile(r"\d")
-FAR = 50.0  # words; places farther apart are as good as unrelated
+MAX_WORD_DISTANCE = 50.0  # words; places farther apart are as good as unrelated
 
 NAMES = (
-    *(f"any{i}" for i in range(4)), *(f"best{i}" for i in range(4)),
-    "contrast", "typical", "left2", "left1", "right1", "right2", "any left", "any right", "around min", "around mean",
-    "sentence mean", "sentence min", "sentence any",
-    "word", "stem", "word in best", "stem in best", "pair left", "pair right", "triple", "beside left", "beside right",
-    "step left", "step right", "any step left", "any step right",
-    "stop", "number", "mark", "inside", "sentence cosine", "sentence cosine any",
-)  # fmt: skip
+    *(f"any{i}" for i in range(4)),
+    *(f"best{i}" for i in range(4)),
+    "contrast",
+    "typical",
+    "left2",
+    "left1",
+    "right1",
+    "right2",
+    "any left",
+    "any right",
+    "around min",
+    "around mean",
+    "sentence mean",
+    "sentence min",
+    "sentence any",
+    "word",
+    "stem",
+    "word in best",
+    "stem in best",
+    "pair left",
+    "pair right",
+    "triple",
+    "beside left",
+    "beside right",
+    "step left",
+    "step right",
+    "any step left",
+    "any step right",
+    "stop",
+    "number",
+    "mark",
+    "inside",
+    "sentence cosine",
+    "sentence cosine any",
+)
 
 
 @dataclass(frozen=True)
-class Side:
+class ContextVectors:
     """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the
     words.
     """
@@ -82,7 +110,7 @@ class Reader:
         kept = self.vectors or embeddings(None, self.encoder)
         layers = layers_of(kept)
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
-        last: tuple[Any, Side | None] | None = None
+        last: tuple[Any, ContextVectors | None] | None = None
         for rows in chunks(order, pairs, CHUNK):
             parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
             texts = list(dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)]))
@@ -94,6 +122,16 @@ class Reader:
                 a = [of[pairs[i].a] for of in found]
                 spans = np.stack([a[0].pieces.starts, a[0].pieces.ends], axis=1).reshape(-1, 2)
                 yield i, spans, _rows(pairs[i].a, spans, a, last[1])
+
+
+def pooled(rows: Singles) -> Singles:
+    """Return the features of a whole text: mean, spread, mean of the lowest and highest fifth of each, and length."""
+    if not len(rows):
+        return np.zeros(4 * rows.shape[1] + 1, np.float32)
+    ordered = np.sort(rows, axis=0)
+    fifth = max(1, round(len(rows) / 5))
+    size = np.array([np.log1p(len(rows))], np.float32)
+    return np.concatenate([rows.mean(0), rows.std(0), ordered[:fifth].mean(0), ordered[-fifth:].mean(0), size])
 
 
 def layers_of(kept: Embeddings) -> list[int]:
@@ -128,7 +166,7 @@ def _parts(b: tuple[str, ...], size: int) -> list[tuple[str, int, int]]:
     return [p for p in found if p[0].strip()]
 
 
-def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Side | None:
+def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> ContextVectors | None:
     full = [k for k, e in enumerate(encoded[0]) if len(e.tokens)] if encoded else []
     if not full:
         return None
@@ -150,11 +188,17 @@ def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Si
         places.append((encoded[0][k].pieces.starts + start) / 6.0 + 1e6 * parts[k][1])
         shift += len(spans)
     pooled = np.stack([encoded[-1][k].mean() for k in full])
-    return Side(
-        [np.concatenate([of[k].tokens for k in full]) for of in encoded], np.cumsum([0, *sizes[:-1]]),
-        np.concatenate(places), _unit(pooled), frozenset(words), frozenset(stems), frozenset(pairs), frozenset(triples),
+    return ContextVectors(
+        [np.concatenate([of[k].tokens for k in full]) for of in encoded],
+        np.cumsum([0, *sizes[:-1]]),
+        np.concatenate(places),
+        _unit(pooled),
+        frozenset(words),
+        frozenset(stems),
+        frozenset(pairs),
+        frozenset(triples),
         of_windows,
-    )  # fmt: skip
+    )
 
 
 def _unit(rows: Any) -> Singles:
@@ -162,7 +206,7 @@ def _unit(rows: Any) -> Singles:
     return found
 
 
-def _rows(text: str, spans: Ids, a: list[Encoded], b: Side | None) -> Singles:
+def _rows(text: str, spans: Ids, a: list[Encoded], b: ContextVectors | None) -> Singles:
     n = len(spans)
     if b is None or not n:
         return np.zeros((n, len(NAMES)), np.float32)
@@ -218,12 +262,12 @@ def _per(ufunc: Any, values: Any, firsts: Any) -> Any:
 
 
 def _step(at: Any, word: Any, by: int) -> Any:
-    """How far apart in b this token and its neighbour are found, 0 to 1 on a log scale."""
-    apart = np.minimum(np.abs(at - _shift(at, by)), FAR)
-    return np.log1p(apart) / np.log1p(FAR)
+    """How far apart in b this token and its neighbor are found, 0 to 1 on a log scale."""
+    apart = np.minimum(np.abs(at - _shift(at, by)), MAX_WORD_DISTANCE)
+    return np.log1p(apart) / np.log1p(MAX_WORD_DISTANCE)
 
 
-def _lexical(text: str, spans: Ids, window: Any, b: Side) -> tuple[Any, Any, Any]:
+def _lexical(text: str, spans: Ids, window: Any, b: ContextVectors) -> tuple[Any, Any, Any]:
     """Nine numbers about the word in b, four about its kind, and which word each token belongs to (−1: a mark)."""
     places, words, stems = _words(text)
     word = np.searchsorted(places[:, 0], spans[:, 0], side="right") - 1
@@ -242,7 +286,9 @@ def _lexical(text: str, spans: Ids, window: Any, b: Side) -> tuple[Any, Any, Any
     return np.array(lexical, np.float64), np.column_stack([kinds[word], later]).astype(np.float64), word
 
 
-def _found(w: int, words: list[str], stems: list[str], content: list[bool], b: Side, k: int) -> tuple[float, ...]:
+def _found(
+    w: int, words: list[str], stems: list[str], content: list[bool], b: ContextVectors, k: int
+) -> tuple[float, ...]:
     left = stems[w - 1] if w else ""
     right = stems[w + 1] if w + 1 < len(stems) else ""
     own = stems[w]
@@ -254,6 +300,12 @@ def _found(w: int, words: list[str], stems: list[str], content: list[bool], b: S
         other = stems[i] if 0 <= i < len(words) else None
         near.append(0.5 if other is None else float(any(own in s and other in s for _, s in b.of_windows)))
     return (
-        words[w] in b.words, own in b.stems, words[w] in b.of_windows[k][0], own in b.of_windows[k][1],
-        (left, own) in b.pairs, (own, right) in b.pairs, (left, own, right) in b.triples, *near,
-    )  # fmt: skip
+        words[w] in b.words,
+        own in b.stems,
+        words[w] in b.of_windows[k][0],
+        own in b.of_windows[k][1],
+        (left, own) in b.pairs,
+        (own, right) in b.pairs,
+        (left, own, right) in b.triples,
+        *near,
+    )

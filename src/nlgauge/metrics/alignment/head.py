@@ -1,4 +1,4 @@
-"""The trained part of an aligner: two small layers on standardised features, in NumPy, kept as safetensors and JSON.
+"""The trained part of an aligner: two small layers on standardized features, in NumPy, kept as safetensors and JSON.
 
 Plain arrays and one seed: training gives the same bytes again on the same machine, and a resumed training those of an
 undisturbed one.
@@ -44,6 +44,7 @@ class Head:
 
     @classmethod
     def load(cls, path: Path) -> Head:
+        """Read what `save` wrote."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 

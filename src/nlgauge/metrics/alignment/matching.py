@@ -3,7 +3,7 @@
 The score of a token of a is its highest cosine with a token of b. Three things are ours: b can be read in overlapping
 windows of sentences, as small encoders blur long inputs; a sentence of a can be held to the one window that fits
 it best on average, so that its words are not gathered from all over a document; and it can be read by itself, so that
-its neighbours do not colour it.
+its neighbors do not influence it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class Matching:
             raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
+        """Announce pairs that will be aligned, so that one pass of the encoder serves several metrics."""
         kept = self.vectors or embeddings(None, self.encoder)
         mine = (text for p in pairs for _, text in reading(p, self.match, self.window))
         kept.want(self.layer, {*mine, *(w for p in pairs for w in self._parts(p))})

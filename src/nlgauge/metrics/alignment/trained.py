@@ -8,7 +8,6 @@ The heads inside the package were trained with `nlgauge train aligner`; weights/
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,27 +15,29 @@ from pathlib import Path
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import Form, Settings
 from nlgauge.metrics.alignment.authors import BASES, Authors, authors_files
 from nlgauge.metrics.alignment.expression import Expression
-from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
 from nlgauge.metrics.alignment.head import Head
-from nlgauge.metrics.alignment.training_rows import pooled
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import DEFAULT
 from nlgauge.models.loading import fingerprint
 from nlgauge.models.precision import split_precision
+from nlgauge.options import SOME, call
 from nlgauge.types import Array, Singles
 
 WEIGHTS = Path(__file__).with_name("weights")
 SHORT = "style"  # the head for two short texts: a reference beside an output
+SHIPPED = ("summarisation", "dialogue", "response", "style")  # tasks with a head inside the package
 
 
 _WORDS, _CONTENT = Settings(unit="word"), Settings(unit="word", stop=True)
 _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x>y))"
-# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --set choose=True` shows the
+# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --options choose=True` shows the
 # choice.
 FORMS: dict[str, dict[str, Form]] = {
     "consistency": {kind: Form("mean(y>x)", _WORDS) for kind in "DR"},
@@ -55,9 +56,13 @@ CHOSEN: dict[str, dict[str, Form]] = {
     "groundedness": {kind: Form("sqrt(distinct(y>c))", _CONTENT) for kind in "DR"},
 }
 HEADS = {
-    "consistency": "summarisation", "relevance": "summarisation", "preservation": SHORT,
-    "engagingness": "response", "groundedness": "summarisation", "dialogue": "response",
-}  # fmt: skip
+    "consistency": "summarisation",
+    "relevance": "summarisation",
+    "preservation": SHORT,
+    "engagingness": "response",
+    "groundedness": "summarisation",
+    "dialogue": "response",
+}
 
 
 def form(aspect: str, kind: str, formula: str = "paper") -> Form:
@@ -79,7 +84,9 @@ def task_of(expression: Expression) -> str:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained aligner. `weights`: the folder of a training of one's own; without it, the shipped head of the task."""
+    """A trained aligner. `weights`: the folder of a training of one's own, or one of its checkpoints (step-N); without
+    it, the shipped head of the task.
+    """
 
     kind: str = "D"
     task: str = "summarisation"
@@ -90,14 +97,18 @@ class Trained:
     def heads(self) -> tuple[Head, Head]:
         """For a source or context, and for two short texts."""
         if self.weights:
-            own = loaded(str(Path(self.weights).expanduser() / "aligner"), self.encoder, self.kind)
+            path = Path(self.weights).expanduser()
+            path = path if path.with_suffix(".json").is_file() else path / "aligner"
+            own = loaded(str(path), self.encoder, self.kind)
             return own, own
         return tuple(loaded(str(shipped(self.kind, task)), self.encoder, self.kind) for task in (self.task, SHORT))  # type: ignore[return-value]
 
     def fingerprint(self) -> str:
+        """Return the head's name and a hash of its weights, for signatures."""
         return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
+        """Announce pairs that will be aligned, so that one pass of the encoder serves several metrics."""
         Reader(self.encoder, vectors=self.vectors).expect(pairs)
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
@@ -110,7 +121,9 @@ class Trained:
 
 
 def aligner(kind: str, task: str, weights: str, encoder: str, vectors: Embeddings | None = None) -> Trained | Authors:
-    """D or R: the shipped head of the task, one's own training, or the authors' checkpoint."""
+    """D or R: a shipped head (of the task, or named by `weights`), one's own training, or the authors' checkpoint."""
+    if weights in SHIPPED:
+        return Trained(kind, weights, "", encoder, vectors)
     if authors_files(weights):
         return Authors(kind, weights, base_of(kind, weights, encoder))
     return Trained(kind, task, weights, encoder, vectors)
@@ -122,12 +135,9 @@ def base_of(kind: str, weights: str, encoder: str) -> str:
 
 
 def hashed(heads: Sequence[Head]) -> str:
-    """What scores depend on: every weight."""
-    seen = hashlib.blake2b(digest_size=6)
-    for head in heads:
-        for name, values in sorted(head.state.items()):
-            seen.update(name.encode() + values.tobytes())
-    return seen.hexdigest()
+    """Return the hash of every weight of the heads."""
+    weights = (name.encode() + values.tobytes() for head in heads for name, values in sorted(head.state.items()))
+    return digest(b"".join(weights)).hex()
 
 
 def scores(head: Head, rows: Singles) -> Array:
@@ -140,6 +150,7 @@ def scores(head: Head, rows: Singles) -> Array:
 
 
 def shipped(kind: str, task: str) -> Path:
+    """Return the path of a head inside the package, without its suffix."""
     return WEIGHTS / f"{task}-{kind}"
 
 
@@ -151,7 +162,7 @@ def loaded(path: str, encoder: str, kind: str) -> Head:
     if head.facts["encoder"] != own:
         raise NlgaugeError(
             f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not "
-            f"{own}; train one with: nlgauge train aligner --encoder …"
+            f"{own}; train one with {call('train aligner', encoder=SOME)}"
         )
     if head.facts["kind"] != kind:
         raise NlgaugeError(f"align='{kind}': {path} holds an aligner of kind {head.facts['kind']}.")

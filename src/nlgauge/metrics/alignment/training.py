@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import TARGETS, TASKS, Document, Recipe, recipe
+from nlgauge.metrics.alignment.construct_models import model_parts
 from nlgauge.metrics.alignment.features import NAMES
 from nlgauge.metrics.alignment.head import Head, State, adam, fresh, gradient, still
 from nlgauge.metrics.alignment.training_rows import Data, Source, Tell, by_text, read_documents
@@ -26,7 +27,6 @@ from nlgauge.models.encoder import DEFAULT
 from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.writing import write_whole
 
-Kind = Literal["D", "R"]
 KINDS = ("D", "R")
 LAST = "last.safetensors"
 
@@ -89,10 +89,16 @@ def measured(head: Head, data: Data) -> dict[str, float]:
 
 
 def train_aligner(
-    text: str | Path, out: str | Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8,
+    text: str | Path,
+    out: str | Path,
+    plan: AlignerPlan | None = None,
+    *,
+    checkpoints: int = 8,
     features: str | Path | None = None,
-    paraphraser: str | None = None, infiller: str | None = None, tell: Tell = lambda line: None,
-) -> Head:  # fmt: skip
+    paraphraser: str | None = None,
+    infiller: str | None = None,
+    tell: Tell = lambda line: None,
+) -> Head:
     """Train an aligner of one's own on a file of text without labels; the same call again goes on where it stopped.
 
     Parameters
@@ -115,23 +121,27 @@ def train_aligner(
     Examples
     --------
     >>> import nlgauge as ng
-    >>> ng.train_aligner("articles.txt", "my-aligner", ng.AlignerPlan(count=500))    # doctest: +SKIP
+    >>> train_aligner("articles.txt", "my-aligner", AlignerPlan(count=500))    # doctest: +SKIP
     """
     plan, documents = plan or AlignerPlan(), read_documents(Path(text))
     parts = None
     if paraphraser or infiller:
-        from nlgauge.metrics.alignment.construct_models import model_parts
-
         parts = model_parts(recipe(documents, plan.task, plan.targets), paraphraser, infiller)
     kept = None if features is None else Path(features)
     return train(documents, Path(out), plan, checkpoints=checkpoints, tell=tell, features=kept, parts=parts)
 
 
 def train(
-    documents: Sequence[Document], folder: Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8,
+    documents: Sequence[Document],
+    folder: Path,
+    plan: AlignerPlan | None = None,
+    *,
+    checkpoints: int = 8,
     tell: Tell = lambda line: None,
-    features: Path | None = None, parts: Recipe | None = None, stop_after: int | None = None,
-) -> Head:  # fmt: skip
+    features: Path | None = None,
+    parts: Recipe | None = None,
+    stop_after: int | None = None,
+) -> Head:
     """Train in a folder: features, checkpoints (`step-N`), `last` to resume from, and at the end `aligner`.
 
     Called again with the same folder, it goes on from the last checkpoint. `stop_after` ends early, at a checkpoint.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -12,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
-from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
 from nlgauge.models.loading import fingerprint
+from nlgauge.text.sentences import sentences
 from nlgauge.types import Singles
 from nlgauge.writing import whole
 
@@ -34,13 +35,12 @@ class Data:
     example: Any
 
     def part(self, chosen: Any) -> Data:
+        """Return the chosen rows."""
         return Data(self.rows[chosen], self.wanted[chosen], self.weight[chosen], self.example[chosen])
 
 
 def read_documents(path: Path) -> list[list[str]]:
     """One document a line (plain text), or JSON lines with a field `text`; as sentences."""
-    from nlgauge.text.sentences import sentences
-
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -72,16 +72,6 @@ def token_labels(example: Example, spans: Any) -> Any:
         starts.append(place)
         place += len(word)
     return np.array(example.labels, np.float32)[np.searchsorted(starts, spans[:, 0], side="right") - 1]
-
-
-def pooled(rows: Singles) -> Singles:
-    """The features of a whole text: mean, spread, and the mean of the lowest and highest fifth of each."""
-    if not len(rows):
-        return np.zeros(4 * rows.shape[1] + 1, np.float32)
-    ordered = np.sort(rows, axis=0)
-    fifth = max(1, round(len(rows) / 5))
-    size = np.array([np.log1p(len(rows))], np.float32)
-    return np.concatenate([rows.mean(0), rows.std(0), ordered[:fifth].mean(0), ordered[-fifth:].mean(0), size])
 
 
 def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
@@ -124,12 +114,9 @@ class Source:
     parts: Recipe
 
     def key(self) -> str:
-        seen = hashlib.blake2b(digest_size=6)
-        for document in self.documents:
-            seen.update("\n".join(document).encode())
+        """Return the hash of all that decides the rows."""
         facts = [self.task, self.seed, self.count, fingerprint(self.encoder), NAMES, self.parts.names()]
-        seen.update(json.dumps(facts).encode())
-        return seen.hexdigest()
+        return digest([[list(document) for document in self.documents], facts]).hex()
 
     def rows(self, folder: Path, tell: Tell) -> tuple[Data, Data]:
         """For training, and of documents held out; from the folder if they were made there before."""

@@ -20,7 +20,7 @@ class PartScale(NamedTuple):
     spread: less of it is better.
     """
 
-    centre: float
+    center: float
     spread: float
 
 
@@ -33,6 +33,7 @@ class Blend(Metric):
 
     @functools.cached_property
     def members(self) -> list[Metric]:
+        """Return the metrics that it is the mean of."""
         return [metric_from_spec(spec) for spec in self.parts]
 
     def own_facts(self, facts: Facts) -> Facts:
@@ -41,7 +42,7 @@ class Blend(Metric):
 
     @property
     def signature(self) -> str:
-        each = (f"{m}[{m.signature}]@{s.centre:g}/{s.spread:g}" for m, s in self._with_scales())
+        each = (f"{m}[{m.signature}]@{s.center:g}/{s.spread:g}" for m, s in self._with_scales())
         return "|".join(each).replace(" ", "")
 
     def _with_scales(self) -> list[tuple[Metric, PartScale]]:
@@ -64,7 +65,7 @@ class Blend(Metric):
         notes: dict[int, str] = {}
         for member, scale in self._with_scales():
             found = member.score(batch)
-            total += (found.values - scale.centre) / scale.spread
+            total += (found.values - scale.center) / scale.spread
             reasons = found.reasons | reasons
             notes = found.notes | notes
         return Scores(total / len(self.parts), reasons, notes)

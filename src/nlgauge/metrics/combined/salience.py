@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric
 from nlgauge.metrics.batch import NO_WORDS, Scores, readable
+from nlgauge.models.embeddings import Embeddings, embeddings
+from nlgauge.models.encoder import Encoded
 from nlgauge.text.batch import Batch
 from nlgauge.text.porter import stem
 from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.text.windows import sentence_spans
-
-if TYPE_CHECKING:
-    from nlgauge.models.embeddings import Embeddings
-    from nlgauge.models.encoder import Encoded
 
 DECAY = 0.25  # how much less each further sentence of the source matters: 1 / (1 + DECAY · its number)
 
@@ -56,8 +54,6 @@ class Salience(Metric):
         return self.signed(by=self.by, decay=DECAY)
 
     def _vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        from nlgauge.models.embeddings import embeddings
-
         kept = embeddings(batch, self.encoder)
         return kept, kept.want(-1)
 

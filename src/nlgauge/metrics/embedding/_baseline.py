@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.data.tables.separated import text_rows
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Side, TextPair
 from nlgauge.text.batch import Batch
@@ -21,6 +21,7 @@ COLUMNS = ("LAYER", "P", "R", "F")
 
 
 def check(metric: str, rescale: float | str) -> None:
+    """Refuse a number that cannot be a baseline."""
     if not isinstance(rescale, str) and not 0 <= rescale < 1:
         raise NlgaugeError(
             f"{metric}: rescale={rescale}; a number from 0 to below 1, 'computed', or a file of baselines."
@@ -28,6 +29,7 @@ def check(metric: str, rescale: float | str) -> None:
 
 
 def ready(metric: str, rescale: float | str) -> None:
+    """Refuse a file of baselines that does not exist."""
     if isinstance(rescale, str) and rescale != COMPUTED and not Path(rescale).expanduser().is_file():
         raise NlgaugeError(f"{metric}: rescale='{rescale}': no such file (nor a number, nor 'computed').")
 
@@ -36,7 +38,7 @@ def name(rescale: float | str) -> str:
     """For the signature: a file by its content."""
     if isinstance(rescale, str) and rescale != COMPUTED:
         path = Path(rescale).expanduser()
-        return f"{path.name}@{hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()}"
+        return f"{path.name}@{digest(path).hex()}"
     return str(rescale or "no")
 
 

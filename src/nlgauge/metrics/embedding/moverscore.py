@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts
 from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
+from nlgauge.metrics.embedding import _transport
 from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, embedding, piece_weights
 from nlgauge.metrics.learned.language_model import WINDOWS
+from nlgauge.models.causal import answers
+from nlgauge.models.embeddings import Embeddings, embeddings
+from nlgauge.models.encoder import Encoded
+from nlgauge.models.encoder import encoder as load_encoder
+from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.text.batch import Batch
 from nlgauge.text.stopwords import stop_signature, stop_words_of
-
-if TYPE_CHECKING:
-    from nlgauge.models.embeddings import Embeddings
-    from nlgauge.models.encoder import Encoded
 
 Bag = tuple[Any, Any]  # vectors of length 1, weights
 Weigh = Callable[["Encoded"], Any]
@@ -44,19 +46,18 @@ class Moving(Contextual):
         return "euclidean"
 
     def ready(self) -> None:
-        from nlgauge.metrics.embedding._transport import ready
-
         super().ready()
-        ready(self.facts.name)
+        _transport.ready(self.facts.name)
 
     def check(self) -> None:
         if self.n < 1:
-            raise NlgaugeError(f"{self.facts.name}: n={self.n}; 1 (tokens), 2 (pairs of neighbours) or more.")
+            raise NlgaugeError(f"{self.facts.name}: n={self.n}; 1 (tokens), 2 (pairs of neighbors) or more.")
 
     def own_facts(self, facts: Facts) -> Facts:
         return replace(facts, corpus=self.idf, bounds=(LEAST[self._cost], 1.0))
 
     def wanted(self, kept: Embeddings) -> list[int]:
+        """Return the numbers of the layers that a bag is made of."""
         return [kept.want(self.layer)]
 
     def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
@@ -74,30 +75,26 @@ class Moving(Contextual):
             kept.want(layer, self.read(batch))
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        from nlgauge.models.embeddings import embeddings
-
         kept = embeddings(batch, self.encoder)
         return kept, self.wanted(kept)[-1]
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.embedding._transport import TOO_LONG, euclidean, too_large, transport
-
         weighs = self.weighs(batch)
         long: set[TextPair] = set()
 
         def score(pairs: list[TextPair]) -> list[float]:
             found = []
             for pair, (a, b) in zip(pairs, self._bags(batch, pairs, weighs), strict=True):
-                if too_large(len(a[1]), len(b[1])):
+                if _transport.too_large(len(a[1]), len(b[1])):
                     long.add(pair)
                     found.append(math.nan)
                 else:
-                    far = euclidean(a[0], b[0])
-                    found.append(1 - transport(a[1], b[1], far**2 if self._cost == "squared" else far))
+                    far = _transport.euclidean(a[0], b[0])
+                    found.append(1 - _transport.transport(a[1], b[1], far**2 if self._cost == "squared" else far))
             return found
 
         def why(pair: TextPair) -> str:
-            return TOO_LONG if pair in long else "no words to compare"
+            return _transport.TOO_LONG if pair in long else "no words to compare"
 
         return over_pairs(batch, self.side, score, self.references, why=why)
 
@@ -117,7 +114,7 @@ class Moving(Contextual):
 
 
 def ngrams(table: Any, weights: Any, n: int) -> Bag:
-    """Weighted means of n neighbours and the sums of their weights; a shorter text is one n-gram."""
+    """Weighted means of n neighbors and the sums of their weights; a shorter text is one n-gram."""
     n = min(n, len(table))
     if n > 1:
         places = np.arange(len(table) - n + 1)[:, None] + np.arange(n)
@@ -146,7 +143,7 @@ class MoverScore(Moving):
     references and among the outputs; without it all weigh the same, as the program also allows. What differs is the
     encoder: theirs are BERT tuned on MNLI and DistilBERT. stop: a file with words to leave out as well (the authors do
     so for summaries, with idf=True and references='mean'). layer, layers (how many of the last, or which ones as (2, 4,
-    6)), combine, cost and n (2: pairs of neighbours) beat the preset. Texts beyond the encoder's length are read in
+    6)), combine, cost and n (2: pairs of neighbors) beat the preset. Texts beyond the encoder's length are read in
     windows, where the program cuts them.
     """
 
@@ -214,16 +211,20 @@ class MoverScore(Moving):
         layers = None if self.layer is not None else f"{self._layers}".replace(" ", "")
         combine = self.combine or PRESETS[self.preset][1]
         return self.signed(
-            layers=layers and f"{layers}-{combine}", idf=self.idf, ngram=self.n, cost=self._cost, form="1-cost",
-            tokens="words", stop=stop_signature(self.stop) or None, refs=self.references,
-        )  # fmt: skip
+            layers=layers and f"{layers}-{combine}",
+            idf=self.idf,
+            ngram=self.n,
+            cost=self._cost,
+            form="1-cost",
+            tokens="words",
+            stop=stop_signature(self.stop) or None,
+            refs=self.references,
+        )
 
 
 def _whole(encoder: str, ids: Sequence[int], stop: frozenset[str]) -> list[bool]:
     """Whether a piece is no punctuation mark, stop word or continuation of a word (as BERT's pieces say it, ##)."""
-    from nlgauge.models.encoder import encoder as load
-
-    names = [load(encoder).tokenizer.id_to_token(i) or "" for i in ids]
+    names = [load_encoder(encoder).tokenizer.id_to_token(i) or "" for i in ids]
     return [name not in PUNCTUATION and "##" not in name and name not in stop for name in names]
 
 
@@ -271,8 +272,6 @@ class XMoverScore(Moving):
             if path and not Path(path).expanduser().is_file():
                 raise NlgaugeError(f"xmoverscore: {option}='{path}': no such file.")
         if self.lm:
-            from nlgauge.models.loading import check_ready
-
             check_ready("xmoverscore", lm=self.lm)
 
     def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
@@ -282,9 +281,7 @@ class XMoverScore(Moving):
 
     @property
     def signature(self) -> str:
-        from nlgauge.models.loading import fingerprint
-
-        files = {k: _hash(getattr(self, k)) for k in ("clp", "umd") if getattr(self, k)}
+        files = {k: digest(Path(getattr(self, k))).hex() for k in ("clp", "umd") if getattr(self, k)}
         lm = f"{self.lm_weight}x{fingerprint(self.lm)}" if self.lm else None
         return self.signed(idf=self.idf, ngram=self.n, cost="euclidean", form="1-cost", **files, lm=lm)
 
@@ -292,8 +289,6 @@ class XMoverScore(Moving):
         found = super().score(batch)
         if not self.lm or not self.lm_weight:
             return found
-        from nlgauge.models.causal import answers
-
         rows = np.flatnonzero(~np.isnan(found.values))
         texts = batch.texts.list()
         likely = answers(batch, self.lm).of([("", texts[batch.output[i]].strip()) for i in rows], start=False)
@@ -337,7 +332,3 @@ def numbers(path: str) -> Any:
     except (OSError, ValueError) as error:
         raise NlgaugeError(f"{path}: no matrix of numbers ({str(error).splitlines()[0][:120]}).") from None
     return np.asarray(found, np.float64)
-
-
-def _hash(path: str) -> str:
-    return hashlib.blake2b(Path(path).expanduser().read_bytes(), digest_size=6).hexdigest()

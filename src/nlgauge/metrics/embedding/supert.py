@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding._transport import best_of_each
 from nlgauge.metrics.embedding.bertscore import WEIGHTS, Contextual, embedding
+from nlgauge.models.encoder import Encoded
 from nlgauge.text.batch import Batch
-from nlgauge.text.stopwords import STOP, stop_signature, stop_words_of
-
-if TYPE_CHECKING:
-    from nlgauge.models.encoder import Encoded
+from nlgauge.text.stopwords import stop_signature, stop_words_of
+from nlgauge.text.windows import windows
 
 
 @embedding("supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS)
@@ -42,7 +41,7 @@ class Supert(Contextual):
 
     @property
     def _stop(self) -> frozenset[str]:
-        return stop_words_of(self.stop) if self.stop else STOP
+        return stop_words_of(self.stop)
 
     def ready(self) -> None:
         super().ready()
@@ -54,8 +53,7 @@ class Supert(Contextual):
         return self.signed(sentences=self.sentences, tokens="pieces", stop=stop)
 
     def parts(self, text: str, source: bool) -> list[str]:
-        from nlgauge.text.windows import windows
-
+        """Return the sentences of a text that are encoded; of a source the first ones."""
         return windows(text, 1)[: self.sentences if source else None]
 
     def read(self, batch: Batch) -> Iterable[str]:

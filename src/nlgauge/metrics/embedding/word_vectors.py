@@ -13,7 +13,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric, signature
-from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
+from nlgauge.metrics.batch import Best, Component, Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding import _transport
 from nlgauge.models import static_vectors as _vectors
 from nlgauge.text.batch import Batch
@@ -28,8 +28,8 @@ S3_WORD = re.compile(r"\w+")
 
 @functools.lru_cache(maxsize=200_000)
 def vector(word: str) -> Any:
-    """The vector of a word as it stands: the mean over its pieces, not normalised."""
-    space = _vectors.vectors()
+    """The vector of a word as it stands: the mean over its pieces, not normalized."""
+    space = _vectors.static_vectors()
     pieces = space.tokenizer.encode(word, add_special_tokens=False).ids
     found = np.asarray(space.table[pieces], np.float64).mean(axis=0)
     found.flags.writeable = False
@@ -48,11 +48,13 @@ def words(text: str, stop: bool = False) -> tuple[str, ...]:
 
 
 def cosine(a: Any, b: Any) -> float:
+    """Return the cosine of two vectors; NaN where one is zero."""
     size = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / size if size else math.nan
 
 
 def units(rows: Any) -> Any:
+    """Return the rows at length 1; a zero row stays zero."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
@@ -72,6 +74,7 @@ class Static(Metric):
         return self.of_vectors(*tables) if len(tables) == 2 else math.nan
 
     def of_vectors(self, a: Any, b: Any) -> float:
+        """Return the value of two texts from their word vectors, words × dimensions."""
         raise NotImplementedError
 
     @property
@@ -104,16 +107,16 @@ class Wmd(Static):
     """Word mover's distance of output and reference: the least way that its words must travel, without stop words."""
 
     stop: bool = True
-    normalise: bool = True
+    normalize: bool = True
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
-        """With `normalise` word vectors have length 1, as gensim's WMD does by default."""
+        """With `normalize` word vectors have length 1, as gensim's WMD does by default."""
         bags = [Counter(words(t, self.stop)) for t in (output, other)]
         if not all(bags):
             return math.nan
         tables = [np.stack([vector(w) for w in bag]) for bag in bags]
-        if self.normalise:
+        if self.normalize:
             tables = [units(t) for t in tables]
         a, b = (list(bag.values()) for bag in bags)
         return _transport.transport(a, b, _transport.euclidean(tables[0], tables[1]))
@@ -123,12 +126,12 @@ class Wmd(Static):
 class Sms(Static):
     """Sentence mover's similarity: sentences as mean word vectors, weighted by their length; exp(−distance).
 
-    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only. normalise: word vectors have
+    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only. normalize: word vectors have
     length 1; without it they are taken as they are, as the authors' program does.
     """
 
     of: Literal["sms", "s+wms", "wms"] = "sms"
-    normalise: bool = True
+    normalize: bool = True
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
@@ -154,7 +157,7 @@ class Sms(Static):
 
     def _vectors(self, given: tuple[str, ...]) -> Any:
         rows = np.stack([vector(w) for w in given])
-        return units(rows) if self.normalise else rows
+        return units(rows) if self.normalize else rows
 
 
 @_facts("embedding-average", 2016, "liu-etal-2016-evaluate", bounds=(-1.0, 1.0))
@@ -178,6 +181,7 @@ class VectorExtrema(Static):
 
 
 def extrema(rows: Any) -> Any:
+    """Return for each dimension the value that is farthest from 0 (Forgues et al. 2014)."""
     high, low = rows.max(axis=0), rows.min(axis=0)
     return np.where(high >= np.abs(low), high, low)
 
@@ -203,7 +207,7 @@ class RougeWe(Static):
     """
 
     n: int = 1
-    of: Literal["f", "p", "r"] = "f"
+    of: Component = "f"
     floor: float = 0.8
     preset: Literal["paper", "s3"] = "paper"
     references: Best = "max"
@@ -243,9 +247,25 @@ def counted_overlap(
     floor: float,
     rows: Callable[[Iterable[tuple[str, ...]]], Any],
 ) -> float:
-    """Each n-gram, as often as it occurs, with the nearest one that is left: as many as both have are matches.
+    """Count the n-grams of two texts that match, where n-grams with near vectors match too (ROUGE-WE).
 
-    rows: a vector of length 1 for each n-gram, zeros for one that has none and then matches itself only.
+    Parameters
+    ----------
+    mine, others : Counter
+        n-gram -> how often it occurs.
+    floor : float
+        Cosine from which two n-grams are the same.
+    rows : callable
+        Gives a vector of length 1 for each n-gram; zeros for one without a vector, which then matches itself only.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Each n-gram of `mine` takes the nearest one of `others` that is left, as often as both have it (Ng and Abrecht
+    2015).
     """
     if not mine or not others:
         return 0.0

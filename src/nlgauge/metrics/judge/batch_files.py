@@ -15,7 +15,7 @@ PART = 500
 
 
 def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -> int:
-    """The requests that are not known yet, one a line; gives their number."""
+    """Write the requests without a stored reply, one per line, and return how many there are."""
     path = Path(path)
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
@@ -29,6 +29,8 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
 
 @dataclass
 class BatchRead:
+    """How many results of a batch file were stored, failed or belong to other runs, and the last failure's reason."""
+
     kept: int = 0
     failed: int = 0
     foreign: int = 0
@@ -36,7 +38,7 @@ class BatchRead:
 
 
 def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) -> BatchRead:
-    """Keep the results that belong to these requests; failed lines and lines of other runs are counted."""
+    """Store the results that belong to these requests; failed lines and lines of other runs are counted."""
     path = Path(path)
     mine = {r.key: r for r in requests}
     read, part = BatchRead(), dict[bytes, Reply]()

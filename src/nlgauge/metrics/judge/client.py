@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics.judge.rate_limits import Gate, retry_after
-from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens, read_reply
+from nlgauge.metrics.judge.replies import Failure, Keeper, Reply, Request, guess_tokens, read_reply
 from nlgauge.metrics.judge.secret import Secret
+from nlgauge.options import option
 from nlgauge.types import Steps
 
 if TYPE_CHECKING:
@@ -31,29 +32,16 @@ if TYPE_CHECKING:
 
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 STOP = frozenset({401, 402, 403, 404, 405})
-OPTIONAL = (
-    "logprobs",
-    "response_format",
-    "seed",
-    "temperature",
-)  # a server may refuse these; then we say so and go without
+# A server may refuse these: then the request is sent without them, and a note says so.
+OPTIONAL = ("logprobs", "response_format", "seed", "temperature")
 PART = 500  # requests looked up in the store at once
 FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
-LOOK = 0.2  # seconds between two looks at what another run has got
-LONGEST = 60.0  # a pause between attempts, at most
-PATIENCE = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
-FIRST = 3  # attempts of a request as long as nothing has ever answered
-LOST = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
-SAME = 20  # requests refused with the same words before any was answered
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A request without a reply, and why. `stopped`: the whole run ended for that reason."""
-
-    reason: str
-    asked: bool = True
-    stopped: bool = False
+POLL_SECONDS = 0.2  # between two looks at the replies that another run has received
+MAX_PAUSE_SECONDS = 60.0  # a pause between attempts, at most
+MAX_SERVER_WAIT_SECONDS = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
+FIRST_ATTEMPTS = 3  # attempts of a request as long as nothing has ever answered
+MAX_LOST_REQUESTS = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
+MAX_SAME_REFUSALS = 20  # requests refused with the same words before any was answered
 
 
 @dataclass(frozen=True)
@@ -81,7 +69,7 @@ def ask(
     progress: Steps | None = None,
     total: int = 0,
 ) -> dict[bytes, Reply | Failure]:
-    """The reply to every request, by its key; only those the keeper does not know are sent.
+    """Return the reply to every request, by its key; only requests without a stored reply are sent.
 
     Requests are made as they are needed, so a generator of any length takes little memory; `total` is for the progress.
     """
@@ -102,7 +90,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, None]) -> None:
-    """Run it to its end; where a loop is running already (a notebook), in a thread beside it."""
+    """Run a coroutine to its end; in a thread of its own where a loop runs already (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -131,7 +119,7 @@ class _Run:
         self.rng = random.Random()  # for pauses only
 
     def open(self, requests: Iterable[Request]) -> Iterator[tuple[bytes, Request]]:
-        """Requests that must be sent, each once; known replies go to `found` on the way."""
+        """Yield the requests that must be sent, each once; stored replies go to `found`."""
         waiting: set[bytes] = set()
         source = iter(requests)
         while part := {r.key: r for r in islice(source, PART)}:
@@ -144,7 +132,7 @@ class _Run:
             yield from ((key, part[key]) for key in mine)
 
     def free(self, asked: dict[bytes, Request], force: bool = False) -> list[bytes]:
-        """Those that this run may ask for now; the others are looked at later."""
+        """Return the keys that this run may request now; the others are looked up again later."""
         mine = self.keeper.claim(asked, force=force)
         # What another run finished between our look and our claim is known by now.
         self.found |= self.keeper.known(asked)
@@ -177,20 +165,20 @@ class _Run:
             await asyncio.gather(asking, *workers, return_exceptions=True)
 
     async def others(self, writer: asyncio.Task[None]) -> None:
-        """Wait for what another run is asking for; it is ours when that run gives up, ends, or stands still."""
+        """Wait for what another run has requested; request it here if that run gives up, ends or stands still."""
         changed = time.monotonic()
         while asked := self.later:
             self.later = {}
             if self.stopped:
                 self.found |= dict.fromkeys(asked, self.not_asked())
                 return
-            mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + LONGEST)
+            mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + MAX_PAUSE_SECONDS)
             if len(self.later) < len(asked):
                 changed = time.monotonic()
             if mine:
                 await self.round(iter([(key, asked[key]) for key in mine]), writer)
             elif self.later:
-                await asyncio.sleep(LOOK)
+                await asyncio.sleep(POLL_SECONDS)
             if self.progress:
                 self.progress(len(self.found), max(self.total, len(self.found)))
 
@@ -201,7 +189,7 @@ class _Run:
                     return
                 if not self.stopped and self.how.budget and not self.how.budget(request, None):
                     # What is under way is paid for and may end.
-                    self.stopped = "the budget is used up: more could cost more than --max-cost allows"
+                    self.stopped = f"the budget is used up: more could cost more than {option('max_cost')} allows"
                 if self.stopped:
                     self.found[key] = self.not_asked()
                     continue
@@ -228,7 +216,7 @@ class _Run:
             self.keeper.keep({k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()})
 
     def stop(self, why: str) -> Failure:
-        """End the run: nothing more is asked, and nobody waits for another attempt."""
+        """End the run: nothing more is sent, and no worker waits for another attempt."""
         self.stopped = self.stopped or why
         self.halt.set()
         return self.not_asked(asked=True)
@@ -265,24 +253,24 @@ class _Run:
                     self.good += 1
                     return reply
                 except ValueError as error:
-                    why, status = f"{error}; is --base-url right?", 0
+                    why, status = f"{error}; is {option('base_url')} right?", 0
             elif status in STOP or 300 <= status < 400:
                 return self.stop(f"{why}{_hint(status, self.how.key)}")
             elif status in (429, 503):
                 wait = retry_after(headers) or 0.0
-                if "quota" in why.lower() or wait > PATIENCE:
-                    return self.stop(f"{why} (to wait {wait:,.0f} s)" if wait > PATIENCE else why)
+                if "quota" in why.lower() or wait > MAX_SERVER_WAIT_SECONDS:
+                    return self.stop(f"{why} (to wait {wait:,.0f} s)" if wait > MAX_SERVER_WAIT_SECONDS else why)
                 self.gate.close(wait)
             elif status and status not in AGAIN:
                 setting = next((o for o in OPTIONAL if o in body and o in why), None)
                 if setting is None:
                     self.same[why] += 1
-                    return self.stop(why) if not self.good and self.same[why] >= SAME else Failure(why)
+                    return self.stop(why) if not self.good and self.same[why] >= MAX_SAME_REFUSALS else Failure(why)
                 self.refused.add(setting)
-            if not status and not self.good and attempt + 1 >= FIRST:
+            if not status and not self.good and attempt + 1 >= FIRST_ATTEMPTS:
                 break  # nothing has ever answered here
         self.lost = self.lost + 1 if self.good == before else 0
-        if self.lost >= LOST:
+        if self.lost >= MAX_LOST_REQUESTS:
             return self.stop(f"no request gets a reply; the last: {why}")
         return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
 
@@ -290,7 +278,7 @@ class _Run:
         return setting in self.refused or (setting == "top_logprobs" and "logprobs" in self.refused)
 
     def pause(self, attempt: int) -> float:
-        most: float = min(LONGEST, self.how.pause * 2 ** (attempt - 1))
+        most: float = min(MAX_PAUSE_SECONDS, self.how.pause * 2 ** (attempt - 1))
         return most * (0.5 + 0.5 * self.rng.random())
 
     async def post(
@@ -326,7 +314,7 @@ class _Run:
 
 
 def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
-    """Each worker has its own line: a shared pool looks at all of its lines for every request."""
+    """Return what makes HTTP clients, one per worker: a shared pool scans all connections for every request."""
     try:
         import httpx2
     except ImportError:
@@ -342,11 +330,11 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
 
 def _hint(status: int, key: Secret) -> str:
     if 300 <= status < 400:
-        return " (it sends us elsewhere, which is not followed: name the right --base-url)"
+        return f" (it sends us elsewhere, which is not followed: name the right {option('base_url')})"
     if status in (401, 403):
         return (
             " (the key is read from " + key.source + ")"
             if key
-            else f" (no key: {key.withheld or f'set {Secret.VARIABLE} or --key-file'})"
+            else f" (no key: {key.withheld or f'set {Secret.VARIABLE} or ' + option('key_file')})"
         )
-    return " (is --base-url right? it ends in /v1 at most servers)" if status in (404, 405) else ""
+    return f" (is {option('base_url')} right? it ends in /v1 at most servers)" if status in (404, 405) else ""

@@ -9,21 +9,23 @@ from pathlib import Path
 
 from nlgauge.errors import DataError
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens
+from nlgauge.options import option
 
 
 @dataclass(frozen=True)
 class Price:
-    """Of a million tokens, in and out."""
+    """The price of a million tokens, in and out."""
 
     input: float
     output: float
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
+        """Return what these numbers of tokens cost."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
 
 
 def load_prices(path: str | Path) -> dict[str, Price]:
-    """`{"model": {"input": 0.15, "output": 0.6}}`, per million tokens, as JSON."""
+    """Read prices per million tokens from JSON: `{"model": {"input": 0.15, "output": 0.6}}`."""
     path = Path(path)
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
@@ -38,7 +40,7 @@ def load_prices(path: str | Path) -> dict[str, Price]:
 
 @dataclass(frozen=True)
 class CostPlan:
-    """What a run would ask and pay; `known` replies are paid already."""
+    """What a run would request and cost; `known` replies are paid for already."""
 
     requests: int
     known: int
@@ -47,7 +49,8 @@ class CostPlan:
     cost_most: float | None
 
     def lines(self) -> list[str]:
-        paid = "unknown (give --prices FILE)" if self.cost_most is None else f"at most {self.cost_most:.4f}"
+        """Return the plan in sentences."""
+        paid = f"unknown (give {option('prices')})" if self.cost_most is None else f"at most {self.cost_most:.4f}"
         return [
             f"{self.requests:,} requests, of which {self.known:,} are in the store and cost nothing",
             f"about {self.tokens_in:,} tokens in (4 characters a token), at most {self.tokens_out_most:,} out",
@@ -56,6 +59,7 @@ class CostPlan:
 
 
 def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> CostPlan:
+    """Return what the requests would cost at most; nothing is sent."""
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
     todo = [r for key, r in distinct.items() if key not in known]
@@ -71,7 +75,7 @@ def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price
 
 
 class Budget:
-    """Lets a request go only when the worst it can cost still fits; what is under way is counted at its worst."""
+    """Allow a request only if the most that it can cost still fits; requests under way count at their most."""
 
     def __init__(self, most: float, prices: Mapping[str, Price]) -> None:
         self.most, self.prices = most, prices
@@ -81,7 +85,9 @@ class Budget:
     def __call__(self, request: Request, reply: Reply | None) -> bool:
         model = str(request.body["model"])
         if model not in self.prices:
-            raise DataError(f"--max-cost needs the price of '{model}'; add it to the file of --prices.")
+            raise DataError(
+                f"{option('max_cost')} needs the price of '{model}'; add it to the file of {option('prices')}."
+            )
         if reply is not None:
             self._reserved.pop(request.key, None)
             self.spent += self.prices[model].of(reply.prompt_tokens, reply.completion_tokens)

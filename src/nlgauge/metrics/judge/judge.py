@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, Metric, metric, signature, spaceless
 from nlgauge.metrics.batch import Scores
+from nlgauge.metrics.judge.protocol import JudgeProtocol
+from nlgauge.metrics.judge.replies import Memory
+from nlgauge.metrics.judge.reply_parser import checked_pattern
+from nlgauge.metrics.judge.scale import Scale
+from nlgauge.metrics.judge.secret import checked_url, find_key
+from nlgauge.metrics.judge.task import HEADING, MODES, Setting, load_task, shipped, template
+from nlgauge.options import option
 from nlgauge.spec import format_spec
 from nlgauge.text.batch import Batch
 
-if TYPE_CHECKING:
-    from nlgauge.metrics.judge.protocol import JudgeProtocol
-
 BASE_URL = "NLGAUGE_BASE_URL"
-LONGEST = 60  # characters of a name
+MAX_NAME_LENGTH = 60  # characters of a name
 
 
-@metric("judge", family="judge", needs=(), bounds=(float("-inf"), float("inf")), year=2023, cite="liu-etal-2023-g-eval",
-        extra="judges", weights="a model behind an OpenAI-compatible endpoint")  # fmt: skip
+@metric(
+    "judge",
+    family="judge",
+    needs=(),
+    bounds=(float("-inf"), float("inf")),
+    year=2023,
+    cite="liu-etal-2023-g-eval",
+    extra="judges",
+    weights="a model behind an OpenAI-compatible endpoint",
+)
 class Judge(Metric):
     """A language model rates each output (or compares two) on one aspect; task: a shipped one or your own YAML."""
 
@@ -45,8 +56,6 @@ class Judge(Metric):
     name: str = ""  # what its column and its lines are called
 
     def check(self) -> None:
-        from nlgauge.metrics.judge.task import shipped
-
         if self.name.endswith((".yaml", ".yml")) or self.name in shipped():
             raise NlgaugeError(
                 f"judge: name='{self.name}' is what the judge is called; its task is task='{self.name}'."
@@ -57,18 +66,14 @@ class Judge(Metric):
         decided = self.decided()
         points, pairwise = decided.scale, decided.mode == "pairwise"
         return replace(
-            facts, needs=frozenset({"output", *decided.task.shows}), corpus=pairwise,
+            facts,
+            needs=frozenset({"output", *decided.task.shows}),
+            corpus=pairwise,
             bounds=(0.0, 1.0) if pairwise else (points.low, points.high),
-        )  # fmt: skip
+        )
 
     def decided(self) -> JudgeProtocol:
-        """What the spec says, else the YAML, else the environment."""
-        from nlgauge.metrics.judge.protocol import JudgeProtocol
-        from nlgauge.metrics.judge.reply_parser import checked_pattern
-        from nlgauge.metrics.judge.scale import Scale
-        from nlgauge.metrics.judge.secret import checked_url
-        from nlgauge.metrics.judge.task import MODES, Setting, load_task, template
-
+        """Return the judge with all settings decided: by the spec, else the task's file, else the environment."""
         task = load_task(self.task)
         named = task.setting(self.setting) if self.setting else Setting()
         if self.references and "references" not in task.shows:
@@ -87,12 +92,19 @@ class Judge(Metric):
         # Several draws of one temperature-0 reply would be one reply: gao2025 draws ten times at T=1.
         temperature = said if said >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         return JudgeProtocol(
-            task, task.aspect(self.aspect),
+            task,
+            task.aspect(self.aspect),
             self.model or named.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
             f"{checked_url(base)}/chat/completions" if base else "",
-            Scale.parse(self.scale or named.scale or task.scale), mode, n, temperature, fill,
-            self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
-        )  # fmt: skip
+            Scale.parse(self.scale or named.scale or task.scale),
+            mode,
+            n,
+            temperature,
+            fill,
+            self.structured,
+            self.rivals or None,
+            checked_pattern(self.pattern, mode),
+        )
 
     def __str__(self) -> str:
         """The name: stable when the endpoint or a setting changes, and fit for tables and pages."""
@@ -105,17 +117,15 @@ class Judge(Metric):
             # The paper's own name only for the paper's own model; another one says which it is.
             own = bool(named.model) and not self.model
             model = self.setting if own else f"{model or 'judge'}_{named.name}"
-        return f"{model or 'judge'}-{decided.aspect}"[:LONGEST]
+        return f"{model or 'judge'}-{decided.aspect}"[:MAX_NAME_LENGTH]
 
     @property
     def spec(self) -> str:
-        """What makes this judge again. It may name an endpoint, so it is for your own commands, not for pages."""
+        """The spec that makes this judge again. It may name an endpoint, so it never stands in a report."""
         return format_spec("judge", self)
 
     def file_endpoint(self) -> str:
-        """The endpoint, where only the file of the task names it and the user has not."""
-        from nlgauge.metrics.judge.task import load_task
-
+        """Return the endpoint that the task's file names and the user does not; '' where there is none."""
         told = "" if self.base_url else load_task(self.task).base_url.rstrip("/")
         return "" if told == own_endpoint().rstrip("/") else told
 
@@ -131,31 +141,36 @@ class Judge(Metric):
         if told := self.file_endpoint():
             raise NlgaugeError(
                 f"judge: the file {self.task} names the endpoint {told}. A file does not decide where your outputs "
-                f"and keys go; if it is right: --allow-endpoint {told} (`nlgauge judge`), or base_url='{told}' in the "
+                f"and keys go; if it is right: {option('allow_endpoint', told)}, or base_url='{told}' in the "
                 "spec."
             )
 
     @property
     def signature(self) -> str:
-        from nlgauge.metrics.judge.task import HEADING
-
         d = self.decided()
         said = "\n".join(
             [d.task.prompt(d.mode), d.task.system, d.task.task, d.task.aspects[d.aspect], str(d.task.shows)]
             + ([d.task.heading] if d.task.heading != HEADING else [])
         )
         return signature(
-            model=d.model, aspect=d.aspect, scale=d.scale, mode=d.mode, n=d.n, temperature=d.temperature,
-            prompt=hashlib.blake2b(said.encode(), digest_size=4).hexdigest(), fill=d.fill or None,
-            structured=d.structured or None, rivals=d.rivals, pattern=spaceless(d.pattern) or None,
-            endpoint=hashlib.blake2b(d.url.encode(), digest_size=4).hexdigest() if d.url else None,
-        )  # fmt: skip
+            model=d.model,
+            aspect=d.aspect,
+            scale=d.scale,
+            mode=d.mode,
+            n=d.n,
+            temperature=d.temperature,
+            prompt=digest(said, 4).hex(),
+            fill=d.fill or None,
+            structured=d.structured or None,
+            rivals=d.rivals,
+            pattern=spaceless(d.pattern) or None,
+            endpoint=digest(d.url, 4).hex() if d.url else None,
+        )
 
     def score(self, batch: Batch) -> Scores:
-        """Without a durable store: `nlgauge.scoring` keeps every reply, this does not."""
+        """Return the scores without storing replies; `nlgauge.scoring` stores every reply."""
+        # Imported late: the client loads asyncio and ssl, which a list of metrics or a plan does not need.
         from nlgauge.metrics.judge.client import Asking, ask
-        from nlgauge.metrics.judge.replies import Memory
-        from nlgauge.metrics.judge.secret import find_key
 
         self.ready()
         decided = self.decided()
@@ -163,5 +178,5 @@ class Judge(Metric):
 
 
 def own_endpoint() -> str:
-    """The endpoint that the user's environment names."""
+    """Return the endpoint that the environment names; '' for none."""
     return os.environ.get(BASE_URL) or os.environ.get("OPENAI_BASE_URL") or ""

@@ -6,22 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nlgauge.metrics.batch import Scores
-from nlgauge.metrics.judge.client import Failure
 from nlgauge.metrics.judge.expected_rating import expected_rating
 from nlgauge.metrics.judge.pairwise import ShownPair, all_pairs, read_choice
-from nlgauge.metrics.judge.replies import Reply, Request
-from nlgauge.metrics.judge.reply_parser import Parsed, parse, parse_by
+from nlgauge.metrics.judge.replies import Failure, Reply, Request
+from nlgauge.metrics.judge.reply_parser import Parsed, parse_by, parse_reply
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import Task, filled
+from nlgauge.text.batch import Batch
 from nlgauge.types import Array
-
-if TYPE_CHECKING:
-    from nlgauge.text.batch import Batch
 
 TOP = 20  # alternatives of a token that most servers can tell
 Found = Mapping[bytes, Reply | Failure]
@@ -47,7 +44,7 @@ class JudgeProtocol:
     # --- asking ---
 
     def requests(self, batch: Batch) -> Iterator[Request]:
-        """All requests for these samples, each as often as it is drawn."""
+        """Yield all requests for these samples, each as often as it is drawn."""
         if self.mode == "pairwise":
             for pair in self.pairs(batch):
                 yield from self.drawn(self.body(self._pair(batch, pair)))
@@ -57,32 +54,47 @@ class JudgeProtocol:
                 yield from self.drawn(self.body(self.example(batch, i)))
 
     def count(self, batch: Batch) -> int:
-        """How many requests there are, equal ones counted apart."""
+        """Return how many requests there are; equal ones count separately."""
         return self.n * (len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum()))
 
     def drawn(self, body: dict[str, Any]) -> Iterator[Request]:
+        """Yield the request once for each draw."""
         for draw in range(self.n):
             yield Request(self.url, body, draw)
 
     def pairs(self, batch: Batch) -> list[ShownPair]:
+        """Return the pairs of outputs of one input that are compared, in the order in which they are shown."""
         inputs = batch.input if batch.input is not None else np.arange(len(batch))
         return [p for p in all_pairs(inputs, self.rivals) if batch.output[p.first] >= 0 and batch.output[p.second] >= 0]
 
     def body(self, example: str) -> dict[str, Any]:
-        low, high = (self.scale.letters[0], self.scale.letters[-1]) if self.scale.letters else (
-            f"{self.scale.low:g}", f"{self.scale.high:g}")  # fmt: skip
+        """Return the body of a request about an example."""
+        low, high = (
+            (self.scale.letters[0], self.scale.letters[-1])
+            if self.scale.letters
+            else (f"{self.scale.low:g}", f"{self.scale.high:g}")
+        )
         prompt = filled(
-            self.task.prompt(self.mode), task=self.task.task, scale=str(self.scale), aspect=self.aspect,
-            definition=self.task.aspects[self.aspect], example=example, output=self.task.output, low=low, high=high,
-        )  # fmt: skip
+            self.task.prompt(self.mode),
+            task=self.task.task,
+            scale=str(self.scale),
+            aspect=self.aspect,
+            definition=self.task.aspects[self.aspect],
+            example=example,
+            output=self.task.output,
+            low=low,
+            high=high,
+        )
         messages = [{"role": "user", "content": prompt}]
         if self.task.system:
             messages.insert(0, {"role": "system", "content": self.task.system})
         short = self.mode in ("rating", "logprobs")
         body: dict[str, Any] = {
-            "model": self.model, "messages": messages, "temperature": self.temperature,
+            "model": self.model,
+            "messages": messages,
+            "temperature": self.temperature,
             "max_tokens": min(self.task.max_tokens, 16) if short and not self.structured else self.task.max_tokens,
-        }  # fmt: skip
+        }
         if self.mode == "logprobs":
             body |= {"logprobs": True, "top_logprobs": TOP}
         if self.structured and self.mode != "pairwise":
@@ -90,6 +102,7 @@ class JudgeProtocol:
         return body
 
     def example(self, batch: Batch, i: int) -> str:
+        """Return what the judge is shown of a sample: the texts that the task shows, then the output."""
         return "\n\n".join([*self._shown(batch, i), self._headed(self.task.output, batch.text(int(batch.output[i])))])
 
     def _pair(self, batch: Batch, pair: ShownPair) -> str:
@@ -117,6 +130,7 @@ class JudgeProtocol:
     # --- reading ---
 
     def scores(self, batch: Batch, found: Found) -> Scores:
+        """Return one score per sample from the replies: the mean rating over draws, or the share of comparisons won."""
         if self.mode == "pairwise":
             return self._win_shares(batch, found)
         values, reasons, notes = np.full(len(batch), np.nan), {}, {}
@@ -139,7 +153,7 @@ class JudgeProtocol:
         return Scores(values, reasons, notes)
 
     def draws(self, batch: Batch, found: Found) -> Array:
-        """The single ratings, samples × draws; NaN where a reply has none."""
+        """Return the single ratings, samples × draws; NaN where a reply has none."""
         values = np.full((len(batch), self.n), np.nan)
         for i in range(len(batch)):
             if batch.output[i] >= 0:
@@ -156,7 +170,7 @@ class JudgeProtocol:
             weighed = expected_rating(reply, self.scale)
             if weighed is not None:
                 return Parsed(weighed, "logprobs")
-        parsed = (parse_by(self.pattern, reply.text, self.scale) if self.pattern else None) or parse(
+        parsed = (parse_by(self.pattern, reply.text, self.scale) if self.pattern else None) or parse_reply(
             reply.text, self.scale
         )
         if parsed.value is None and reply.finish == "length":
@@ -179,7 +193,7 @@ class JudgeProtocol:
         return Parsed(value, "random", note="without a rating in the reply: a random one was filled in")
 
     def unread(self, batch: Batch, found: Found) -> dict[bytes, tuple[str, str]]:
-        """Replies that came and say nothing that could be read: why, and the text."""
+        """Return the replies that could not be read, by key: the reason and the text."""
         plain, lost = replace(self, fill=""), {}
         for request in self.requests(batch):
             reply = found.get(request.key)
@@ -194,7 +208,7 @@ class JudgeProtocol:
         return lost
 
     def comparisons(self, batch: Batch, found: Found) -> list[tuple[ShownPair, float | None, str]]:
-        """Each pair with the share that the first one won over the draws, or None and why."""
+        """Return each pair with the share of draws that the first one won, or None and the reason."""
         rows = []
         for pair in self.pairs(batch):
             read, why = [], ""
@@ -236,7 +250,8 @@ def _schema(analysis: bool) -> dict[str, Any]:
     return {
         "type": "json_schema",
         "json_schema": {
-            "name": "judgement", "strict": True,
+            "name": "judgement",
+            "strict": True,
             "schema": {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False},
         },
-    }  # fmt: skip
+    }

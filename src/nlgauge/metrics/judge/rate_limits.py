@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
-from typing import Protocol
-
-
-class Clock(Protocol):
-    def __call__(self) -> float: ...
 
 
 class Bucket:
@@ -17,13 +13,13 @@ class Bucket:
     The clock is monotonic: a jump of the wall clock changes nothing.
     """
 
-    def __init__(self, per_minute: float | None, clock: Clock = time.monotonic) -> None:
+    def __init__(self, per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate = None if per_minute is None else per_minute / 60
         self.clock = clock
         self._free_at = clock()
 
     def wait(self, amount: float) -> float:
-        """Takes the amount and gives the seconds to sleep before using it."""
+        """Take an amount and return the seconds to wait before it may be used."""
         if self.rate is None:
             return 0.0
         now = self.clock()
@@ -40,18 +36,20 @@ class Gate:
         self._closed_until = 0.0
 
     def close(self, seconds: float) -> None:
+        """Block all requests for so many seconds."""
         self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
     def enter(self, tokens: float) -> float:
-        """Takes a place and gives the seconds to wait before using it; then `closed` says whether to wait on."""
+        """Take a place and return the seconds to wait before using it; then `closed` tells whether to wait longer."""
         return max(self._requests.wait(1), self._tokens.wait(tokens), self.closed())
 
     def closed(self) -> float:
+        """Return the seconds for which requests are blocked."""
         return max(0.0, self._closed_until - time.monotonic())
 
 
 def retry_after(headers: dict[str, str], now: float | None = None) -> float | None:
-    """Seconds that a server asks to wait: `retry-after-ms`, or `retry-after` as seconds or as a date.
+    """Return the seconds that a server asks to wait: `retry-after-ms`, or `retry-after` as seconds or a date.
 
     A date is taken against the server's own clock where it tells it: ours may have jumped.
 

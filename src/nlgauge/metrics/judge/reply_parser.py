@@ -8,6 +8,7 @@ which. Numbers that only occur in the analysis ("the 2015 election") are never t
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.scale import Scale
 
-WORDS = {
+NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10,
 }  # fmt: skip
@@ -25,7 +26,7 @@ KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "va
 
 NUMBER = (
     r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+)?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
-    + "|".join(WORDS)
+    + "|".join(NUMBER_WORDS)
     + r")\b(?:[ -]and[ -]a[ -]half)?)"
 )
 TOP = r"(?:\s*(?:/|out\s+of|of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>" + NUMBER + r"))?"
@@ -42,11 +43,10 @@ KIND = (
 )
 # The possessive *+ keeps "the  the  the …" from being split in exponentially many ways.
 # "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
-NAMED = re.compile(
+NAMED = (
     rf"(?P<final>\b(?:final|overall|total)\s+(?:[a-z]+\s+)?)?\b{NOUN}\b(?:\s+(?:for|on|in)\s+(?:the\s+)?(?:[\w-]+\s+){{0,4}}?[\w-]+)?"
     rf"(?:\s*\([^()]{{0,30}}\))?(?:\s*[:=]\s*|\s+(?:is|of|was|would\s+be|as|at)\s+|\s*-\s+|\s*\(|\s+)(?:\W{{0,3}}\b{KIND})*+\W{{0,3}}?"
-    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}",
-    re.I,
+    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}"
 )
 # "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
 # because"
@@ -54,30 +54,24 @@ AWARD = (
     r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
     r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|mak(?:e|es|ing))"
 )
-AWARDED = re.compile(
+AWARDED = (
     rf"\b(?:{AWARD}\s+(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|\w+ness|\w+ency|\w+ence|\w+ance)\s+){{0,7}}?"
     rf"(?:{KIND})*(?:(?:\w+\s+)?{NOUN}\s+of\s+|\w+\s+of\s+|at\s+)?(?:{KIND})*|(?:summary|response|text|output|it)\s+is\s+an?\s+)"
-    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}",
-    re.I,
+    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}"
 )
 # What would have to happen for another rating is not the rating: "to reach a perfect 5/5".
-IFONLY = re.compile(
+IFONLY = (
     r"\b(?:to\s+(?:\w+\s+)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|warrant)|would\s+(?:have|make)|could\s+have|"
-    r"could\s+be|might\s+have|rather\s+than|instead\s+of|from\s+(?:achieving|reaching|being|earning|getting)|on\s+a\s+scale|not\s+an?|short\s+of|than\s+an?|would\s+require|closer\s+to)\b[^.,\n:;]{0,60}$",
-    re.I,
+    r"could\s+be|might\s+have|rather\s+than|instead\s+of|from\s+(?:achieving|reaching|being|earning|getting)|on\s+a\s+scale|not\s+an?|short\s+of|than\s+an?|would\s+require|closer\s+to)\b[^.,\n:;]{0,60}$"
 )
-FRACTION = re.compile(
-    rf"(?P<value>{NUMBER}){RANGE}\s*(?:/|out\s+of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>{NUMBER})", re.I
-)
-STARS = re.compile(rf"(?P<value>{NUMBER}){RANGE}{TOP}[ -]stars?\b", re.I)
+FRACTION = rf"(?P<value>{NUMBER}){RANGE}\s*(?:/|out\s+of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>{NUMBER})"
+STARS = rf"(?P<value>{NUMBER}){RANGE}{TOP}[ -]stars?\b"
 # "… on the sentence level. 5": a last sentence that is nothing but a number
-ENDING = re.compile(rf"[.!?:)\n]\s+(?P<value>{NUMBER}){RANGE}{TOP}\W*$", re.I)
+ENDING = rf"[.!?:)\n]\s+(?P<value>{NUMBER}){RANGE}{TOP}\W*$"
 # "Fluency: 3 (out of 5)" on a line of its own
-LINE = re.compile(
-    rf"^[ \t]*(?P<final>overall\s+)?[A-Za-z][\w ]{{0,30}}:[ \t]*(?P<value>{NUMBER}){RANGE}(?:\s*\()?{TOP}", re.I | re.M
-)
-BRACKETED = re.compile(rf"\(\s*(?P<value>{NUMBER}){TOP}\s*\)", re.I)
-ALONE = re.compile(rf"^\W*(?P<value>{NUMBER}){RANGE}{TOP}\W*$", re.I)
+LINE = rf"^[ \t]*(?P<final>overall\s+)?[A-Za-z][\w ]{{0,30}}:[ \t]*(?P<value>{NUMBER}){RANGE}(?:\s*\()?{TOP}"
+BRACKETED = rf"\(\s*(?P<value>{NUMBER}){TOP}\s*\)"
+ALONE = rf"^\W*(?P<value>{NUMBER}){RANGE}{TOP}\W*$"
 LETTER = re.compile(
     r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$", re.I | re.S
 )
@@ -85,9 +79,21 @@ NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s*(?:is|:)\s
 
 
 RULES = {
-    "alone": ALONE, "named": NAMED, "awarded": AWARDED, "stars": STARS, "fraction": FRACTION, "line": LINE,
-    "ending": ENDING, "bracketed": BRACKETED,
-}  # fmt: skip
+    "alone": ALONE,
+    "named": NAMED,
+    "awarded": AWARDED,
+    "stars": STARS,
+    "fraction": FRACTION,
+    "line": LINE,
+    "ending": ENDING,
+    "bracketed": BRACKETED,
+}
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a rule when the first reply is read: all of them together take as long as starting a command."""
+    return re.compile(pattern, re.I | re.M if pattern == LINE else re.I)
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,8 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Statement:
+    """A rating that a reply states; `top`: the end of the scale it names, `final`: it calls the rating final."""
+
     value: float
     top: float | None
     final: bool
@@ -144,13 +152,25 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
     return Parsed(value, "pattern") if value in scale else Parsed(None, reason="rating outside the scale")
 
 
-def parse(reply: str, scale: Scale) -> Parsed:
-    """The rating that this reply gives on this scale.
+def parse_reply(reply: str, scale: Scale) -> Parsed:
+    """Read the rating that a judge's reply gives.
 
+    Parameters
+    ----------
+    reply : str
+    scale : Scale
+
+    Returns
+    -------
+    Parsed
+        `value` (None without a rating), `how` it was read, and the `reason` where there is none.
+
+    Examples
+    --------
     >>> five = Scale.parse("1-5")
-    >>> parse("It repeats itself. Rating: 4/5", five).value, parse("Three stars.", five).value
+    >>> parse_reply("It repeats itself. Rating: 4/5", five).value, parse_reply("Three stars.", five).value
     (4.0, 3.0)
-    >>> parse("Rating: 7", five)
+    >>> parse_reply("Rating: 7", five)
     Parsed(value=None, how='', reason='rating 7 is outside 1-5', note='')
     """
     text = _plain(reply)
@@ -161,7 +181,7 @@ def parse(reply: str, scale: Scale) -> Parsed:
     if scale.letters:
         return _letter(text, scale)
     for how, rule in RULES.items():
-        if said := list(_statements(rule, text)):
+        if said := list(_statements(_compiled(rule), text)):
             return _checked(said, scale, how)
     return Parsed(None, reason="no rating found")
 
@@ -179,12 +199,12 @@ def number(text: str) -> float:
     word = text.strip().lower()
     half = 0.5 if "half" in word else 0.0
     first = re.split(r"[ -]", word)[0] if not re.match(r"-?\d", word) else word
-    return float(WORDS.get(first, first)) + half
+    return float(NUMBER_WORDS.get(first, first)) + half
 
 
 def _statements(rule: re.Pattern[str], text: str) -> Iterator[Statement]:
     for found in rule.finditer(text):
-        if IFONLY.search(text[max(0, found.start() - 110) : found.start("value")]):
+        if _compiled(IFONLY).search(text[max(0, found.start() - 110) : found.start("value")]):
             continue
         groups = found.groupdict()
         value = number(groups["value"])
@@ -223,7 +243,7 @@ def _object(text: str) -> float | None:
                 value = values[key]
                 if isinstance(value, int | float) and not isinstance(value, bool):
                     return float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for float
-                if isinstance(value, str) and (alone := ALONE.match(value)) and not alone["end"]:
+                if isinstance(value, str) and (alone := _compiled(ALONE).match(value)) and not alone["end"]:
                     return number(alone["value"])
     return None
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.options import option
 
 OPENAI = "https://api.openai.com/v1"
 # Variables with a key, and where the endpoint of each is said.
@@ -39,9 +40,11 @@ class Secret:
         return bool(self._value)
 
     def headers(self) -> dict[str, str]:
+        """Return the HTTP header that carries the key; empty without a key."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def hide(self, text: str) -> str:
+        """Return a text with the key blotted out."""
         return text.replace(self._value, "…") if self._value else text
 
 
@@ -65,7 +68,7 @@ def find_key(url: str, file: str | Path | None = None) -> Secret:
                 return Secret(value, variable)
             withheld.append(f"{variable} belongs to {origin(home)} and is not sent to {origin(url)}")
     said = "; ".join(withheld)
-    return Secret(withheld=f"{said}: give the key of that endpoint with --key-file" if said else "")
+    return Secret(withheld=f"{said}: give the key of that endpoint with {option('key_file')}" if said else "")
 
 
 def origin(url: str) -> str:
@@ -94,6 +97,6 @@ def checked_url(url: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise NlgaugeError(
             f"base URL of {parts.hostname}: holds a name, a password or a query, and would be kept in the store; "
-            "leave it out and give the key with --key-file."
+            f"leave it out and give the key with {option('key_file')}."
         )
     return url.strip().rstrip("/")

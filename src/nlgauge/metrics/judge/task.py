@@ -2,11 +2,11 @@
 
     task: summaries of news articles
     output: Summary                       # what the text to be judged is called
-    shows: {source: Article}              # what else is shown, field and name; fields: source, context, references,
-    control aspects:
+    shows: {source: Article}              # what else is shown: source, context, references or control, and its name
+    aspects:
       coherence: how well the sentences build one clear whole …
-    scale: 1-5                            # and perhaps mode, n, temperature, model, base_url, system, max_tokens,
-    prompt, heading
+    scale: 1-5                            # perhaps also mode, n, temperature, model, base_url, system, max_tokens,
+                                          # prompt and heading
     models: {GPT4o: gpt-4o}               # settings that are run by name: `T=1_1_10` with the user's own model,
     settings:                             # `GPT4o_T=1_1_10` with the model named here
       T=1_1_10: {scale: 1-10, n: 10, temperature: 1}
@@ -33,13 +33,7 @@ SHOWN = ("source", "context", "references", "control")
 LARGEST = 1 << 20  # bytes of a prompt
 LISTED = ("aspects", "shows", "models", "settings")
 HEADING = "## {name}"  # above each text that is shown
-SET: dict[str, type] = {
-    "scale": str,
-    "n": int,
-    "temperature": float,
-    "mode": str,
-    "fill": str,
-}  # what a setting may say
+SETTING_TYPES: dict[str, type] = {"scale": str, "n": int, "temperature": float, "mode": str, "fill": str}
 HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high)\}")
 
 
@@ -58,7 +52,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Task:
-    """What a YAML says. `prompts` gives a mode another text than the shipped one."""
+    """A task as its YAML file states it. `prompts`: templates in place of the shipped ones, by mode."""
 
     name: str
     task: str
@@ -79,10 +73,11 @@ class Task:
     prompts: dict[str, str] = field(default_factory=dict)
 
     def prompt(self, mode: str) -> str:
+        """Return the template of a mode: the task's own, else the shipped one."""
         return self.prompts.get(mode) or _text(LIBRARY / "prompts" / f"{mode}.txt")
 
     def aspect(self, name: str = "") -> str:
-        """The aspect asked for; the only one when none is named."""
+        """Return the aspect of that name; without a name the only one there is."""
         if not name and len(self.aspects) == 1:
             return next(iter(self.aspects))
         lower = {a.lower(): a for a in self.aspects}
@@ -92,7 +87,7 @@ class Task:
         raise NameUnknown(f"judge '{self.name}': {found} There are {', '.join(self.aspects)}.")
 
     def named_settings(self) -> list[str]:
-        """Each setting with each of the task's models; without models the settings alone."""
+        """Return each setting with each of the task's models; without models the settings alone."""
         alone = list(self.settings)
         return [f"{model}_{name}" for model in self.models for name in alone] if self.models else alone
 
@@ -122,11 +117,12 @@ def filled(template: str, **texts: str) -> str:
 
 
 def shipped() -> list[str]:
+    """Return the names of the tasks inside the package."""
     return sorted(path.stem for path in LIBRARY.glob("*.yaml"))
 
 
 def load_task(name: str) -> Task:
-    """A shipped task by name, or a user's own by path."""
+    """Read a shipped task by its name, or a user's own by its path."""
     try:
         path = Path(name).expanduser()
     except (RuntimeError, ValueError) as error:  # ~nobody
@@ -213,13 +209,13 @@ def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
     found = {}
     for name, parts in said.items():
         if not isinstance(parts, dict) or not parts:
-            raise DataError(f"{path}: setting '{name}' says nothing; it may say {', '.join(SET)}.")
+            raise DataError(f"{path}: setting '{name}' says nothing; it may say {', '.join(SETTING_TYPES)}.")
         for key in parts:
-            if key not in SET:
-                hint = did_you_mean(str(key), list(SET))
-                raise DataError(f"{path}: setting '{name}' has '{key}'.{hint} It may say {', '.join(SET)}.")
+            if key not in SETTING_TYPES:
+                hint = did_you_mean(str(key), list(SETTING_TYPES))
+                raise DataError(f"{path}: setting '{name}' has '{key}'.{hint} It may say {', '.join(SETTING_TYPES)}.")
         try:
-            found[str(name)] = Setting(str(name), **{k: SET[k](v) for k, v in parts.items()})
+            found[str(name)] = Setting(str(name), **{k: SETTING_TYPES[k](v) for k, v in parts.items()})
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"{path}: setting '{name}': {error}.") from None
     return found

@@ -8,6 +8,7 @@ from typing import Literal
 from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Best, Sample, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.seq2seq import seq2seq
 from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
@@ -67,8 +68,6 @@ class BartScore(OnSamples):
         return (f"{read} {prompt},", asked) if self.at == "source" else (read, f"{prompt}, {asked}")
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.seq2seq import seq2seq
-
         asked = [self.pairs(s) for s in found.samples]
         told = seq2seq(self.model).told([p for each in asked for p in each])
         counts = [len(each) for each in asked]

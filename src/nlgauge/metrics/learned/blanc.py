@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.masked import Cloze, Masked, masked
 from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
-
-if TYPE_CHECKING:
-    from nlgauge.models.masked import Cloze, Masked
 
 # Letters that a token must have to be masked: a whole word, the first piece of a word, a later piece (never).
 WHOLE, FIRST = 4, 2
@@ -57,8 +55,6 @@ class Guessing(OnSamples):
         """Every sentence of the source with every gap-th word masked, in all shifts, after the summary (or as many
         fillers as it has pieces).
         """
-        from nlgauge.models.masked import Cloze
-
         longest = model.longest - len(model.begin) - len(model.end)
         parts = pieces(model, summary)
         found = []
@@ -87,11 +83,10 @@ class Guessing(OnSamples):
         return np.array([a == g for c, t in zip(asked, told, strict=True) for a, g in zip(c.answers, t, strict=True)])
 
     def compare(self, model: Masked, sample: Sample) -> float:
+        """Return how much the output of a sample helps; NaN where nothing can be masked."""
         raise NotImplementedError
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.masked import masked
-
         model = masked(self.model)
         values = [self.compare(model, s) for s in found.samples]
         found.note((self.too_long(model, s) for s in found.samples), CUT)

@@ -9,6 +9,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Best, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.classifier import classifier
 from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
@@ -49,8 +50,6 @@ class Bleurt(OnSamples):
         return self.signed(refs=self.references)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.classifier import classifier
-
         model = classifier(self.model)
         if (labels := int(model.model.config.num_labels)) != 1:
             raise NlgaugeError(f"bleurt: model='{self.model}' has {labels} labels; a BLEURT has one.")

@@ -75,8 +75,9 @@ class Comet(Metric):
         found = readable(batch, self.facts.needs)
         rows = [
             {"src": s.source, "mt": s.output, **({} if self.qe else {"ref": ref})}
-            for s in found.samples for ref in (("",) if self.qe else s.references)
-        ]  # fmt: skip
+            for s in found.samples
+            for ref in (("",) if self.qe else s.references)
+        ]
         if not rows:
             return found.scattered([])
         told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=0, progress_bar=False)

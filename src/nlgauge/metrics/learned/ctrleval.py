@@ -14,6 +14,7 @@ from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.seq2seq import seq2seq
 from nlgauge.models.tensors import CUT
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
@@ -103,8 +104,6 @@ class CtrlEval(OnSamples):
         return self.signed(aspect=self.aspect, prompts=chosen, iwf=iwf, mask=self.mask)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.seq2seq import seq2seq
-
         model = seq2seq(self.model)
         if self.aspect == "relevance":
             return self._relevance(model, found)
@@ -156,8 +155,11 @@ class CtrlEval(OnSamples):
             raise NlgaugeError(f"ctrleval: prompts='{self.prompts}': each label needs the same number of words.")
         pairs = [
             (p.replace(OUTPUT, s.output).replace(MASK, self.mask), labels[name][k])
-            for s in found.samples for p in patterns for k in range(words) for name in names
-        ]  # fmt: skip
+            for s in found.samples
+            for p in patterns
+            for k in range(words)
+            for name in names
+        ]
         told = model.told(pairs, special=False)
         shape = (len(found.samples), len(patterns) * words, len(names))
         likely = np.exp([float(t.logs.mean()) for t in told]).reshape(shape)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Sample, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.classifier import Classifier, classifier
 from nlgauge.models.tensors import CUT
+from nlgauge.models.torch_weights import SUFFIXES, read_torch
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 from nlgauge.types import Array
 
-if TYPE_CHECKING:
-    from nlgauge.models.classifier import Classifier
-
 Split = Literal["none", "output", "both"]
 ENTAILED = ("entailment", "entail", "entailed", "supported", "supports", "consistent")
 # The authors' bins, where the probabilities of many summaries had their percentiles.
-PERCENTILES = [0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, *(p / 100 for p in range(90, 95)),
-               *(p / 1000 for p in range(950, 1000, 5)), 1.0]  # fmt: skip
+LOW_PERCENTILES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37)
+PERCENTILES = [*LOW_PERCENTILES, *(p / 100 for p in range(90, 95)), *(p / 1000 for p in range(950, 1000, 5)), 1.0]
 CLAIMS = 10  # sentences of an output that the convolution looks at
 AGAINST = ("contradiction", "contradict", "refutes", "inconsistent")
 entails = partial(metric, family="entailment", needs=("source",), extra="neural")
@@ -52,8 +51,6 @@ class Entailing(OnSamples):
 
     def told(self, found: Usable) -> tuple[Classifier, list[list[Array]]]:
         """The model; of each sample and claim, premises × labels: the probabilities."""
-        from nlgauge.models.classifier import classifier
-
         model = classifier(self.model)
         grids = [self.grid(s) for s in found.samples]
         each = iter(model.probabilities([pair for grid in grids for row in grid for pair in row]))
@@ -158,7 +155,7 @@ class SummaCConv(Entailing):
 
     @property
     def signature(self) -> str:
-        return self.signed(head=_hash(self.head) if self.head else "none", label=self.label or None)
+        return self.signed(head=digest(Path(self.head)).hex() if self.head else "none", label=self.label or None)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
         weight, bias, final, added = conv_head(self.head)
@@ -180,19 +177,15 @@ def conv_head(path: str) -> tuple[Array, Array, Array, Array]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    from nlgauge.models.torch_weights import SUFFIXES, read_torch
-
     names = ("mlp.weight", "mlp.bias", "layer_final.weight", "layer_final.bias")
     file = Path(path).expanduser()
     try:
-        given: dict[str, Any] = load_file(file) if file.suffix not in SUFFIXES else {
-            name: tensor.numpy() for name, tensor in read_torch(file, f"summac-conv: head='{path}'").items()
-        }  # fmt: skip
+        given: dict[str, Any] = (
+            load_file(file)
+            if file.suffix not in SUFFIXES
+            else {name: tensor.numpy() for name, tensor in read_torch(file, f"summac-conv: head='{path}'").items()}
+        )
         weight, bias, final, added = (given[name].astype(np.float64) for name in names)
     except (OSError, SafetensorError, KeyError) as error:
         raise NlgaugeError(f"summac-conv: head='{path}': no safetensors with {', '.join(names)} ({error}).") from None
     return weight, bias, final, added
-
-
-def _hash(path: str) -> str:
-    return hashlib.blake2b(Path(path).expanduser().read_bytes(), digest_size=6).hexdigest()

@@ -7,17 +7,15 @@ import math
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import UNDEFINED, Usable, fold
 from nlgauge.metrics.learned.language_model import WEIGHTS, WINDOWS, Causal
+from nlgauge.models.causal import TokenLogs, answers
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
-
-if TYPE_CHECKING:
-    from nlgauge.models.causal import TokenLogs
 
 Turns = dict[str, dict[str, list[str]]]
 END = "<|endoftext|>"
@@ -51,6 +49,7 @@ class FollowUps(Causal):
         return self.signed(aspect=self.aspect, over=self.over)
 
     def turns(self) -> dict[str, list[str]]:
+        """Return the follow-ups of the aspect, by 'positive' and 'negative'."""
         raise NotImplementedError
 
     def before(self, history: str, response: str) -> str:
@@ -62,12 +61,11 @@ class FollowUps(Causal):
         self.wanted(batch).update((turn, None) for said in self.turns().values() for turn in said)
 
     def wanted(self, batch: Batch) -> dict[str, None]:
+        """Return the follow-ups that any metric of the run asks for, in a dict that they share."""
         made: dict[str, None] = {}
         return batch.view(("follow-ups", self.facts.name, self.lm), lambda _: made)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.causal import answers
-
         self.prepare(batch)
         dialogues = [self.before(s.source, s.output) for s in found.samples]
         lm = answers(batch, self.lm)

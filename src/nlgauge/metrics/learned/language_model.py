@@ -10,6 +10,8 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, metric, needing, signature
 from nlgauge.metrics.batch import Best, Sample, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models import trigram
+from nlgauge.models.causal import answers
 from nlgauge.text.batch import Batch
 
 TRIGRAM = "trigram"
@@ -56,18 +58,14 @@ class Perplexity(Causal):
 
     def ready(self) -> None:
         if self.lm == TRIGRAM:
-            from nlgauge.models.trigram import ready
-
-            ready(self.facts.name)
+            trigram.ready(self.facts.name)
         else:
             super().ready()
 
     @property
     def signature(self) -> str:
         if self.lm == TRIGRAM:
-            from nlgauge.models.trigram import NAME
-
-            return signature(lm=NAME, unknown="1e-6")
+            return signature(lm=trigram.NAME, unknown="1e-6")
         return self.signed(start=self.start)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
@@ -75,16 +73,12 @@ class Perplexity(Causal):
         return [math.exp(min(-v, 700.0)) for v in values]
 
     def _causal(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.causal import answers
-
         told = answers(batch, self.lm).of([("", s.output) for s in found.samples], self.start)
         found.note((t.windows for t in told), WINDOWS)
         return [t.mean for t in told]
 
     def _trigram(self, found: Usable) -> list[float]:
-        from nlgauge.models.trigram import log_probabilities
-
-        told = [log_probabilities(s.output) for s in found.samples]
+        told = [trigram.log_probabilities(s.output) for s in found.samples]
         found.note((unknown > 0 for _, unknown in told), "has words that the trigram does not know")
         return [sum(logs) / len(logs) if logs else math.nan for logs, _ in told]
 
@@ -139,8 +133,6 @@ class LmScore(Causal):
         return [(sample.output + self.join, r) for r in sample.references]
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.causal import answers
-
         asked = [self.questions(s) for s in found.samples]
         counts = [len(each) for each in asked]
         flat = [q for each in asked for q in each]

@@ -11,6 +11,7 @@ from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Best, Usable, fold
 from nlgauge.metrics.learned.language_model import DIRECTIONS, WINDOWS, Direction, LmScore
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.causal import answers, likelihood
 from nlgauge.text.batch import Batch
 
 LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
@@ -56,8 +57,6 @@ class LmContrast(OnSamples):
         return self.signed(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.causal import answers, likelihood
-
         ask = LmScore(self.direction, join=self.join).questions
         asked = [ask(s) for s in found.samples]
         flat = [q for each in asked for q in each]

@@ -15,6 +15,7 @@ class OnSamples(Metric):
     undefined = UNDEFINED  # the reason where the value of a sample is NaN
 
     def values(self, batch: Batch, found: Usable) -> Sequence[float]:
+        """Return one value for each of `found.samples`; NaN where there is none."""
         raise NotImplementedError
 
     def score(self, batch: Batch) -> Scores:

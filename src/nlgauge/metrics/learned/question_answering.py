@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.answering import Answering, answering, cloze, mean, names, overlap, plain
+from nlgauge.models.seq2seq import seq2seq
 from nlgauge.text.batch import Batch
-
-if TYPE_CHECKING:
-    from nlgauge.models.answering import Answering
 
 CAPITALS = "capitals"
 SQUAD = "bert-large-uncased-whole-word-masking-finetuned-squad"
@@ -33,6 +32,7 @@ class QuestionAnswering(OnSamples):
         return found if self.entities == CAPITALS else found | {"entities": self.entities}
 
     def one(self, model: Answering, sample: Sample) -> float:
+        """Return the score of one sample; NaN where there is no question to ask."""
         raise NotImplementedError
 
     def too_long(self, sample: Sample) -> bool:
@@ -40,8 +40,6 @@ class QuestionAnswering(OnSamples):
         return False
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.answering import answering
-
         model = answering(self.qa, "qa")
         values = [self.one(model, s) for s in found.samples]
         for place, sample in zip(found.places.tolist(), found.samples, strict=True):
@@ -60,7 +58,7 @@ class SummaQA(QuestionAnswering):
     """Sentences of the source with a name masked are questions; the output answers them.
 
     of: 'prob' is the model's confidence in its answers, 'f' their word overlap with the masked names. entities: a model
-    that marks names, or 'capitals' for a rule (capitalised words and numbers); the authors used spaCy.
+    that marks names, or 'capitals' for a rule (capitalized words and numbers); the authors used spaCy.
     """
 
     of: Literal["prob", "f"] = "prob"
@@ -72,8 +70,6 @@ class SummaQA(QuestionAnswering):
         return self.signed(of=self.of, names=CAPITALS if self.entities == CAPITALS else None)
 
     def one(self, model: Answering, sample: Sample) -> float:
-        from nlgauge.models.answering import cloze, mean, overlap
-
         values = []
         for question, right in cloze(sample.source, self.entities, MARK):
             told = model.answer(question, sample.output)
@@ -119,17 +115,12 @@ class Qags(QuestionAnswering):
 
     def questions(self, output: str) -> list[tuple[str, str]]:
         """Question and the name it was made for."""
-        from nlgauge.models.answering import names
-        from nlgauge.models.seq2seq import seq2seq
-
         spans = names(output, self.entities)[: self.most]
         shown = [self._shown(output, a, b) for a, b in spans]
         asked = seq2seq(self.qg, "qg").generate(shown, self.beams, 48) if shown else []
         return [(q, output[a:b]) for q, (a, b) in zip(asked, spans, strict=True) if q]
 
     def too_long(self, sample: Sample) -> bool:
-        from nlgauge.models.seq2seq import seq2seq
-
         model = seq2seq(self.qg, "qg")
         return model.ids(self._shown(sample.output, 0, 0), model.longest)[1]
 
@@ -138,8 +129,6 @@ class Qags(QuestionAnswering):
         return given.replace("{answer}", output[a:b])
 
     def one(self, model: Answering, sample: Sample) -> float:
-        from nlgauge.models.answering import mean, overlap, plain
-
         values = []
         for question, name in self.questions(sample.output):
             here = model.answer(question, sample.output)

@@ -10,6 +10,7 @@ from nlgauge.errors import NameUnknown
 from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Best, Sample, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.seq2seq import seq2seq
 from nlgauge.models.tensors import CUT
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
@@ -38,7 +39,8 @@ CONSISTENT = Ask("Is this claim consistent with the document?", "claim", (DOCUME
 TASKS: dict[str, dict[str, Ask]] = {
     "summarization": {
         "coherence": Ask("Is this a coherent summary to the document?", "summary", (DOCUMENT,)),
-        "consistency": CONSISTENT, "fluency": Ask("Is this a fluent paragraph?", "paragraph", (), "mean"),
+        "consistency": CONSISTENT,
+        "fluency": Ask("Is this a fluent paragraph?", "paragraph", (), "mean"),
         "relevance": Ask("Is this summary relevant to the reference?", "summary", (REFERENCE,)),
     },
     "dialogue": {
@@ -46,7 +48,9 @@ TASKS: dict[str, dict[str, Ask]] = {
         "coherence": Ask("Is this a coherent response given the dialogue history?", "response", (HISTORY,)),
         "engagingness": Ask(
             "Is this an engaging and informative response according to the dialogue history and fact?",
-            "response", (HISTORY, FACT), "sum",
+            "response",
+            (HISTORY, FACT),
+            "sum",
         ),
         "groundedness": Ask("Is this response consistent with knowledge in the fact?", "response", (FACT,)),
         "understandability": Ask("Is this an understandable response in the dialogue?", "response"),
@@ -56,7 +60,7 @@ TASKS: dict[str, dict[str, Ask]] = {
         "informativeness": Ask("Is this sentence informative according to the reference?", "sentence", (REFERENCE,)),
     },
     "fact": {"consistency": CONSISTENT},
-}  # fmt: skip
+}
 MODELS = {
     "summarization": "MingZhong/unieval-sum",
     "dialogue": "MingZhong/unieval-dialog",
@@ -113,6 +117,7 @@ class UniEval(OnSamples):
         return needing(facts, needs, (0.0, math.inf if summed else 1.0))
 
     def asks(self) -> Sequence[Ask]:
+        """Return the questions of the aspect, or all of the task for 'overall'."""
         known = TASKS[self.task]
         return list(known.values()) if self.aspect == "overall" else [known[self.aspect]]
 
@@ -125,8 +130,6 @@ class UniEval(OnSamples):
         return self.signed(task=self.task, aspect=self.aspect, refs=refs)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
-        from nlgauge.models.seq2seq import seq2seq
-
         model = seq2seq(self.models()["model"])
         yes, no = (model.ids(word, LONGEST)[0][0] for word in ("Yes", "No"))
         columns = []

@@ -11,6 +11,8 @@ from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.learned.fed import lines
 from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.classifier import classifier
+from nlgauge.models.masked import Cloze, masked
 from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
@@ -36,6 +38,7 @@ def said(text: str) -> str:
 
 
 def ended(text: str) -> str:
+    """Return a turn with the end mark that the models were trained with."""
     return f"{' '.join(text.lower().split())} _eos"
 
 
@@ -46,8 +49,6 @@ def last(history: str) -> str:
 
 def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
     """Mean log-probability of all tokens of the last turn and the response, marks included, each masked in turn."""
-    from nlgauge.models.masked import Cloze, masked
-
     model = masked(name, option)
     asked: list[Cloze] = []
     counts, cut = [], []
@@ -65,10 +66,26 @@ def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
     return [math.fsum(next(told)[0] for _ in range(n)) / n if n else math.nan for n in counts]
 
 
-def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
-    """USR from its three parts, as published: each standardised, then the regression of Overall.
+def usr_regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
+    """Compute USR from the scores of its three parts.
 
-    >>> [round(v, 4) for v in regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})]
+    Parameters
+    ----------
+    parts : mapping
+        `mlm` (usr-mlm), `drc` (usr-dr with x='c') and `drf` (usr-dr with x='f') -> one score per output.
+
+    Returns
+    -------
+    list of float
+
+    Notes
+    -----
+    The regression of the human rating Overall on standardized scores, with the coefficients, means and standard
+    deviations of Mehri and Eskenazi (2020).
+
+    Examples
+    --------
+    >>> [round(v, 4) for v in usr_regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})]
     [3.5975]
     """
     total = [CONSTANT] * len(parts["mlm"])
@@ -79,7 +96,6 @@ def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
 
 def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[float]:
     """Probability that the response is the true one after x: the last turn with the fact (c), or the fact (f)."""
-    from nlgauge.models.classifier import classifier
 
     def before(sample: Sample) -> str:
         fact = ended(sample.context)
@@ -172,4 +188,4 @@ class Usr(OnSamples):
             "drc": dr_values(found, self.drc, "c", "drc"),
             "drf": dr_values(found, self.drf, "f", "drf"),
         }
-        return regression(parts)
+        return usr_regression(parts)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.kernels.recurring import frequencies, number
 from nlgauge.metrics.batch import Usable
-from nlgauge.metrics.overlap.matches import kinds
+from nlgauge.metrics.overlap.matches import vocabulary_size
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Ids, Ints
@@ -29,8 +30,6 @@ class Recurring:
 
     def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
         """Of every n-gram how many documents have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
-        from nlgauge.kernels.recurring import frequencies
-
         found: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))
         return found
 
@@ -39,15 +38,13 @@ def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Usable, order: int)
     """Those of outputs and references; `key` names the tokens, so that metrics share them."""
 
     def make() -> Recurring:
-        from nlgauge.kernels.recurring import number
-
         used = np.bincount(np.concatenate([pairs.of_sample, pairs.reference]), minlength=len(tokens.length))
         listed = np.flatnonzero(used)
         place = np.full(len(tokens.length), -1, np.int64)
         place[listed] = np.arange(len(listed))
         # What a text used twice has recurs, too: the output may be its own reference.
         numbers, first, parent = number(
-            tokens.ids, tokens.start, tokens.length, listed, np.minimum(used[listed], 2), order, kinds(tokens)
+            tokens.ids, tokens.start, tokens.length, listed, np.minimum(used[listed], 2), order, vocabulary_size(tokens)
         )
         return Recurring(numbers, first, parent, place)
 

@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, Usable
-from nlgauge.metrics.overlap.matches import ngram_matches, paired
+from nlgauge.metrics.overlap.matches import ngram_matches, tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
@@ -56,24 +56,31 @@ class Bleu(Metric):
 
     @property
     def tokenizer(self) -> str:
+        """The tokenizer: the option, else the preset's."""
         return self.tokenize or PRESETS[self.preset][0]
 
     @property
     def lower(self) -> bool:
+        """Whether texts are lower-cased: the option, else the preset's."""
         return PRESETS[self.preset][1] if self.lowercase is None else self.lowercase
 
     @property
     def smoothing(self) -> str:
+        """The smoothing: the option, else the preset's."""
         return self.smooth or PRESETS[self.preset][2]
 
     @property
     def signature(self) -> str:
         value = self.smooth_value if self.smooth_value is not None else SMOOTH_VALUE[self.smoothing] or None
         return signature(
-            order=self.order, refs=self.references, case="lc" if self.lower else "mixed", tok=self.tokenizer,
-            smooth=self.smoothing if value is None else f"{self.smoothing}[{value:g}]", eff=self.effective_order,
+            order=self.order,
+            refs=self.references,
+            case="lc" if self.lower else "mixed",
+            tok=self.tokenizer,
+            smooth=self.smoothing if value is None else f"{self.smoothing}[{value:g}]",
+            eff=self.effective_order,
             rules=self.preset,
-        )  # fmt: skip
+        )
 
     def score(self, batch: Batch) -> Scores:
         pairs, rows, by_pair = self._rows(batch)
@@ -96,11 +103,11 @@ class Bleu(Metric):
         return self._values(np.atleast_2d(np.asarray(stats, np.float64)), bool(self.effective_order))
 
     def _tokens(self, batch: Batch) -> Tokens:
-        return paired(batch, self.tokenizer, lowercase=self.lower)[0]
+        return tokenized_pairs(batch, self.tokenizer, lowercase=self.lower)[0]
 
     def _rows(self, batch: Batch) -> tuple[Usable, Array, bool]:
         """Statistics per sample, or per pair where references are taken one by one."""
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lower)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lower)
         by_pair, by_sample = ngram_matches(batch, self.tokenizer, self.order, lowercase=self.lower)
         single = self.references != "closest"
         output = pairs.output if single else pairs.of_sample
@@ -167,6 +174,7 @@ class Bleu(Metric):
 
 
 def geometric_mean(rows: Array) -> Array:
+    """Return the geometric mean of each row."""
     mean: Array = np.exp(np.log(rows).mean(axis=1))
     return mean
 

@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, Usable
-from nlgauge.metrics.overlap.matches import ngram_matches, paired
+from nlgauge.metrics.overlap.matches import ngram_matches, tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
@@ -43,14 +43,20 @@ class Chrf(Metric):
 
     @property
     def smoothed(self) -> bool:
+        """Whether F is averaged over all orders: the option, else the preset's."""
         return self.preset == "torchmetrics" if self.eps is None else self.eps
 
     @property
     def signature(self) -> str:
         return signature(
-            refs=self.references, case="lc" if self.lowercase else "mixed", eff=not self.smoothed, nc=self.chars,
-            nw=self.words, beta=self.beta, space=self.spaces,
-        )  # fmt: skip
+            refs=self.references,
+            case="lc" if self.lowercase else "mixed",
+            eff=not self.smoothed,
+            nc=self.chars,
+            nw=self.words,
+            beta=self.beta,
+            space=self.spaces,
+        )
 
     def score(self, batch: Batch) -> Scores:
         letters, pairs, rows = self._rows(batch)
@@ -66,7 +72,7 @@ class Chrf(Metric):
         return self._values(np.atleast_2d(np.asarray(stats, np.float64)))
 
     def _rows(self, batch: Batch) -> tuple[Tokens, Usable, Array]:
-        letters, pairs = paired(batch, "char", lowercase=self.lowercase, spaces=self.spaces)
+        letters, pairs = tokenized_pairs(batch, "char", lowercase=self.lowercase, spaces=self.spaces)
         matches = ngram_matches(batch, "char", self.chars, lowercase=self.lowercase, spaces=self.spaces)[0]
         rows = self._triples(letters, pairs, matches)
         if self.words:

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from nlgauge.kernels.recurring import similarities
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._recurring import recurring
-from nlgauge.metrics.overlap.matches import paired
+from nlgauge.metrics.overlap.matches import tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
@@ -26,7 +27,7 @@ class Cider(Metric):
 
     The idf is counted over the references of all samples of the batch, each input's references being one document; with
     one document alone it is zero and there is no value (pycocoevalcap gives 0). Tokens are PTB-like, lower-cased,
-    without punctuation; `tokenize='none'` for text that is tokenised already. The mean over references is the
+    without punctuation; `tokenize='none'` for text that is tokenized already. The mean over references is the
     definition. An empty output scores 0.
     """
 
@@ -44,10 +45,8 @@ class Cider(Metric):
         )
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.kernels.recurring import similarities
-
         stem = "porter" if self.stem else None
-        tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase, stem=stem)
+        tokens, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase, stem=stem)
         texts, start = documents(batch, pairs)
         if len(start) < 3:
             alone = "CIDEr needs the references of two inputs or more: its idf is zero for one"
@@ -57,9 +56,14 @@ class Cider(Metric):
         highest = math.log(len(start) - 1)
         idf = highest - np.log(np.maximum(grams.frequencies(texts, start)[0], 1.0))
         values = 10 * similarities(
-            grams.numbers, grams.first, idf, highest, grams.place[pairs.output], grams.place[pairs.reference],
+            grams.numbers,
+            grams.first,
+            idf,
+            highest,
+            grams.place[pairs.output],
+            grams.place[pairs.reference],
             self.clipped,
-        )  # fmt: skip
+        )
         bigrams = np.maximum(tokens.length - 1, 0)
         values *= self._gaussian(bigrams[pairs.output] - bigrams[pairs.reference])
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))

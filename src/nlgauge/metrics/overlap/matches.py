@@ -4,27 +4,49 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nlgauge.kernels.lepor import positions
+from nlgauge.kernels.overlaps import overlaps
+from nlgauge.kernels.sequences import alignments
+from nlgauge.kernels.tokens import inked
 from nlgauge.metrics.batch import Usable
-from nlgauge.metrics.references import pair_up
+from nlgauge.metrics.references import usable_pairs
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
-from nlgauge.types import Ids, Ints
+from nlgauge.types import Array, Ids, Ints
 
 
-def paired(
+def tokenized_pairs(
     batch: Batch, name: str, *, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> tuple[Tokens, Usable]:
-    """The tokens of outputs and references, and the pairs they form."""
+    """Return the tokens of outputs and references, and the pairs that they form.
+
+    Parameters
+    ----------
+    batch : Batch
+    name : str
+        Of the tokenizer, such as '13a', 'rouge' or 'words'.
+    lowercase : bool, default False
+    stem : str, optional
+        Rules of the stemmer; the words themselves by default.
+    spaces : bool, default False
+        Keep blanks as tokens (of characters).
+
+    Returns
+    -------
+    tokens : Tokens
+        `ids` of all distinct texts, one after the other; text k has `ids[start[k]:start[k] + length[k]]`.
+    pairs : Usable
+        Numbers of texts: `output[p]` and `reference[p]` of each pair p; those of sample i are
+        `start[i]:start[i + 1]`. `scores` makes the Scores of one value per sample, with reasons.
+    """
     found = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> Usable:
         if not spaces:
-            return pair_up(batch, found)
-        from nlgauge.kernels.tokens import inked
-
+            return usable_pairs(batch, found)
         # A text of blanks alone is empty, also where blanks are tokens.
         inks: Ints = inked(found.ids, found.start, found.length)
-        return pair_up(batch, replace(found, length=inks * found.length))
+        return usable_pairs(batch, replace(found, length=inks * found.length))
 
     return found, batch.keep(("pairs", name, lowercase), make)
 
@@ -33,13 +55,18 @@ def ngram_matches(
     batch: Batch, name: str, order: int, *, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> tuple[Ids, Ids]:
     """Clipped matches per pair and per sample (against the highest count of any reference), orders 1 to `order`."""
-    found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
+    found, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> tuple[Ids, Ids]:
-        from nlgauge.kernels.overlaps import overlaps
-
         both: tuple[Ids, Ids] = overlaps(
-            found.ids, found.start, found.length, pairs.of_sample, pairs.reference, pairs.start, kinds(found), order
+            found.ids,
+            found.start,
+            found.length,
+            pairs.of_sample,
+            pairs.reference,
+            pairs.start,
+            vocabulary_size(found),
+            order,
         )
         return both
 
@@ -57,19 +84,45 @@ def edit_distances(batch: Batch, name: str, *, lowercase: bool = False, spaces: 
 
 
 def _aligned(batch: Batch, name: str, lowercase: bool, stem: str | None, edits: bool, spaces: bool = False) -> Ints:
-    found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
+    found, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> Ints:
-        from nlgauge.kernels.sequences import alignments
-
         result: Ints = alignments(
-            found.ids, found.start, found.length, pairs.output, pairs.reference, kinds(found), edits
+            found.ids, found.start, found.length, pairs.output, pairs.reference, vocabulary_size(found), edits
         )
         return result
 
     return batch.keep(("aligned", name, lowercase, stem, edits, spaces), make)
 
 
-def kinds(found: Tokens) -> int:
+def aligned_positions(tokens: Tokens, pairs: Usable, window: int = 2) -> tuple[Ints, Array]:
+    """Align the words of each output one to one with equal words of the reference (LEPOR).
+
+    Parameters
+    ----------
+    tokens : Tokens
+    pairs : Usable
+        As `tokenized_pairs` returns them.
+    window : int, default 2
+        An equal neighbor within so many words makes a place come first; then the nearest place does.
+
+    Returns
+    -------
+    aligned : array of pairs
+        Number of aligned words.
+    distance : array of pairs
+        Sum of their differences in position, each position divided by the length of its text.
+
+    Notes
+    -----
+    The n-gram position alignment of Han, Wong and Chao (2012).
+    """
+    found: tuple[Ints, Array] = positions(
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, window, vocabulary_size(tokens)
+    )
+    return found
+
+
+def vocabulary_size(found: Tokens) -> int:
     """A number above every token id."""
     return int(found.ids.max(initial=0)) + 1

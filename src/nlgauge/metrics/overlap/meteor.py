@@ -15,11 +15,15 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.meteor import align, align_phrases
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import GROWS, Scores, Usable, scores_without, stats_without
-from nlgauge.metrics.overlap.matches import paired
+from nlgauge.metrics.overlap.matches import tokenized_pairs
+from nlgauge.metrics.overlap.paraphrases import Matcher, check_table, table_hash
 from nlgauge.metrics.references import MultiRef, over_references
+from nlgauge.text import wordnet as _wordnet
 from nlgauge.text.batch import Batch
+from nlgauge.text.stopwords import STOP
 from nlgauge.text.tokens import Stems, Tokens
 from nlgauge.types import Array, Ids, Ints
 
@@ -28,6 +32,8 @@ Preset = Literal["1.5", "coco", "nltk"]
 
 @dataclass(frozen=True)
 class Parameters:
+    """METEOR's parameters (Denkowski and Lavie 2014)."""
+
     alpha: float
     beta: float
     gamma: float
@@ -79,16 +85,16 @@ class Meteor(Metric):
     def ready(self) -> None:
         super().ready()
         if self.paraphrases:
-            from nlgauge.metrics.overlap.paraphrases import check_table
-
             check_table(self.paraphrases)
 
     @property
     def tokenizer(self) -> str:
+        """The tokenizer: the option, else the preset's."""
         return self.tokenize or TOKENIZERS[self.preset]
 
     @property
     def parameters(self) -> Parameters:
+        """The parameters: the options, else the preset's."""
         usual = PARAMETERS["nltk" if self.preset == "nltk" else "1.5"]
         return Parameters(
             usual.alpha if self.alpha is None else self.alpha,
@@ -105,14 +111,18 @@ class Meteor(Metric):
         numbers = ",".join(f"{x:g}" for x in (p.alpha, p.beta, p.gamma, p.delta))
         more = {}
         if self.paraphrases:
-            from nlgauge.metrics.overlap.paraphrases import table_hash
-
             file, stages = Path(self.paraphrases).expanduser(), f"{stages}+paraphrase"
             more = {"paraphrases": f"{file.name}@{table_hash(str(file), file.stat().st_mtime_ns)}"}
         return signature(
-            rules=self.preset, refs=self.references, case="lc", tok=self.tokenizer, match=stages, abgd=numbers,
-            function=Path(self.function_words).name or "nlgauge", **more,
-        )  # fmt: skip
+            rules=self.preset,
+            refs=self.references,
+            case="lc",
+            tok=self.tokenizer,
+            match=stages,
+            abgd=numbers,
+            function=Path(self.function_words).name or "nlgauge",
+            **more,
+        )
 
     def score(self, batch: Batch) -> Scores:
         return scores_without(batch, self._crowded(batch), CROWDED, self._score)
@@ -124,19 +134,19 @@ class Meteor(Metric):
 
     def _crowded(self, batch: Batch) -> Ints:
         """Samples in which so many words are equal that all their matches cannot be weighed: thousands of dots, say."""
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         h, r = pairs.output, pairs.reference
         many = np.flatnonzero(tokens.length[h] * tokens.length[r] > MATCHES)
         found = [p for p in many.tolist() if _equal_words(tokens, int(h[p]), int(r[p])) > MATCHES]
         return np.unique(pairs.sample[found])
 
     def _score(self, batch: Batch) -> Scores:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         values = self.from_stats(self._rows(batch))
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
 
     def _stats(self, batch: Batch) -> Array:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         rows = self._rows(batch)
         best = over_references(pairs, rows, self.references, rank=self.from_stats(rows), tokens=tokens)
         return pairs.zeroed(best)
@@ -160,7 +170,7 @@ class Meteor(Metric):
         return np.where(np.isnan(values), 0.0, np.maximum(values, 0.0))
 
     def _rows(self, batch: Batch) -> Array:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         light = function_words(self.function_words)
         return batch.keep(
             ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words, self.paraphrases),
@@ -169,7 +179,7 @@ class Meteor(Metric):
 
 
 def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
-    """Usable of equal words of two texts."""
+    """Return how many pairs of equal words two texts have."""
     first, last = tokens.start, tokens.start + tokens.length
     mine, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
     theirs, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
@@ -181,8 +191,6 @@ def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
 def function_words(path: str = "") -> frozenset[str]:
     """Our English function words and punctuation; or the words of a file, or the English list inside METEOR's jar."""
     if not path:
-        from nlgauge.text.stopwords import STOP
-
         return STOP | frozenset(".,;:?!\"'()-$“”’—")
     try:
         if zipfile.is_zipfile(path):
@@ -199,8 +207,6 @@ def aligned(
     tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: frozenset[str], paraphrases: str = ""
 ) -> Array:
     """Statistics of each pair."""
-    from nlgauge.kernels.meteor import align
-
     words = tokens.words()
     stems = Stems("porter" if greedy else "snowball")
     stems.of(tokens)
@@ -214,9 +220,18 @@ def aligned(
         found = _with_paraphrases(tokens, pairs, stems.of_word, sets, at, function, paraphrases)
     else:
         found = align(
-            tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve,
-            function, greedy,
-        )  # fmt: skip
+            tokens.ids,
+            tokens.start,
+            tokens.length,
+            pairs.output,
+            pairs.reference,
+            stems.of_word,
+            sets,
+            at,
+            sieve,
+            function,
+            greedy,
+        )
     if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
         half = found.shape[1] // 2
         whole = (found[:, :half].sum(axis=1) == tokens.length[pairs.output]) & (found[:, -1] == 1)
@@ -233,9 +248,6 @@ def _with_paraphrases(
     tokens: Tokens, pairs: Usable, stems: Ids, sets: Ints, at: Ints, function: Ints, path: str
 ) -> Ints:
     """As `align`, with four kinds of match."""
-    from nlgauge.kernels.meteor import align_phrases
-    from nlgauge.metrics.overlap.paraphrases import Matcher
-
     synsets = [sets[a:b].tolist() for a, b in pairwise(at)]
     weights = np.array([*PARAMETERS["1.5"].weights, OF_PARAPHRASES])
     match_at, rows = Matcher(tokens, pairs, stems, synsets, path).all()
@@ -243,9 +255,20 @@ def _with_paraphrases(
     # The search weighs words by kind, each side rounded down.
     gain = sum(np.floor(words * weights[kind] + 1e-9).astype(np.int64) for words in (span, width))
     found: Ints = align_phrases(
-        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, function, match_at, start, span, place,
-        width, kind, gain,
-    )  # fmt: skip
+        tokens.ids,
+        tokens.start,
+        tokens.length,
+        pairs.output,
+        pairs.reference,
+        function,
+        match_at,
+        start,
+        span,
+        place,
+        width,
+        kind,
+        gain,
+    )
     return found
 
 
@@ -253,8 +276,6 @@ def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[
     """Synsets of each word; or, for nltk, which asks with stems, the stems that are synonyms of each stem."""
     if not wanted:
         return np.zeros(0, np.int64), np.zeros(len(words if stems is None else stems) + 1, np.int64)
-    from nlgauge.text import wordnet as _wordnet
-
     look: Callable[[str], Any] = _wordnet.synsets
     asked = words
     if stems is not None:

@@ -9,11 +9,12 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.recurring import matched_weight
 from nlgauge.metrics.base import Facts, Metric, metric, signature
 from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._recurring import recurring
-from nlgauge.metrics.overlap.matches import paired
+from nlgauge.metrics.overlap.matches import tokenized_pairs
 from nlgauge.metrics.references import over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
@@ -51,12 +52,12 @@ class Nist(Metric):
         return signature(order=self.order, refs="pooled", case=case, tok=self.tokenize, info=self.weights)
 
     def score(self, batch: Batch) -> Scores:
-        _, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
+        _, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase)
         return pairs.scores(self.from_stats(self.stats(batch)))
 
     def stats(self, batch: Batch) -> Array:
         """Columns: information matched by order, n-grams of the output by order, length, mean reference length."""
-        tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
+        tokens, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))
         rows = np.zeros((len(pairs), 2 * self.order + 2))
@@ -79,8 +80,6 @@ class Nist(Metric):
 
     def _matched(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
         """Information by output and order, from the references of all samples; those of one input count once."""
-        from nlgauge.kernels.recurring import matched_weight
-
         grams = recurring(batch, (self.tokenize, self.lowercase, None), tokens, pairs, self.order)
         corpus, bounds = documents(batch, pairs)
         count = grams.frequencies(corpus, bounds)[1].astype(np.float64)

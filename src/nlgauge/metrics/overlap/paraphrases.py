@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import hashlib
 import io
 import zlib
 from collections.abc import Iterator
@@ -18,13 +17,14 @@ from typing import BinaryIO
 
 import numpy as np
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Usable
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Ids, Ints
 
-MOST = 10  # words of a phrase; METEOR's tables have up to 7
-WORDS = 500_000  # of texts, for which the table is read through once
+MAX_PHRASE_WORDS = 10  # words of a phrase; METEOR's tables have up to 7
+WORDS_PER_READ = 500_000  # of texts, for which the table is read through once
 PARAPHRASE = 3
 Phrase = bytes
 Table = dict[Phrase, list[Phrase]]
@@ -47,8 +47,8 @@ def check_table(path: str) -> None:
 
 @functools.lru_cache(8)
 def table_hash(path: str, changed: int) -> str:
-    with Path(path).expanduser().open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=6)).hexdigest()
+    """Return the hash of a paraphrase table; `changed`, its time of change, makes an edited file count anew."""
+    return digest(Path(path)).hex()
 
 
 def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
@@ -60,15 +60,15 @@ def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
             a, b = phrase.rstrip(), other.rstrip()
             if a in phrases and b in phrases:
                 found.setdefault(a, []).append(b)
-            elif len(a) + len(b) > 2 * MOST and max(a.count(b" "), b.count(b" ")) >= MOST:
-                raise NlgaugeError(_no_table(path, f"a phrase has more than {MOST} words"))
+            elif len(a) + len(b) > 2 * MAX_PHRASE_WORDS and max(a.count(b" "), b.count(b" ")) >= MAX_PHRASE_WORDS:
+                raise NlgaugeError(_no_table(path, f"a phrase has more than {MAX_PHRASE_WORDS} words"))
     return found
 
 
 def phrases_of(words: list[bytes]) -> Iterator[tuple[int, int, Phrase]]:
     """Where each phrase begins, how many words it has, and the phrase: by place, then by length."""
     for i in range(len(words)):
-        for n in range(1, min(MOST, len(words) - i) + 1):
+        for n in range(1, min(MAX_PHRASE_WORDS, len(words) - i) + 1):
             yield i, n, b" ".join(words[i : i + n])
 
 
@@ -94,7 +94,7 @@ class Matcher:
 
     def _parts(self) -> Iterator[range]:
         size = self.tokens.length[self.pairs.output] + self.tokens.length[self.pairs.reference]
-        part = np.cumsum(size) // WORDS
+        part = np.cumsum(size) // WORDS_PER_READ
         edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(size)]
         return (range(a, b) for a, b in pairwise(edges) if b > a)
 

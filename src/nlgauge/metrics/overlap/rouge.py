@@ -12,15 +12,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from nlgauge.kernels.rouge import skip_bigrams, union_lcs, weighted_lcs
 from nlgauge.metrics.base import Metric, metric, signature
-from nlgauge.metrics.batch import Scores, Usable
-from nlgauge.metrics.overlap.matches import common_subsequences, kinds, ngram_matches, paired
+from nlgauge.metrics.batch import Component, Scores, Usable
+from nlgauge.metrics.overlap.matches import common_subsequences, ngram_matches, tokenized_pairs, vocabulary_size
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ints, Mask
 
-Part = Literal["f", "p", "r"]
 CITE = "lin-2004-rouge"
 
 
@@ -28,7 +28,7 @@ CITE = "lin-2004-rouge"
 class Rouge(Metric):
     """What the members share: one part of (precision, recall, F) from hits and sizes, over several references."""
 
-    part: Part = "f"
+    part: Component = "f"
     stem: bool = False
     beta: float | None = None
     references: MultiRef = "max"
@@ -50,14 +50,16 @@ class Rouge(Metric):
 
     @property
     def tokenizer(self) -> str:
+        """The tokenizer: the option, else the usual one."""
         return self.tokenize or self.usual()[1]
 
     @property
     def stems(self) -> str | None:
+        """The name of the stemmer, if words are stemmed."""
         return "rouge" if self.stem else None
 
     def score(self, batch: Batch) -> Scores:
-        tokens, pairs = paired(batch, self.tokenizer, stem=self.stems)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, stem=self.stems)
         return pairs.scores(self._over(tokens, pairs, *self._parts(batch, tokens, pairs)))
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
@@ -71,6 +73,7 @@ class Rouge(Metric):
 
 
 def f_measure(precision: Array, recall: Array, beta: float) -> Array:
+    """Return F from precision and recall, which weighs `beta` times as much; 0 where both are 0."""
     below = recall + beta**2 * precision
     return (1 + beta**2) * precision * recall / np.where(below > 0, below, 1.0)
 
@@ -83,6 +86,8 @@ def sizes(tokens: Tokens, pairs: Usable, less: int = 0) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class RougeN(Rouge):
+    """N-grams of one order that output and reference share."""
+
     order: ClassVar[int] = 1
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
@@ -99,7 +104,7 @@ class Rouge1(RougeN):
 
 @metric("rouge-2", family="rouge", year=2004, cite=CITE)
 class Rouge2(RougeN):
-    """Pairs of neighbouring words that output and reference share."""
+    """Pairs of neighboring words that output and reference share."""
 
     order: ClassVar[int] = 2
 
@@ -155,14 +160,17 @@ class RougeLsum(Rouge):
     """
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
-        from nlgauge.kernels.rouge import union_lcs
-
         several = _lines(tokens, pairs.output) | _lines(tokens, pairs.reference)
         hits = common_subsequences(batch, self.tokenizer, stem=self.stems).astype(np.float64)
         found = union_lcs(
-            tokens.ids, tokens.lines, tokens.start, tokens.length, pairs.output[several], pairs.reference[several],
-            kinds(tokens),
-        )  # fmt: skip
+            tokens.ids,
+            tokens.lines,
+            tokens.start,
+            tokens.length,
+            pairs.output[several],
+            pairs.reference[several],
+            vocabulary_size(tokens),
+        )
         hits[several] = np.where(found < 0, np.nan, found)
         output, reference = sizes(tokens, pairs)
         return hits / output, hits / reference
@@ -187,8 +195,6 @@ class RougeW(Rouge):
         return f"weight:{self.weight}|{super().signature}"
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
-        from nlgauge.kernels.rouge import weighted_lcs
-
         found = weighted_lcs(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight)
         output, reference = sizes(tokens, pairs)
         return found ** (1 / self.weight) / output, found ** (1 / self.weight) / reference
@@ -206,8 +212,6 @@ class RougeS(Rouge):
         return f"gap:{'any' if self.gap is None else self.gap}|{super().signature}"
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
-        from nlgauge.kernels.rouge import skip_bigrams
-
         reach = int(tokens.length.max(initial=1)) if self.gap is None else self.gap + 1
         found = skip_bigrams(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, reach)
         hits = np.where(found < 0, np.nan, found.astype(np.float64))

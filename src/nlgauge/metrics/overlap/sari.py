@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores
-from nlgauge.metrics.references import pair_up
+from nlgauge.metrics.references import usable_pairs
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import tokens
@@ -44,7 +44,7 @@ class Sari(Metric):
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase)
-        pairs = pair_up(batch, found, "source")
+        pairs = usable_pairs(batch, found, "source")
         if not len(pairs.places):
             return pairs.scattered([])
         key = (self.tokenize, self.lowercase, None, "output+references+source")

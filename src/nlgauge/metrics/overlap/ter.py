@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.kernels import ter
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, Usable
-from nlgauge.metrics.overlap.matches import kinds, paired
+from nlgauge.metrics.overlap.matches import tokenized_pairs, vocabulary_size
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
@@ -32,6 +33,7 @@ class Ter(Metric):
 
     @property
     def tokenizer(self) -> str:
+        """The tokenizer: Tercom's, or a split at white space."""
         return "tercom" if self.normalize else "none"
 
     @property
@@ -40,7 +42,7 @@ class Ter(Metric):
         return signature(refs=self.references, case=case, tok="tercom", norm=self.normalize, punct=True, asian=False)
 
     def score(self, batch: Batch) -> Scores:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lowercase)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lowercase)
         if self.references == "max":
             return pairs.scores(self.from_stats(self.stats(batch)))
         values = 100.0 * self._edits(batch) / tokens.length[pairs.reference]
@@ -48,7 +50,7 @@ class Ter(Metric):
 
     def stats(self, batch: Batch) -> Array:
         """Columns: edits, reference length."""
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lowercase)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lowercase)
         edits, size = self._edits(batch).astype(np.float64), tokens.length[pairs.reference].astype(np.float64)
         if self.references == "max":
             fewest = over_references(pairs, edits, "max", rank=-edits)
@@ -63,14 +65,15 @@ class Ter(Metric):
         return rate
 
     def _edits(self, batch: Batch) -> Ints:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lowercase)
+        tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lowercase)
         return batch.keep(("ter", self.tokenizer, self.lowercase), lambda: shift_edits(tokens, pairs))
 
 
 def shift_edits(tokens: Tokens, pairs: Usable) -> Ints:
-    from nlgauge.kernels import ter
-
+    """Return the edits of each pair, the move of a phrase counting as one (Snover et al. 2006)."""
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:
         raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for shifts.")
-    edits: Ints = ter.shift_edits(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, kinds(tokens))
+    edits: Ints = ter.shift_edits(
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, vocabulary_size(tokens)
+    )
     return edits

@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
-from nlgauge.metrics.overlap.matches import edit_distances, ngram_matches, paired
+from nlgauge.metrics.overlap.matches import edit_distances, ngram_matches, tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
@@ -20,7 +20,7 @@ from nlgauge.types import Array, Ints
 
 @metric("token-f1", family="overlap", year=2016, cite="rajpurkar-etal-2016-squad")
 class TokenF1(Metric):
-    """Words that output and reference share, as F1, after SQuAD's normalisation.
+    """Words that output and reference share, as F1, after SQuAD's normalization.
 
     Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
     punctuation is empty. `unit='char'` counts characters, blanks too, as the "F-1" of the USR paper turns out to do.
@@ -37,7 +37,7 @@ class TokenF1(Metric):
 
     def score(self, batch: Batch) -> Scores:
         name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
-        found, pairs = paired(batch, name, lowercase=True, spaces=spaces)
+        found, pairs = tokenized_pairs(batch, name, lowercase=True, spaces=spaces)
         hits = ngram_matches(batch, name, 1, lowercase=True, spaces=spaces)[0][:, 0]
         values = 2.0 * hits / (found.length[pairs.output] + found.length[pairs.reference])
         return pairs.scores(over_references(pairs, values, self.references, tokens=found))
@@ -65,7 +65,7 @@ class Levenshtein(Metric):
 
     def score(self, batch: Batch) -> Scores:
         name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
-        found, pairs = paired(batch, name, lowercase=self.lowercase, spaces=spaces)
+        found, pairs = tokenized_pairs(batch, name, lowercase=self.lowercase, spaces=spaces)
         values = edit_distances(batch, name, lowercase=self.lowercase, spaces=spaces).astype(np.float64)
         if self.normalize:
             values /= np.maximum(found.length[pairs.output], found.length[pairs.reference])
@@ -84,7 +84,7 @@ class LengthRatio(Metric):
         return signature(refs=self.references, tok=self.tokenize)
 
     def score(self, batch: Batch) -> Scores:
-        found, pairs = paired(batch, self.tokenize)
+        found, pairs = tokenized_pairs(batch, self.tokenize)
         values = found.length[pairs.output] / found.length[pairs.reference]
         return pairs.scores(over_references(pairs, values, self.references, tokens=found))
 
@@ -131,6 +131,8 @@ class JensenShannon(Metric):
 
 @dataclass(frozen=True)
 class ReferenceDivergence(JensenShannon):
+    """Divergence between output and references, the mean over references by default."""
+
     references: MultiRef = "mean"
 
     @property
@@ -140,7 +142,7 @@ class ReferenceDivergence(JensenShannon):
         )
 
     def score(self, batch: Batch) -> Scores:
-        found, pairs = paired(batch, self.tokenize, lowercase=True, stem=self._stems)
+        found, pairs = tokenized_pairs(batch, self.tokenize, lowercase=True, stem=self._stems)
         grams = ngrams(
             batch, (self.tokenize, True, self._stems, "output+references"), found, 2, pairs.of_sample, pairs.reference
         )

@@ -71,13 +71,19 @@ def _f1(output: Counter[str], source: Counter[str]) -> float:
 
 
 @metric(
-    "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
-    cite="novikova-etal-2017-need", longest=100_000,
-)  # fmt: skip
+    "lev-source",
+    family="control",
+    needs=("source",),
+    lower=True,
+    bounds=(0.0, math.inf),
+    year=2017,
+    cite="novikova-etal-2017-need",
+    longest=100_000,
+)
 class LevSource(Metric):
     """Levenshtein distance in characters between output and source (lev.dist of novikova2017's data)."""
 
-    normalise: bool = False
+    normalize: bool = False
 
     def score(self, batch: Batch) -> Scores:
         texts = batch.texts.list()
@@ -88,7 +94,7 @@ class LevSource(Metric):
 
     def _of(self, output: str, source: str) -> float:
         distance = levenshtein(output, source)
-        return distance / max(len(output), len(source), 1) if self.normalise else distance
+        return distance / max(len(output), len(source), 1) if self.normalize else distance
 
 
 def levenshtein(a: str, b: str) -> int:

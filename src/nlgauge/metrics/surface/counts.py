@@ -35,6 +35,7 @@ class Counting(Metric):
     per_word = True  # without words there is no value
 
     def value(self, found: Counts) -> Array:
+        """Return the formula's value for each output."""
         raise NotImplementedError
 
     def words(self, found: Counts) -> Array:
@@ -45,6 +46,7 @@ class Counting(Metric):
         dictionary(self.syllables)
 
     def counts(self, batch: Batch) -> Counts:
+        """Return the counts of each output; metrics of a run share them."""
         return counts(batch, self.syllables, self.preset)
 
     def score(self, batch: Batch) -> Scores:
@@ -114,6 +116,8 @@ class Wps(Counting):
 
 @dataclass(frozen=True)
 class OnSyllables(Counting):
+    """A formula on counts that include syllables."""
+
     syllables: How = "auto"
     preset: Preset = ""
 

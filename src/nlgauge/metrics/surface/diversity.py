@@ -20,8 +20,8 @@ Order = Literal[1, 2, 3, 4]
 
 
 @dataclass(frozen=True)
-class OutputNgrams(Metric):
-    """What is counted in the output alone."""
+class Tokenized(Metric):
+    """How texts are split into words: options, and the signature that names them."""
 
     tokenize: str = "13a"
     lowercase: bool = True
@@ -29,6 +29,10 @@ class OutputNgrams(Metric):
     @property
     def signature(self) -> str:
         return signature(case="lc" if self.lowercase else "mixed", tok=self.tokenize)
+
+
+class OutputNgrams(Tokenized):
+    """What is counted in the output alone."""
 
     def _grams(self, batch: Batch) -> tuple[Tokens, Ngrams, Ints]:
         found = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
@@ -55,6 +59,8 @@ class OutputNgrams(Metric):
 
 @dataclass(frozen=True)
 class Distinct(OutputNgrams):
+    """Distinct n-grams of one order per n-gram (Li et al. 2016)."""
+
     order: ClassVar[int] = 1
 
     def score(self, batch: Batch) -> Scores:

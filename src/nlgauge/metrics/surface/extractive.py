@@ -7,33 +7,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.kernels.lepor import fragments
+from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Scores, usable
-from nlgauge.metrics.overlap.matches import kinds
+from nlgauge.metrics.overlap.matches import vocabulary_size
+from nlgauge.metrics.surface.diversity import MAX_ORDER, Order, Tokenized
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens, tokens
 from nlgauge.types import Array, Ints
 
 GRUSKY = "grusky-etal-2018-newsroom"
-MAX_ORDER = 4
-Order = Literal[1, 2, 3, 4]
 
 
-@dataclass(frozen=True)
-class FromSource(Metric):
-    """Output against source; nothing is said about an output or source without words."""
-
-    tokenize: str = "13a"
-    lowercase: bool = True
-
-    @property
-    def signature(self) -> str:
-        return signature(case="lc" if self.lowercase else "mixed", tok=self.tokenize)
+class FromSource(Tokenized):
+    """Output compared with source; there is no value for an output or source without words."""
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)
@@ -68,14 +60,14 @@ class Novelty(FromSource):
 
 @dataclass(frozen=True)
 class Fragments(FromSource):
+    """A share from the fragments that the output copies from its source (Grusky et al. 2018)."""
+
     squared: ClassVar[bool] = False
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
-        from nlgauge.kernels.lepor import fragments
-
         key = ("fragments", self.tokenize, self.lowercase)
         words, squares = batch.keep(
-            key, lambda: fragments(found.ids, found.start, found.length, output, source, kinds(found))
+            key, lambda: fragments(found.ids, found.start, found.length, output, source, vocabulary_size(found))
         )
         share: Array = (squares if self.squared else words) / found.length[output]
         return share

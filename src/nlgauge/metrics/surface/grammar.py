@@ -21,9 +21,16 @@ from nlgauge.text.readability_counts import counts, per_output
 
 
 @metric(
-    "grammar-errors", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2024,
-    cite="harper", extra="grammar", longest=100_000,
-)  # fmt: skip
+    "grammar-errors",
+    family="grammar",
+    needs=(),
+    lower=True,
+    bounds=(0.0, math.inf),
+    year=2024,
+    cite="harper",
+    extra="grammar",
+    longest=100_000,
+)
 class GrammarErrors(Metric):
     """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked.
 

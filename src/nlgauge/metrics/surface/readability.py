@@ -101,6 +101,7 @@ class DaleChall(Counting):
 
 
 def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
+    """Return the new Dale-Chall score (Chall and Dale 1995)."""
     share = 100 * difficult / words
     return 0.1579 * share + 0.0496 * words / sentences + 3.6365 * (share > 5)
 

@@ -20,9 +20,15 @@ LANGUAGES = ("en", "es", "fr", "pt", "de", "it", "ru", "ar", "lv", "eu", "nl")
 
 
 @metric(
-    "msp", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2017,
-    cite="novikova-etal-2017-need", extra="readability",
-)  # fmt: skip
+    "msp",
+    family="grammar",
+    needs=(),
+    lower=True,
+    bounds=(0.0, math.inf),
+    year=2017,
+    cite="novikova-etal-2017-need",
+    extra="readability",
+)
 class Msp(Metric):
     """Misspelled words: those that pyspellchecker's dictionary does not have; numbers are passed over."""
 

@@ -7,48 +7,68 @@ megabytes and a running Python callback per click.
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
+
+from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.errors import NeedsMissing
+from nlgauge.options import option
+from nlgauge.report.explorer.app import serve
+from nlgauge.report.explorer.label_file import GivenLabels
+from nlgauge.report.explorer.points import Explored
+from nlgauge.types import Names
 
 
 def explore(
-    data: Any, *, label_file: str | Path | None = None, port: int = 0, browser: bool = True,
-    tell: Callable[[str], Any] = print,
-) -> None:  # fmt: skip
-    """Serve the page on this machine (127.0.0.1) until it is stopped.
+    data: Any,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    label_file: Path | None = None,
+    port: int = 0,
+    browser: bool = True,
+    announce: Callable[[str], Any] = print,
+    **choice: Unpack[ChoiceOptions],
+) -> None:
+    """Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export.
+
+    The page is served on this machine only (127.0.0.1); its address carries a token. Ctrl-C ends it.
 
     Parameters
     ----------
-    data : path, data frame, rows, Dataset or Selection
+    data : path, data frame, rows, Dataset or Session
         With scores; ratings may be missing (and be given in the page).
+    aspect, metrics : str or sequence of str, optional
+        All by default.
     label_file : path, optional
-        Where labels go that are given in the page, for `load(labels=…)`; NAME.labels.csv by default. One that is there
-        already goes on.
+        Where labels go that are given in the page, to be read as labels later; NAME.labels.csv by default. One that is
+        there already goes on.
     port : int, default 0
-        0 takes a free one.
+        Port on this machine; 0 takes a free one.
     browser : bool, default True
         Open the page in a browser.
-    tell : callable
-        Gets the address, which carries a token.
+    announce : callable
+        Called with the address, which carries a token.
+    **choice
+        As in `ChoiceOptions`.
 
     Examples
     --------
     >>> import nlgauge as ng
     >>> ng.explore(ng.example(), port=8765)    # doctest: +SKIP
     http://127.0.0.1:8765/?token=…
+
+    $ nlgauge explore scores.csv
+
+    $ nlgauge explore answers.csv --label-file mine.csv   (then: nlgauge run answers.csv --labels mine.csv)
+
+    $ nlgauge explore summeval --port 8765 --no-browser
     """
-    import webbrowser
-
-    from nlgauge.api.questions import select
-    from nlgauge.errors import NeedsMissing
-    from nlgauge.report.explorer.app import serve
-    from nlgauge.report.explorer.label_file import GivenLabels
-    from nlgauge.report.explorer.points import Explored
-
-    chosen = select(data)
+    chosen = select(data, aspect, metrics, **choice)
     if not chosen.data.metrics:
-        raise NeedsMissing(f"{chosen.data.name}: no scores to explore; name their columns with --metric.")
+        raise NeedsMissing(f"{chosen.data.name}: no scores to explore; name their columns with {option('metrics')}.")
     path = Path(label_file or f"{Path(chosen.data.name).name.split('.')[0]}.labels.csv")
     explored = Explored(chosen.data, chosen.aspects, chosen.metrics, GivenLabels(path))
-    serve(explored, port, tell, webbrowser.open if browser else None)
+    serve(explored, port, announce, webbrowser.open if browser else None)

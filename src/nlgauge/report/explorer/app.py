@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.options import option
 from nlgauge.report.explorer.points import Explored
 
 if TYPE_CHECKING:
@@ -21,21 +23,34 @@ HOSTS = ("127.0.0.1", "localhost", "[::1]")
 GUARD = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
-}  # fmt: skip
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class WebReply(NamedTuple):
+    """What the server sends: the text and its media type."""
+
+    text: str
+    media: str
+
+
+Query = Mapping[str, str]
+Handler = Callable[[Explored, Query, Any], WebReply]  # the query of the address, and the body of a POST request
 
 
 def build(explored: Explored, token: str) -> Starlette:
-    """The application; every request but the page's own script must carry the token."""
+    """Build the application; every request but the page's own script must carry the token."""
     try:
         from starlette.applications import Starlette
-        from starlette.responses import HTMLResponse, JSONResponse, Response
+        from starlette.responses import JSONResponse, Response
         from starlette.routing import Route
     except ImportError:
         raise NeedsMissing("explore needs the extra 'explore': pip install \"nlgauge[explore]\"") from None
 
-    def guarded(answer: Callable[[Request, Any], Response], key: bool = True) -> Callable[[Request], Any]:
-        async def checked(request: Request) -> Response:
+    def route(path: str, handler: Handler, method: str = "GET", key: bool = True) -> Route:
+        async def respond(request: Request) -> Response:
             if request.headers.get("host", "").rpartition(":")[0] not in HOSTS:
                 return Response("wrong host", 400, headers=GUARD)
             given = request.headers.get("x-token") or request.query_params.get("token") or ""
@@ -45,61 +60,71 @@ def build(explored: Explored, token: str) -> Starlette:
                 )
             try:
                 body = await request.json() if request.method == "POST" else None
-                made = answer(request, body)
+                reply = handler(explored, request.query_params, body)
             except (NlgaugeError, ValueError, TypeError, KeyError) as error:
                 return JSONResponse({"error": str(error)}, 400, headers=GUARD)
-            made.headers.update(GUARD)
-            return made
+            return Response(reply.text, media_type=reply.media, headers=GUARD)
 
-        return checked
-
-    def page(request: Request, body: Any) -> Response:
-        source = files("nlgauge.report.explorer").joinpath("page.html").read_text(encoding="utf-8")
-        facts = json.dumps(explored.facts()).replace("<", "\\u003c")
-        return HTMLResponse(source.replace("__FACTS__", facts))
-
-    def plotly(request: Request, body: Any) -> Response:
-        from plotly.offline import get_plotlyjs
-
-        return Response(get_plotlyjs(), media_type="text/javascript")
-
-    def points(request: Request, body: Any) -> Response:
-        asked = request.query_params
-        return JSONResponse(explored.points(asked["aspect"], asked["metric"], asked.get("other", "")))
-
-    def sample(request: Request, body: Any) -> Response:
-        return JSONResponse(explored.sample(int(request.query_params["place"])))
-
-    def listed(request: Request, body: Any) -> Response:
-        found = explored.listed([int(p) for p in body["places"]], str(body.get("words", "")))
-        asked = [str(metric) for metric in body.get("metrics", ())]
-        found["agreement"] = [explored.agreement(str(body["aspect"]), metric, found["places"]) for metric in asked]
-        return JSONResponse(found)
-
-    def label(request: Request, body: Any) -> Response:
-        return JSONResponse(explored.label(int(body["place"]), str(body["label"])))
-
-    def labels(request: Request, body: Any) -> Response:
-        return JSONResponse(explored.labels())
-
-    def export(request: Request, body: Any) -> Response:
-        table = explored.selection([int(p) for p in body["places"]])
-        text, kind = (
-            (table.write_csv(), "text/csv")
-            if body.get("format") == "csv"
-            else (table.write_ndjson(), "application/jsonl")
-        )
-        return Response(text, media_type=kind)
+        return Route(path, respond, methods=[method])
 
     return Starlette(
         routes=[
-            Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)),
-            Route("/points", guarded(points)),
-            Route("/sample", guarded(sample)), Route("/list", guarded(listed), methods=["POST"]),
-            Route("/export", guarded(export), methods=["POST"]), Route("/labels", guarded(labels)),
-            Route("/label", guarded(label), methods=["POST"]),
+            route("/", _page),
+            route("/plotly.js", _plotly, key=False),
+            route("/points", _points),
+            route("/sample", _sample),
+            route("/list", _list, "POST"),
+            route("/export", _export, "POST"),
+            route("/labels", _labels),
+            route("/label", _label, "POST"),
         ]
-    )  # fmt: skip
+    )
+
+
+def _json(value: Any) -> WebReply:
+    return WebReply(json.dumps(value, ensure_ascii=False, allow_nan=False), "application/json")
+
+
+def _page(explored: Explored, query: Query, body: Any) -> WebReply:
+    source = files("nlgauge.report.explorer").joinpath("page.html").read_text(encoding="utf-8")
+    facts = json.dumps(explored.facts()).replace("<", "\\u003c")
+    return WebReply(source.replace("__FACTS__", facts), "text/html")
+
+
+def _plotly(explored: Explored, query: Query, body: Any) -> WebReply:
+    from plotly.offline import get_plotlyjs
+
+    return WebReply(get_plotlyjs(), "text/javascript")
+
+
+def _points(explored: Explored, query: Query, body: Any) -> WebReply:
+    return _json(explored.points(query["aspect"], query["metric"], query.get("other", "")))
+
+
+def _sample(explored: Explored, query: Query, body: Any) -> WebReply:
+    return _json(explored.sample(int(query["place"])))
+
+
+def _list(explored: Explored, query: Query, body: Any) -> WebReply:
+    listed = explored.listed([int(p) for p in body["places"]], str(body.get("words", "")))
+    metrics = [str(metric) for metric in body.get("metrics", ())]
+    listed["agreement"] = [explored.agreement(str(body["aspect"]), metric, listed["places"]) for metric in metrics]
+    return _json(listed)
+
+
+def _export(explored: Explored, query: Query, body: Any) -> WebReply:
+    table = explored.selection([int(p) for p in body["places"]])
+    if body.get("format") == "csv":
+        return WebReply(table.write_csv(), "text/csv")
+    return WebReply(table.write_ndjson(), "application/jsonl")
+
+
+def _labels(explored: Explored, query: Query, body: Any) -> WebReply:
+    return _json(explored.labels())
+
+
+def _label(explored: Explored, query: Query, body: Any) -> WebReply:
+    return _json(explored.label(int(body["place"]), str(body["label"])))
 
 
 def serve(
@@ -110,7 +135,6 @@ def serve(
         import uvicorn
     except ImportError:
         raise NeedsMissing("explore needs the extra 'explore': pip install \"nlgauge[explore]\"") from None
-    import socket
 
     token = secrets.token_urlsafe(16)
     app = build(explored, token)
@@ -121,7 +145,7 @@ def serve(
         listening.listen(128)  # who is quick waits for the server instead of being refused
     except OSError as error:
         raise NlgaugeError(
-            f"explore: port {port} cannot be used ({error.strerror}); choose another with --port."
+            f"explore: port {port} cannot be used ({error.strerror}); choose another with {option('port')}."
         ) from None
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/?token={token}"
     tell(address)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nlgauge.errors import DataError, NameUnknown
+from nlgauge.options import option
 from nlgauge.writing import write_whole
 
 COLUMNS = ["system", "input", "label"]
@@ -29,7 +30,7 @@ class GivenLabels:
             if list(rows.fieldnames or ()) != COLUMNS:
                 raise DataError(
                     f"{self.path}: its columns are {', '.join(rows.fieldnames or ()) or 'none'}, not those of a label "
-                    f"file ({', '.join(COLUMNS)}); name another with --label-file."
+                    f"file ({', '.join(COLUMNS)}); name another with {option('label_file')}."
                 )
             self.labels = {(row["system"], row["input"]): row["label"] for row in rows}
 
@@ -40,7 +41,9 @@ class GivenLabels:
         kinds = {given.isdigit() for key, given in self.labels.items() if key != (system, input)}
         if label and kinds and label.isdigit() not in kinds:
             given = "points (1 to 5)" if True in kinds else "pass and fail"
-            raise DataError(f"{self.path.name} holds {given}; start another file with --label-file for the other kind.")
+            raise DataError(
+                f"{self.path.name} holds {given}; start another file with {option('label_file')} for the other kind."
+            )
         labels = {key: value for key, value in self.labels.items() if key != (system, input)}
         if label:
             labels[system, input] = label

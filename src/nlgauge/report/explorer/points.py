@@ -13,12 +13,13 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.report.explorer.label_file import WORDS, GivenLabels
 from nlgauge.stats.correlation.ranks import average_ranks
 
 TEXTS = ("output", "source", "context", "references", "control")
-LINE = 160  # signs of an output in the list
+MAX_LINE = 160  # characters of an output in the list
 LISTED = 200  # lines of the list
 LEAST_OUTPUTS = 5  # outputs for a correlation
 LONGEST = 20_000  # signs of a text that a page shows; what is cut is counted
@@ -54,13 +55,20 @@ class Explored:
         return found.join(scores, on=KEY, how="left", maintain_order="left").with_row_index("place")
 
     def facts(self) -> dict[str, Any]:
+        """Return what the page needs to know at once: names, label keys and the labels so far."""
         return {
-            "name": self.data.name, "systems": self.data.systems,
-            "aspects": list(self.aspects or self.data.aspects), "metrics": list(self.metrics or self.data.metrics),
-            "lower": sorted(self.data.lower), "people": sorted(self.data.people), "rated_by": self.data.rated_by,
+            "name": self.data.name,
+            "systems": self.data.systems,
+            "aspects": list(self.aspects or self.data.aspects),
+            "metrics": list(self.metrics or self.data.metrics),
+            "lower": sorted(self.data.lower),
+            "people": sorted(self.data.people),
+            "rated_by": self.data.rated_by,
             "outputs": len(self.data),
-            "label_file": self.given and self.given.path.name, "label_keys": WORDS, "labels": self.labels(),
-        }  # fmt: skip
+            "label_file": self.given and self.given.path.name,
+            "label_keys": WORDS,
+            "labels": self.labels(),
+        }
 
     def labels(self) -> dict[int, str]:
         """Place -> label, of those given in the page."""
@@ -72,7 +80,7 @@ class Explored:
     def label(self, place: int, label: str) -> dict[int, str]:
         """Write the label of one output to the file; all labels."""
         if self.given is None:
-            raise NameUnknown("there is no file for labels; start with --label-file FILE.")
+            raise NameUnknown(f"there is no file for labels; start with {option('label_file')}.")
         system, given_input = self._row(place, KEY)
         self.given.put(system, given_input, label)
         return self.labels()
@@ -100,11 +108,16 @@ class Explored:
         scores = {m: whole[_column(m)].to_numpy() for m in (metric, other) if m}
         gaps = {m: self._gap(m, scores[m], rated) if people else rated.tolist() for m in scores}
         return {
-            "place": whole["place"].to_list(), "system": whole["system"].to_list(), "input": whole["input"].to_list(),
-            "people": rated.tolist(), "score": scores[metric].tolist(), "gap": gaps[metric],
-            "second": scores[other].tolist() if other else [], "other": gaps[other] if other else [],
+            "place": whole["place"].to_list(),
+            "system": whole["system"].to_list(),
+            "input": whole["input"].to_list(),
+            "people": rated.tolist(),
+            "score": scores[metric].tolist(),
+            "gap": gaps[metric],
+            "second": scores[other].tolist() if other else [],
+            "other": gaps[other] if other else [],
             "missing": len(rows) - len(whole),
-        }  # fmt: skip
+        }
 
     def _gap(self, metric: str, scores: np.ndarray, people: np.ndarray) -> list[float]:
         """Rank by the metric minus rank by people, both 0 to 1: above 0 the metric likes it better than people do."""
@@ -134,12 +147,16 @@ class Explored:
         scores = self.data.scores.filter(mine).drop(KEY).row(0, named=True)
         why = {r["metric"]: r["reason"] for r in self.data.failures.filter(mine).iter_rows(named=True)}
         return {
-            "system": row["system"], "input": row["input"], "person": row["system"] in self.data.people,
+            "system": row["system"],
+            "input": row["input"],
+            "person": row["system"] in self.data.people,
             "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
-            "ratings": [[r["aspect"], r["rater"] or "–",
-                         r["value"]] for r in self.data.ratings.filter(mine).iter_rows(named=True)],
+            "ratings": [
+                [r["aspect"], r["rater"] or "–", r["value"]]
+                for r in self.data.ratings.filter(mine).iter_rows(named=True)
+            ],
             "scores": [[m, None if v is None or math.isnan(v) else v, why.get(m, "")] for m, v in scores.items()],
-        }  # fmt: skip
+        }
 
     def listed(self, places: Sequence[int], words: str = "") -> dict[str, Any]:
         """Those of the places whose output holds the words, and short lines of the first for the list below."""
@@ -150,10 +167,14 @@ class Explored:
             there = [p for p in there if texts and wanted in (texts[p] or "").casefold()]
         rows = self.data.samples.select(KEY).rows()
         first = [
-            {"place": p, "system": rows[p][0], "input": rows[p][1],
-             "output": _around(texts[p] or "", wanted) if texts else ""}
+            {
+                "place": p,
+                "system": rows[p][0],
+                "input": rows[p][1],
+                "output": _around(texts[p] or "", wanted) if texts else "",
+            }
             for p in there[:LISTED]
-        ]  # fmt: skip
+        ]
         return {"places": there, "rows": first}
 
     def selection(self, places: Sequence[int]) -> pl.DataFrame:
@@ -181,8 +202,8 @@ def _around(text: str, words: str) -> str:
     ('… aaaa', 160)
     """
     at = text.casefold().find(words) if words else 0
-    start = max(0, at - LINE // 2) if at > LINE - len(words) else 0
-    return ("… " if start else "") + text[start : start + LINE]
+    start = max(0, at - MAX_LINE // 2) if at > MAX_LINE - len(words) else 0
+    return ("… " if start else "") + text[start : start + MAX_LINE]
 
 
 def _cut(text: Any) -> Any:

@@ -19,7 +19,18 @@ Draw = TypeVar("Draw", bound="Callable[[Table], go.Figure | None]")
 
 
 def figure(*kinds: str) -> Callable[[Draw], Draw]:
-    """Decorator: this function draws the tables of these analyses."""
+    """Register a function as the figure of analyses.
+
+    Parameters
+    ----------
+    *kinds : str
+        Names of the analyses whose tables it draws.
+
+    Returns
+    -------
+    callable
+        The decorator of a function from a Table to a plotly figure.
+    """
 
     def keep(draw: Draw) -> Draw:
         for kind in kinds:
@@ -53,7 +64,7 @@ def plot(table: Table, figure: str | None = None) -> go.Figure:
     Examples
     --------
     >>> import nlgauge as ng
-    >>> figure = ng.plot(ng.correlate(ng.example()))
+    >>> figure = plot(ng.correlate(ng.example()))
     >>> type(figure).__name__
     'Figure'
     """

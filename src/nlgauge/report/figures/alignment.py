@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 # As in the paper. Figures 3, 4 and 6 part metrics by their need of references, Figure 5 by what they match.
 KINDS = {
-    "like references": "#0072B2", "no references": "#CC79A7", "matches words": "#0072B2",
-    "matches embeddings": "#CC79A7", "information alignment": "#D55E00",
-}  # fmt: skip
+    "like references": "#0072B2",
+    "no references": "#CC79A7",
+    "matches words": "#0072B2",
+    "matches embeddings": "#CC79A7",
+    "information alignment": "#D55E00",
+}
 WORDS = ("BLEU", "ROUGE", "METEOR", "ChrF")
 FREE = ("SummaQA", "BLANC", "SUPERT", "FactCC", "QAGS", "FED", "USR", "Response Length", "Word Length")
 ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
@@ -35,14 +38,14 @@ CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "sq
 
 
 def kind_of(metric: str) -> str:
-    """Which of the three colours a metric of deng2021 has."""
+    """Which of the three colors a metric of deng2021 has."""
     if metric.startswith(ALIGNED):
         return "information alignment"
     return "no references" if metric.startswith(FREE) else "like references"
 
 
 def match_of(metric: str) -> str:
-    """The colours of Figure 5, where nothing has references: output and input are compared.
+    """The colors of Figure 5, where nothing has references: output and input are compared.
 
     >>> match_of("BLEU"), match_of("BLEURT"), match_of("Ours (D)")
     ('matches words', 'matches embeddings', 'information alignment')
@@ -58,7 +61,7 @@ def alignment_bars(
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
-    Table D.4. `kind`: which colour a metric has.
+    Table D.4. `kind`: which color a metric has.
     """
     sets = [(name, rows) for table in tables for name, rows in _sets(table) if name not in leave]
     figure, places = panels(list(titles) or [name for name, _ in sets], apart=200)
@@ -68,7 +71,7 @@ def alignment_bars(
             figure.add_trace(trace, **at)
         figure.update_xaxes(
             tickvals=list(range(len(names))), ticktext=[_shown(n) for n in names], range=[-0.7, len(names) - 0.3], **at
-        )  # fmt: skip
+        )
     framed(figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
     figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
     figure.update_yaxes(title="correlation with people", col=1)
@@ -113,12 +116,15 @@ def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str])
             go.Bar(
                 x=[names.index(r["metric"]) for r in mine],
                 y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
-                text=[_shown(r["metric"]) for r in mine], textposition="none",
-                width=width, offset=start, name=f"{coefficient}, printed",
+                text=[_shown(r["metric"]) for r in mine],
+                textposition="none",
+                width=width,
+                offset=start,
+                name=f"{coefficient}, printed",
                 marker={"color": [KINDS[kind(r["metric"])] for r in mine], "opacity": opacity},
                 hovertemplate=f"%{{text}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
             )
-        )  # fmt: skip
+        )
     return bars
 
 
@@ -133,11 +139,15 @@ def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
     mine = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
     left = BOTH / 2 if _both(rows) else 0.0
     return go.Scatter(
-        x=[names.index(r["metric"]) - left for r in mine], y=[r["ours"] for r in mine], mode="markers", name="NLGauge",
+        x=[names.index(r["metric"]) - left for r in mine],
+        y=[r["ours"] for r in mine],
+        mode="markers",
+        name="NLGauge",
         text=[_shown(r["metric"]) for r in mine],
         marker={"symbol": "diamond", "size": 8, "color": "#1b1b1b", "line": {"color": "white", "width": 1}},
-        customdata=[r["verdict"] for r in mine], hovertemplate="%{text}: %{y:.4f} here (%{customdata})<extra></extra>",
-    )  # fmt: skip
+        customdata=[r["verdict"] for r in mine],
+        hovertemplate="%{text}: %{y:.4f} here (%{customdata})<extra></extra>",
+    )
 
 
 @figure("alignment-accuracy")
@@ -154,17 +164,23 @@ def accuracy_curves(table: Table) -> go.Figure:
     )
     for at, task in zip(places, tasks, strict=True):
         rows = sorted((r for r in table if str(r["task"]) == task), key=lambda r: r["accuracy"])
-        for name, (colour, sign, dash) in CURVES.items():
+        for name, (color, sign, dash) in CURVES.items():
             figure.add_trace(
                 go.Scatter(
-                    x=[r["accuracy"] for r in rows], y=[r[name] for r in rows], mode="lines+markers", name=name,
-                    legendgroup=name, showlegend=at == places[0],
-                    line={"color": colour, "dash": dash}, marker={"symbol": sign, "size": 9}, cliponaxis=False,
+                    x=[r["accuracy"] for r in rows],
+                    y=[r[name] for r in rows],
+                    mode="lines+markers",
+                    name=name,
+                    legendgroup=name,
+                    showlegend=at == places[0],
+                    line={"color": color, "dash": dash},
+                    marker={"symbol": sign, "size": 9},
+                    cliponaxis=False,
                     customdata=[plain(r.get("label", "")) for r in rows],
                     hovertemplate="%{customdata} accuracy %{x:.3f}: %{y:.3f}<extra></extra>",
                 ),
                 **at,
-            )  # fmt: skip
+            )
     height = 80 + 340 * places[-1]["row"]
     above = {"orientation": "h", "x": 0, "y": 1 + 40 / height, "yanchor": "bottom"}
     framed(figure, height, margin={"l": 10, "r": 30, "t": 90, "b": 50}, showlegend=True, legend=above)
@@ -186,19 +202,21 @@ def printed_and_ours(table: Table) -> go.Figure:
     if ends:
         low, high = min(ends), max(ends)
         figure.add_shape(type="line", x0=low, y0=low, x1=high, y1=high, line={"color": QUIET, "dash": "dot"})
-    for verdict, (colour, sign) in VERDICTS.items():
+    for verdict, (color, sign) in VERDICTS.items():
         mine = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
         if mine:
             figure.add_trace(
                 go.Scatter(
-                    x=[printed for printed, _ in mine], y=[r["ours"] for _, r in mine], mode="markers",
+                    x=[printed for printed, _ in mine],
+                    y=[r["ours"] for _, r in mine],
+                    mode="markers",
                     name=f"{verdict} ({len(mine)})",
-                    marker={"color": colour, "symbol": sign, "size": 9, "opacity": 0.85},
+                    marker={"color": color, "symbol": sign, "size": 9, "opacity": 0.85},
                     text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in mine],
                     customdata=[number(r["difference"]) for _, r in mine],
                     hovertemplate=f"%{{text}}<br>{said} %{{x}}, ours %{{y:.4f}} (%{{customdata}})<extra></extra>",
                 )
-            )  # fmt: skip
+            )
     framed(figure, 480, **LEGEND)
     figure.update_xaxes(title="as the paper prints it" if said == "printed" else "statements of the paper")
     figure.update_yaxes(title="NLGauge")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, COLOURS, LEGEND, QUIET, bars, distinct, framed, plain, there, whiskers
+from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, bars, distinct, framed, plain, there, whiskers
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-SETS = {"best metric": QUIET, "automatic": COLOURS[0], "human": COLOURS[1], "both": COLOURS[2]}
+FEATURE_COLORS = {"best metric": QUIET, "automatic": COLORS[0], "human": COLORS[1], "both": COLORS[2]}
 
 
 @figure("agreement")
@@ -20,10 +20,14 @@ def agreement_bars(table: Table) -> go.Figure:
     """One bar a coefficient with its interval; what does not exist is left out (the table says why)."""
     rows = [row for row in table if there(row["value"])]
     drawn = bars(
-        [row["value"] for row in rows], [row["coefficient"] for row in rows], "agreement<br>(1: perfect, 0: chance)",
-        text=[number(row["value"]) for row in rows], textposition="inside", insidetextanchor="start",
+        [row["value"] for row in rows],
+        [row["coefficient"] for row in rows],
+        "agreement<br>(1: perfect, 0: chance)",
+        text=[number(row["value"]) for row in rows],
+        textposition="inside",
+        insidetextanchor="start",
         error_x=whiskers(rows, thickness=2),
-    )  # fmt: skip
+    )
     low = min([0.0, *(row["value"] for row in rows)])
     return drawn.update_xaxes(range=[low - 0.02 if low < 0 else 0, 1.02])
 
@@ -33,12 +37,16 @@ def replacement_bars(table: Table) -> go.Figure:
     """How often each metric is at least as close to the raters as one of them; full bars pass the test."""
     rows = [row for row in table if there(row["advantage"])]
     drawn = bars(
-        [row["advantage"] for row in rows], [row["metric"] for row in rows], "advantage: how often it is as "
-            "close as the rater left out",
-        [ACCENT if row["passes"] else QUIET for row in rows], hovertemplate="%{y}: %{text}<extra></extra>",
-        text=[f"{number(row['advantage'])}, ω "
-              f"{number(row['winning_rate'])}{' passes' if row['passes'] else ''}" for row in rows],
-    )  # fmt: skip
+        [row["advantage"] for row in rows],
+        [row["metric"] for row in rows],
+        "advantage: how often it is as close as the rater left out",
+        [ACCENT if row["passes"] else QUIET for row in rows],
+        hovertemplate="%{y}: %{text}<extra></extra>",
+        text=[
+            f"{number(row['advantage'])}, ω {number(row['winning_rate'])}{' passes' if row['passes'] else ''}"
+            for row in rows
+        ],
+    )
     return drawn.update_xaxes(range=[0, 1.15])
 
 
@@ -52,10 +60,12 @@ def judge_bars(table: Table) -> go.Figure | None:
     rows = sorted((r for r in table if r["quantity"] == kind and there(r["value"])), key=lambda r: -r["value"])
     values = [r["value"] for r in rows]
     drawn = bars(
-        values, [table.line_name(r) for r in rows], f"agreement with people ({kind})",
+        values,
+        [table.line_name(r) for r in rows],
+        f"agreement with people ({kind})",
         [ACCENT if v > 0 else QUIET for v in values],
         text=[number(v) for v in values],
-    )  # fmt: skip
+    )
     return drawn.update_xaxes(range=[min([0.0, *values]) * 1.25, max([0.1, *values]) * 1.2])
 
 
@@ -64,12 +74,14 @@ def level_gaps(table: Table) -> go.Figure:
     """How much higher the metric scores high rows than low ones; full bars have people's order of the levels."""
     rows = [row for row in table if there(row["high_minus_low"])]
     return bars(
-        [row["high_minus_low"] for row in rows], [row["metric"] for row in rows],
+        [row["high_minus_low"] for row in rows],
+        [row["metric"] for row in rows],
         "high minus low, in standard deviations (blue: people's order)",
         [ACCENT if row["value"] == 1 else QUIET for row in rows],
-        text=[plain(table.text(row, "order")) for row in rows], textposition="none",
+        text=[plain(table.text(row, "order")) for row in rows],
+        textposition="none",
         hovertemplate="%{y}: %{x:.3f}<br>%{text}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 @figure("predictability")
@@ -82,11 +94,14 @@ def prediction_bars(table: Table) -> go.Figure:
         rows = [row for row in table if row["predictors"] == name and there(row["value"])]
         drawn.add_trace(
             go.Bar(
-                x=[plain(row["aspect"]) for row in rows], y=[row["value"] for row in rows], name=name,
-                marker={"color": SETS.get(name, ACCENT)}, error_y=whiskers(rows),
+                x=[plain(row["aspect"]) for row in rows],
+                y=[row["value"] for row in rows],
+                name=name,
+                marker={"color": FEATURE_COLORS.get(name, ACCENT)},
+                error_y=whiskers(rows),
                 hovertemplate="%{x}, " + name + ": %{y:.3f}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     framed(drawn, 430, barmode="group", bargap=0.25, **LEGEND)
     drawn.update_yaxes(title=f"{plain(table.rows[0]['measure'])} on held-out data")
     return drawn.update_xaxes(

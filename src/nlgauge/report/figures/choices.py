@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.number import percent
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import COLOURS, SIGNS, cut, distinct, framed, plain, there, whiskers
+from nlgauge.report.figures.look import COLORS, SIGNS, cut, distinct, framed, plain, there, whiskers
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ def strength_dots(table: Table) -> go.Figure:
     for k, side in enumerate(sides):
         rows = [
             {**r, "value": 100 * r["win_chance"], "low": 100 * r["win_low"], "high": 100 * r["win_high"]}
-            for r in table if r["side"] == side
-        ]  # fmt: skip
+            for r in table
+            if r["side"] == side
+        ]
         shift = 0.5 * ((k + 0.5) / len(sides) - 0.5)
         tips = [
             f"{plain(r['system'])}: {percent(r['value'] / 100)}"
@@ -37,21 +38,27 @@ def strength_dots(table: Table) -> go.Figure:
         ]
         drawn.add_trace(
             go.Scatter(
-                x=[r["value"] for r in rows], y=[place[r["system"]] + shift for r in rows], mode="markers",
-                name="people" if side == HUMAN else plain(side), text=tips, hovertemplate="%{text}<extra></extra>",
-                marker={"color": COLOURS[k], "symbol": SIGNS[k], "size": 9},
-                error_x=whiskers(rows, COLOURS[k], width=0),
+                x=[r["value"] for r in rows],
+                y=[place[r["system"]] + shift for r in rows],
+                mode="markers",
+                name="people" if side == HUMAN else plain(side),
+                text=tips,
+                hovertemplate="%{text}<extra></extra>",
+                marker={"color": COLORS[k], "symbol": SIGNS[k], "size": 9},
+                error_x=whiskers(rows, COLORS[k], width=0),
             )
-        )  # fmt: skip
+        )
     first = [r for r in table if r["side"] == sides[0] and r["group"] == 1]
     for above, below in pairwise(first):
         if above["tier"] != below["tier"]:
             drawn.add_hline(y=place[below["system"]] - 0.5, line={"width": 1, "dash": "dot", "color": "#888888"})
     framed(
-        drawn, 120 + 30 * len(names), showlegend=len(sides) > 1,
+        drawn,
+        120 + 30 * len(names),
+        showlegend=len(sides) > 1,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         xaxis={"title": "chance to beat an average other system, % (a tie is half)"},
-    )  # fmt: skip
+    )
     ticks = {"tickvals": list(range(len(names))), "ticktext": [cut(n) for n in names]}
     drawn.update_yaxes(**ticks, range=[len(names) - 0.5, -0.5], zeroline=False)
     drawn.add_vline(x=50, line={"width": 1, "color": "#888888"})

@@ -32,9 +32,14 @@ def correlation_circles(table: Table, cell: int = 0) -> go.Figure:
     figure = go.Figure(_circles(points, cell))
     if people:
         figure.add_shape(
-            type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5},
-            layer="above"
-        )  # fmt: skip
+            type="rect",
+            x0=-0.5,
+            x1=len(names) - 0.5,
+            y0=-0.5,
+            y1=people - 0.5,
+            line={"color": QUIET, "width": 2.5},
+            layer="above",
+        )
     framed(figure, 220 + tall * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 60})
     _legend(figure, -8, "<br>people in the border" if people else "")
     return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, tall)
@@ -53,18 +58,25 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
     framed(figure, 190 + (tall + 45) * len(bins), margin={"l": 10, "r": 20, "t": 65, "b": 130})
     _legend(figure, 32, top=True)
     figure.update_xaxes(
-        type="category", categoryorder="array", categoryarray=[plain(m) for m in metrics], tickangle=-55, dtick=1,
+        type="category",
+        categoryorder="array",
+        categoryarray=[plain(m) for m in metrics],
+        tickangle=-55,
+        dtick=1,
         range=[-0.6, len(metrics) - 0.4],
-    )  # fmt: skip
+    )
     figure.update_yaxes(
-        type="category", categoryorder="array", categoryarray=[plain(a) for a in aspects], dtick=1,
+        type="category",
+        categoryorder="array",
+        categoryarray=[plain(a) for a in aspects],
+        dtick=1,
         range=[len(aspects) - 0.4, -0.6],
-    )  # fmt: skip
+    )
     return figure
 
 
 def not_different(table: Table, level: float = 0.05) -> go.Figure:
-    """`significance` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
+    """`compare-pairs` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
     import plotly.graph_objects as go
 
     names = by_wins(table)
@@ -76,11 +88,14 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
     ]
     figure = go.Figure(
         go.Scatter(
-            x=[plain(a) for a, _, _ in pairs], y=[plain(b) for _, b, _ in pairs], mode="markers",
+            x=[plain(a) for a, _, _ in pairs],
+            y=[plain(b) for _, b, _ in pairs],
+            mode="markers",
             marker={"symbol": "x-thin", "size": 0.45 * cell, "line": {"width": 2, "color": NEGATIVE}},
-            text=[number(p) for _, _, p in pairs], hovertemplate="%{y}, %{x}: p = %{text}<extra></extra>",
+            text=[number(p) for _, _, p in pairs],
+            hovertemplate="%{y}, %{x}: p = %{text}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     framed(figure, 190 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
     key(figure, f"× no significant difference (p ≥ {number(level)})", -8, color=NEGATIVE)
     return _square(figure, names, names, cell)
@@ -91,14 +106,22 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
 
     known = [point for point in points if there(point[2])]
     return go.Scatter(
-        x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
-        mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known],
-        textposition="bottom center", textfont={"size": 10}, cliponaxis=False,
+        x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known],
+        y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
+        mode="markers+text" if texts else "markers",
+        text=[number(v, 2) for _, _, v in known],
+        textposition="bottom center",
+        textfont={"size": 10},
+        cliponaxis=False,
         # The area says the strength: a correlation of 1 fills its cell.
-        marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,
-                "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known], "line": {"width": 0}},
+        marker={
+            "size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known],
+            "opacity": 0.9,
+            "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known],
+            "line": {"width": 0},
+        },
         hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) -> None:
@@ -110,8 +133,14 @@ def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) ->
 
 
 def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> go.Figure:
-    axis = {"type": "category", "categoryorder": "array", "categoryarray": [plain(n) for n in shown], "dtick": 1,
-            "tickfont": {"size": 12 if cell >= 24 else 9}, "zeroline": False}  # fmt: skip
+    axis = {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": [plain(n) for n in shown],
+        "dtick": 1,
+        "tickfont": {"size": 12 if cell >= 24 else 9},
+        "zeroline": False,
+    }
     figure.update_xaxes(side="top", tickangle=-60, range=[-0.5, len(names) - 0.5], **axis)
     figure.update_yaxes(range=[len(names) - 0.5, -0.5], **axis)
     return figure

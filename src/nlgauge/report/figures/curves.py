@@ -8,7 +8,7 @@ from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
     ACCENT,
-    COLOURS,
+    COLORS,
     GRID,
     GROUPINGS,
     LABEL,
@@ -16,7 +16,7 @@ from nlgauge.report.figures.look import (
     QUIET,
     SIGNS,
     apart,
-    colour,
+    color,
     cut,
     dash,
     distinct,
@@ -45,13 +45,18 @@ def power_curve(table: Table) -> go.Figure:
     rows = [row for row in table if there(row["power"])]
     drawn = go.Figure(
         go.Scatter(
-            x=[str(row[axis]) for row in rows], y=[row["power"] for row in rows], mode="lines+markers+text",
-            text=[number(row["power"], 2) for row in rows], textposition="top right", cliponaxis=False,
-            line={"color": ACCENT}, marker={"size": [13 if row["now"] else 8 for row in rows]},
+            x=[str(row[axis]) for row in rows],
+            y=[row["power"] for row in rows],
+            mode="lines+markers+text",
+            text=[number(row["power"], 2) for row in rows],
+            textposition="top right",
+            cliponaxis=False,
+            line={"color": ACCENT},
+            marker={"size": [13 if row["now"] else 8 for row in rows]},
             error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "color": QUIET, "thickness": 1.5},
             hovertemplate=f"%{{x}} {axis}: power %{{y:.2f}}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     if rows:
         target = rows[0]["target"]
         drawn.add_hline(
@@ -75,17 +80,21 @@ def label_curve(table: Table) -> go.Figure:
     for k, name in enumerate(distinct(table, "metric")):
         rows = [row for row in table if row["metric"] == name and there(row["value"])]
         drawn.add_scatter(
-            x=[row["labels"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers",
+            x=[row["labels"] for row in rows],
+            y=[row["value"] for row in rows],
+            mode="lines+markers",
             name="labels alone" if name == "people" else name,
-            line={"color": QUIET if name == "people" else COLOURS[k % len(COLOURS)]},
+            line={"color": QUIET if name == "people" else COLORS[k % len(COLORS)]},
             error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "thickness": 1.2},
             hovertemplate="%{x} labels: %{y:.3f}<extra></extra>",
-        )  # fmt: skip
+        )
     target = next(row["target"] for row in table)
     drawn.add_hline(
-        y=target, line={"color": QUIET, "dash": "dash"}, annotation_text=f"{'width' if falls else 'share'} {target:g}",
+        y=target,
+        line={"color": QUIET, "dash": "dash"},
+        annotation_text=f"{'width' if falls else 'share'} {target:g}",
         annotation_position="top right" if falls else "top left",
-    )  # fmt: skip
+    )
     framed(drawn, 380)
     drawn.update_layout(showlegend=True)
     drawn.update_xaxes(title="labels", type="log", tickvals=distinct(table, "labels"), tickformat="d")
@@ -134,14 +143,20 @@ def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: 
     below = coefficient == "kendall" or (len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9))
     drawn.add_trace(
         go.Scatter(
-            x=[row["at"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
-            textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False,
+            x=[row["at"] for row in rows],
+            y=[row["value"] for row in rows],
+            mode="lines+markers+text",
+            text=texts,
+            textposition="bottom center" if below else "top center",
+            textfont={"size": 15},
+            cliponaxis=False,
             name=measure,
-            line={"color": colour(measure), "dash": dash(measure)}, marker={"symbol": symbol(measure), "size": 6},
+            line={"color": color(measure), "dash": dash(measure)},
+            marker={"symbol": symbol(measure), "size": 6},
             hovertemplate=f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
         ),
         **at,
-    )  # fmt: skip
+    )
 
 
 @figure("fineness")
@@ -157,18 +172,23 @@ def fineness_lines(table: Table) -> go.Figure:
     order = [*(v for v in ("one draw", "as it is") if v in versions), *coarse]
     drawn, places = panels([label(m) for m in shown], most=3)
     for k, judge in enumerate(judges):
-        ink, sign = COLOURS[k % len(COLOURS)], SIGNS[(k // len(COLOURS) + k) % len(SIGNS)]
+        ink, sign = COLORS[k % len(COLORS)], SIGNS[(k // len(COLORS) + k) % len(SIGNS)]
         for measure, at in zip(shown, places, strict=True):
             found = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
             drawn.add_trace(
                 go.Scatter(
-                    x=order, y=[found.get(v) for v in order], mode="lines+markers", name=plain(judge),
+                    x=order,
+                    y=[found.get(v) for v in order],
+                    mode="lines+markers",
+                    name=plain(judge),
                     legendgroup=judge,
-                    showlegend=at["col"] == 1, line={"color": ink, "width": 2}, marker={"symbol": sign, "size": 8},
+                    showlegend=at["col"] == 1,
+                    line={"color": ink, "width": 2},
+                    marker={"symbol": sign, "size": 8},
                     hovertemplate=f"{plain(judge)}, %{{x}}: %{{y:.3f}}<extra></extra>",
                 ),
                 **at,
-            )  # fmt: skip
+            )
     framed(drawn, 420, showlegend=True, legend={"orientation": "h", "y": -0.25})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=order, tickangle=-30)
     return drawn.update_yaxes(title="agreement with people", row=1, col=1)
@@ -187,31 +207,41 @@ def over_years(table: Table) -> go.Figure:
     tall = max(values, default=1.0) - min(values, default=0.0)
     labels = apart({aspect: rows[-1]["value"] for aspect, rows in known.items()}, tall * 18 / 330)
     for k, (aspect, rows) in enumerate(known.items()):
-        ink = COLOURS[k % len(COLOURS)]
+        ink = COLORS[k % len(COLORS)]
         # Beside each other, or the whiskers of one year hide each other.
         aside = 0.13 * (k - (len(known) - 1) / 2) * (len(known) <= FEW_LINES)
         drawn.add_annotation(
-            x=rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2, y=labels[aspect], text=plain(aspect),
-            xanchor="left", xshift=8, showarrow=False, font={"color": ink},
-        )  # fmt: skip
+            x=rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2,
+            y=labels[aspect],
+            text=plain(aspect),
+            xanchor="left",
+            xshift=8,
+            showarrow=False,
+            font={"color": ink},
+        )
         drawn.add_trace(
             go.Scatter(
-                x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows],
+                x=[row["year"] + aside for row in rows],
+                customdata=[row["year"] for row in rows],
                 y=[row["value"] for row in rows],
-                mode="lines+markers", name=plain(aspect), line={"color": ink, "dash": "dot"},
-                marker={"symbol": SIGNS[(k // len(COLOURS) + k) % len(SIGNS)], "size": 8},
+                mode="lines+markers",
+                name=plain(aspect),
+                line={"color": ink, "dash": "dot"},
+                marker={"symbol": SIGNS[(k // len(COLORS) + k) % len(SIGNS)], "size": 8},
                 error_y=whiskers(rows, ink, thickness=1) if len(known) <= FEW_LINES else None,
                 text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
                 hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     framed(drawn, 430, margin={"l": 10, "r": 40 + 7 * max(map(len, known), default=0), "t": 30, "b": 50})
     years = [row["year"] for row in table]
     span = max(years) - min(years)
     drawn.update_xaxes(
-        title="all metrics released up to", dtick=1 if span <= 12 else 2 if span <= 24 else 5, tickformat="d",
+        title="all metrics released up to",
+        dtick=1 if span <= 12 else 2 if span <= 24 else 5,
+        tickformat="d",
         range=[min(years) - 0.8, max(years) + 0.8],
-    )  # fmt: skip
+    )
     return drawn.update_yaxes(title=_held_out(table), rangemode="tozero")
 
 
@@ -236,13 +266,20 @@ def _gains(rows: list[Row]) -> list[Any]:
     names = [cut(f"{'+ ' if row['size'] > 1 else ''}{row['added']}", 22) for row in steps]
     traces = [
         go.Scatter(
-            x=names, y=[row["value"] for row in steps], mode="lines+markers", line={"color": ACCENT},
+            x=names,
+            y=[row["value"] for row in steps],
+            mode="lines+markers",
+            line={"color": ACCENT},
             error_y=whiskers(steps),
-            marker={"size": 10, "line": {"color": ACCENT, "width": 2},
-                    "color": [ACCENT if r["chosen"] else "#ffffff" for r in steps]},
-            text=[plain(row["added"]) for row in steps], hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+            marker={
+                "size": 10,
+                "line": {"color": ACCENT, "width": 2},
+                "color": [ACCENT if r["chosen"] else "#ffffff" for r in steps],
+            },
+            text=[plain(row["added"]) for row in steps],
+            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
         )
-    ]  # fmt: skip
+    ]
     if whole and names:
         words = f"all {whole[0]['size']} metrics: %{{y:.3f}}<extra></extra>"
         line = {"color": QUIET, "dash": "dash"}
@@ -270,18 +307,28 @@ def transfer_lines(table: Table) -> go.Figure:
     places = apart(last, ((max(values, default=1) - min(values, default=0)) or 1.0) * 22 / (height - 110))
     drawn = go.Figure()
     for k, (name, rows) in enumerate(found.items()):
-        ink = COLOURS[k % len(COLOURS)]
+        ink = COLORS[k % len(COLORS)]
         drawn.add_trace(
             go.Scatter(
-                x=[str(row[across]) for row in rows], y=[row["value"] for row in rows], mode="lines+markers",
-                name=plain(name), line={"color": ink, "width": 2}, marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
+                x=[str(row[across]) for row in rows],
+                y=[row["value"] for row in rows],
+                mode="lines+markers",
+                name=plain(name),
+                line={"color": ink, "width": 2},
+                marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
                 hovertemplate=f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
             )
-        )  # fmt: skip
+        )
         drawn.add_annotation(
-            x=str(rows[-1][across]), y=places[name], text=f"{plain(name)} {number(last[name])}", xanchor="left",
-            xshift=12, showarrow=False, font={"color": ink, "size": 12}, name=LABEL,
-        )  # fmt: skip
+            x=str(rows[-1][across]),
+            y=places[name],
+            text=f"{plain(name)} {number(last[name])}",
+            xanchor="left",
+            xshift=12,
+            showarrow=False,
+            font={"color": ink, "size": 12},
+            name=LABEL,
+        )
     framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])
     return drawn.update_yaxes(title="correlation with people", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID)

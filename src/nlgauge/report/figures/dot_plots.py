@@ -10,11 +10,11 @@ from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
     ACCENT,
-    COLOURS,
+    COLORS,
     LEGEND,
     QUIET,
     SIGNS,
-    colour,
+    color,
     cut,
     distinct,
     ends,
@@ -38,7 +38,7 @@ LANE = 0.022  # width of a bar's lane, as a share of the plot
 # Color and sign both show the badge.
 BADGES = {
     "reliable": (ACCENT, "circle", "●"),
-    "inconclusive": (COLOURS[4], "diamond", "◆"),
+    "inconclusive": (COLORS[4], "diamond", "◆"),
     "not reliable": (QUIET, "x-thin-open", "✕"),
 }
 KS_AND_ORDER = {
@@ -49,7 +49,7 @@ KS_AND_ORDER = {
 }
 
 
-@figure("ranking")
+@figure("compare")
 def rank_picture(table: Table) -> go.Figure:
     """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
     import plotly.graph_objects as go
@@ -79,9 +79,16 @@ def rank_picture(table: Table) -> go.Figure:
         )
     if groups:
         drawn.add_annotation(
-            text="bars: no different", xref="paper", yref="paper", x=1, y=1, yanchor="bottom", xanchor="right",
-            showarrow=False, font={"size": 11}
-        )  # fmt: skip
+            text="bars: no different",
+            xref="paper",
+            yref="paper",
+            x=1,
+            y=1,
+            yanchor="bottom",
+            xanchor="right",
+            showarrow=False,
+            font={"size": 11},
+        )
     return drawn
 
 
@@ -112,7 +119,7 @@ def interval_plot(table: Table) -> go.Figure:
     drawn, places = panels([label(m) for m in measures], most=4, apart=70, tall=tall, horizontal_spacing=0.025)
     for measure, at in zip(measures, places, strict=True):
         rows = [row for row in table if row["measure"] == measure and there(row["value"])]
-        drawn.add_trace(_with_intervals(rows, [row["metric"] for row in rows], colour(measure)), **at)
+        drawn.add_trace(_with_intervals(rows, [row["metric"] for row in rows], color(measure)), **at)
     return listed(drawn, names, 60 + tall * places[-1]["row"]).update_xaxes(nticks=5)
 
 
@@ -121,10 +128,14 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
     tips = [number(row["value"]) + ends(row["low"], row["high"]) for row in rows]
     return go.Scatter(
-        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers",
-        marker={"color": ink, "size": 9, **marker}, text=tips,
-        error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{text}<extra></extra>",
-    )  # fmt: skip
+        x=[row["value"] for row in rows],
+        y=[cut(n) for n in names],
+        mode="markers",
+        marker={"color": ink, "size": 9, **marker},
+        text=tips,
+        error_x=whiskers(rows, ink, width=0),
+        hovertemplate="%{y}: %{text}<extra></extra>",
+    )
 
 
 @figure("uses")
@@ -141,10 +152,18 @@ def use_dots(table: Table) -> go.Figure:
             )
     # As `add_vline` draws them, which takes a hundred times as long.
     chance = [
-        {"type": "line", "x0": 0.5, "x1": 0.5, "y0": 0, "y1": 1, "xref": f"x{n}", "yref": f"y{n} domain",
-         "line": {"color": QUIET, "width": 1, "dash": "dot"}}
+        {
+            "type": "line",
+            "x0": 0.5,
+            "x1": 0.5,
+            "y0": 0,
+            "y1": 1,
+            "xref": f"x{n}",
+            "yref": f"y{n} domain",
+            "line": {"color": QUIET, "width": 1, "dash": "dot"},
+        }
         for n in ("", *range(2, len(uses) + 1))
-    ]  # fmt: skip
+    ]
     listed(
         drawn, names, 130 + 26 * len(names), margin={"l": 10, "r": 20, "t": 40, "b": 75}, shapes=chance
     ).update_xaxes(nticks=5)
@@ -156,7 +175,16 @@ def use_dots(table: Table) -> go.Figure:
 
 @figure("discrimination", "system-discrimination", "system-preference", "transfer")
 def column_dots(table: Table) -> go.Figure:
-    """One line a metric, one mark a column of the table; the figure of the tables with several numbers a metric."""
+    """Draw one line a metric and one mark a column of a table that has a `layout`.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    plotly figure
+    """
     layout = table.layout
     assert layout is not None  # these analyses always have one
     series: dict[Any, list[Row]] = {}
@@ -180,16 +208,25 @@ def _marks(table: Table, series: dict[str, list[tuple[str, float]]]) -> tuple[go
 
 
 def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: Any) -> Any:
-    """One series of marks, told apart by colour and by sign."""
+    """One series of marks, told apart by color and by sign."""
     import plotly.graph_objects as go
 
     known = [(line, value) for line, value in points if there(value)]
     return go.Scatter(
-        x=[value for _, value in known], y=[cut(line) for line, _ in known], mode="markers", name=plain(name),
-        marker={"size": 10, "color": COLOURS[place % len(COLOURS)], "symbol": SIGNS[place % len(SIGNS)], "opacity": 0.9,
-                "line": {"width": 1, "color": "white"}},
-        hovertemplate="%{y}<br>" + plain(name) + ": %{x:.3f}<extra></extra>", **trace,
-    )  # fmt: skip
+        x=[value for _, value in known],
+        y=[cut(line) for line, _ in known],
+        mode="markers",
+        name=plain(name),
+        marker={
+            "size": 10,
+            "color": COLORS[place % len(COLORS)],
+            "symbol": SIGNS[place % len(SIGNS)],
+            "opacity": 0.9,
+            "line": {"width": 1, "color": "white"},
+        },
+        hovertemplate="%{y}<br>" + plain(name) + ": %{x:.3f}<extra></extra>",
+        **trace,
+    )
 
 
 @figure("system-means")
@@ -209,8 +246,22 @@ def mean_dots(table: Table) -> go.Figure:
     return dots("standard deviations from the mean of the systems", series)
 
 
-def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOURS) -> go.Figure:
-    """Lines down the side, one colour a series; a filled dot is significant (or what the caller says)."""
+def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLORS) -> go.Figure:
+    """Draw names down the side and one color per series of dots.
+
+    Parameters
+    ----------
+    title : str
+        Of the axis.
+    series : dict
+        Name -> points: (line, value, tip, whether the dot is filled, such as for a significant value).
+    inks : sequence of str, optional
+        Colors of the series.
+
+    Returns
+    -------
+    plotly figure
+    """
     import plotly.graph_objects as go
 
     lines = list(dict.fromkeys(point[0] for points in series.values() for point in points))
@@ -220,12 +271,19 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOU
         points, ink = [p for p in every if p[0] in shown and there(p[1])], inks[k % len(inks)]
         drawn.add_trace(
             go.Scatter(
-                x=[p[1] for p in points], y=[cut(p[0]) for p in points], mode="markers", name=plain(name),
-                text=[plain(p[2]) for p in points], hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
-                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10,
-                        "line": {"color": ink, "width": 2}},
+                x=[p[1] for p in points],
+                y=[cut(p[0]) for p in points],
+                mode="markers",
+                name=plain(name),
+                text=[plain(p[2]) for p in points],
+                hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
+                marker={
+                    "color": [ink if p[3] else "rgba(0,0,0,0)" for p in points],
+                    "size": 10,
+                    "line": {"color": ink, "width": 2},
+                },
             )
-        )  # fmt: skip
+        )
     rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
     return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(title=title + rest)
 
@@ -244,11 +302,15 @@ def disagreement_points(table: Table) -> go.Figure:
         ]
         drawn.add_trace(
             go.Scatter(
-                x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers",
-                name=plain(who), text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10},
+                x=[r["people_place"] for r in rows],
+                y=[r["metric_place"] for r in rows],
+                mode="markers",
+                name=plain(who),
+                text=[plain(tip) for tip in tips],
+                marker={"color": COLORS[k], "size": 10},
                 hovertemplate="%{text}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
     framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
     drawn.update_xaxes(title="place by people (1 best)", range=[-0.03, 1.03])
@@ -282,5 +344,5 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric", acr
 
 
 def _group(row: Row) -> str:
-    """Lo-Hi, Lo-Mod, … or easy, hard: the same colour left and right."""
+    """Lo-Hi, Lo-Mod, … or easy, hard: the same color left and right."""
     return str(row.get("contrast") or row.get("pairs") or "all levels")

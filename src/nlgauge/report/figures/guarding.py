@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.analyses.judges.bias import FOUND, ONE_SIDED, check_name
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, COLOURS, LEGEND, QUIET, cut, framed, there, whiskers
+from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, cut, framed, there, whiskers
 from nlgauge.table import Row, Table, grouped
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MOST = 40  # lines
+MAX_LINES = 40  # of a figure
 PARTS = {
     "total": "all scores", "judge_shift": "the judge", "data_shift": "the data", "spread": "its spread",
     "judge_shift_all_looks": "the judge, all looks", "agreement": "agreement",
@@ -25,7 +25,7 @@ def bias_forest(table: Table) -> go.Figure | None:
     """One line a judge, aspect and check: the judge's effect, people's part of it, and the bias with its interval."""
     import plotly.graph_objects as go
 
-    rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MOST]
+    rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MAX_LINES]
     if not rows:
         return None
     judges = list(grouped(rows, "judge_name"))
@@ -33,19 +33,24 @@ def bias_forest(table: Table) -> go.Figure | None:
     drawn = go.Figure()
     for name, column, ink, sign in (
         ("people", "people", QUIET, "diamond-open"),
-        ("judge", "judge", COLOURS[4], "circle-open"),
+        ("judge", "judge", COLORS[4], "circle-open"),
     ):
         shown = [
             (row, line)
             for row, line in zip(rows, lines, strict=True)
             if there(row[column]) and row["measure"] not in NEVER
         ]
-        drawn.add_trace(go.Scatter(
-            x=[row[column] for row, _ in shown], y=[line for _, line in shown], mode="markers", name=name,
-            marker={"color": ink, "symbol": sign, "size": 9, "line": {"width": 2}},
-            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-        ))  # fmt: skip
-    for name, found, ink in (("bias, found", True, COLOURS[1]), ("bias, not found", False, ACCENT)):
+        drawn.add_trace(
+            go.Scatter(
+                x=[row[column] for row, _ in shown],
+                y=[line for _, line in shown],
+                mode="markers",
+                name=name,
+                marker={"color": ink, "symbol": sign, "size": 9, "line": {"width": 2}},
+                hovertemplate="%{y}: %{x:.2f}<extra></extra>",
+            )
+        )
+    for name, found, ink in (("bias, found", True, COLORS[1]), ("bias, not found", False, ACCENT)):
         shown = [(row, line) for row, line in zip(rows, lines, strict=True) if (row["verdict"] == FOUND) == found]
         drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
     return _framed(drawn, lines, "judge − people, in the unit of the check (leniency and spread: points)")
@@ -56,13 +61,13 @@ def shift_split(table: Table) -> go.Figure | None:
     """One line a judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
     import plotly.graph_objects as go
 
-    rows = [row for row in table if there(row["value"])][:MOST]
+    rows = [row for row in table if there(row["value"])][:MAX_LINES]
     if not rows:
         return None
     lines = [f"{cut(row['metric'], 22)}<br>{PARTS[row['measure']]}" for row in rows]
     drawn = go.Figure()
     for name, said, ink in (
-        ("found", FOUND, COLOURS[1]),
+        ("found", FOUND, COLORS[1]),
         ("not found", "not found", ACCENT),
         ("not tested", None, QUIET),
     ):
@@ -84,9 +89,14 @@ def _with_ends(rows: list[Row], lines: list[str], name: str, ink: str) -> Any:
     import plotly.graph_objects as go
 
     return go.Scatter(
-        x=[row["value"] for row in rows], y=lines, mode="markers", name=name, marker={"color": ink, "size": 10},
-        error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-    )  # fmt: skip
+        x=[row["value"] for row in rows],
+        y=lines,
+        mode="markers",
+        name=name,
+        marker={"color": ink, "size": 10},
+        error_x=whiskers(rows, ink, width=0),
+        hovertemplate="%{y}: %{x:.2f}<extra></extra>",
+    )
 
 
 def _framed(drawn: go.Figure, lines: list[str], title: str) -> go.Figure:

@@ -1,4 +1,4 @@
-"""Tables as colours: metrics × measures, metrics × parts, who is better than whom, who ranks like whom."""
+"""Tables as colors: metrics × measures, metrics × parts, who is better than whom, who ranks like whom."""
 
 from __future__ import annotations
 
@@ -34,13 +34,22 @@ WORDS = ["p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1"]
 # Dark: the same order. Light: unrelated (.5). Orange: turned round.
 NEARNESS = [[0, "#08306b"], [0.25, "#4292c6"], [0.5, "#f7f7f7"], [0.75, "#f1a340"], [1, "#b35806"]]
 VERDICTS = {True: 1.0, False: -1.0, None: 0.0}
-FEW = 16  # columns whose cells have room for a number
+MAX_LABELED_COLUMNS = 16  # columns whose cells have room for a number
 
 
-@figure("correlation", "ceiling", "split")
+@figure("correlate", "ceiling", "split")
 def heat_map(table: Table) -> go.Figure:
-    """The table as it is printed; chance is white, intervals are in the tips."""
-    # Many parts are printed as a list, which is a table of colours all the same.
+    """Draw a table as it is printed, cells as colors; chance is white, intervals are in the tips.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    plotly figure
+    """
+    # Many parts are printed as a list, which is a table of colors all the same.
     layout = table.layout or Layout(("aspect", "metric"), "part", "value")
     at = {layout.place(row): row for row in table}
     lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
@@ -50,10 +59,12 @@ def heat_map(table: Table) -> go.Figure:
         [in_words(c) if "/" in str(c) else layout.head(c) for c in across],
         [layout.line_text(line) for line in lines],
         [[table.text(row, layout.value) if row else "" for row in each] for each in cells]
-        if len(across) <= FEW else None,
-        top=None, customdata=[[_tip(row, layout.value) for row in each] for each in cells],
+        if len(across) <= MAX_LABELED_COLUMNS
+        else None,
+        top=None,
+        customdata=[[_tip(row, layout.value) for row in each] for each in cells],
         hovertemplate="%{y}<br>%{x}: %{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _color_value(row: Row, column: str) -> float | None:
@@ -136,11 +147,11 @@ def square(
     """Names against names."""
     values = [[at.get((a, b)) for b in names] for a in names]
     texts = [[number(v, decimals, missing="") for v in each] for each in values]
-    template = {} if len(names) <= FEW else {"texttemplate": ""}
+    template = {} if len(names) <= MAX_LABELED_COLUMNS else {"texttemplate": ""}
     return heat(values, names, names, texts, low=low, **{**template, **trace})
 
 
-@figure("significance")
+@figure("compare-pairs")
 def significance_matrix(table: Table) -> go.Figure:
     """Row better than column; the darker, the surer. The corrected p stands in the cell (few metrics) or in the tip."""
     names = by_wins(table)
@@ -148,12 +159,17 @@ def significance_matrix(table: Table) -> go.Figure:
     texts = [[number(p.get((a, b)), missing="") for b in names] for a in names]
     scale = [[edge, c] for i, (_, c) in enumerate(STEPS) for edge in (i / len(STEPS), (i + 1) / len(STEPS))]
     return heat(
-        [[_step(p.get((a, b))) for b in names] for a in names], names, names, texts, top=len(STEPS), low=0,
+        [[_step(p.get((a, b))) for b in names] for a in names],
+        names,
+        names,
+        texts,
+        top=len(STEPS),
+        low=0,
         colorscale=scale,
-        texttemplate="%{text}" if len(names) <= FEW else "", hovertemplate="%{y} better than %{x}<br>p = "
-            "%{text}<extra></extra>",
+        texttemplate="%{text}" if len(names) <= MAX_LABELED_COLUMNS else "",
+        hovertemplate="%{y} better than %{x}<br>p = %{text}<extra></extra>",
         colorbar={"tickvals": [i + 0.5 for i in range(len(STEPS))], "ticktext": WORDS, "thickness": 12},
-    )  # fmt: skip
+    )
 
 
 def by_wins(table: Table) -> list[str]:
@@ -176,12 +192,16 @@ def verdict_grid(table: Table) -> go.Figure:
     cells = [[at[m, c] for c in columns] for m in metrics]
     inks = ["#f1a340", "#f7f7f7", "#67a9cf"]
     return heat(
-        [[VERDICTS[row["passes"]] for row in line] for line in cells], columns, metrics,
+        [[VERDICTS[row["passes"]] for row in line] for line in cells],
+        columns,
+        metrics,
         [[number(row["value"]) + (" ✓" if row["passes"] else "") for row in line] for line in cells],
-        colorscale=[[edge, ink] for k, ink in enumerate(inks) for edge in (k / 3, (k + 1) / 3)], showscale=False,
-        customdata=[[_verdict(row) for row in line] for line in cells], textfont={"color": "#1b1b1b"},
+        colorscale=[[edge, ink] for k, ink in enumerate(inks) for edge in (k / 3, (k + 1) / 3)],
+        showscale=False,
+        customdata=[[_verdict(row) for row in line] for line in cells],
+        textfont={"color": "#1b1b1b"},
         hovertemplate="%{y}, %{x}: %{text}<br>%{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _verdict(row: Row) -> str:
@@ -194,7 +214,7 @@ def _verdict(row: Row) -> str:
 @figure("wins")
 def win_matrices(table: Table, across: int = 4) -> go.Figure:
     """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
-    colour is wins minus losses, so that ties take neither side. `across`: squares beside each other."""
+    color is wins minus losses, so that ties take neither side. `across`: squares beside each other."""
     import plotly.graph_objects as go
 
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
@@ -206,19 +226,26 @@ def win_matrices(table: Table, across: int = 4) -> go.Figure:
         cells = [[rows[a, b] for b in names] for a in names]
         drawn.add_trace(
             go.Heatmap(
-                z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells], x=shown,
-                y=shown, coloraxis="coloraxis", xgap=1, ygap=1, text=[[_win(r) for r in line] for line in cells],
+                z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells],
+                x=shown,
+                y=shown,
+                coloraxis="coloraxis",
+                xgap=1,
+                ygap=1,
+                text=[[_win(r) for r in line] for line in cells],
                 texttemplate="%{text}" if len(names) <= 8 else "",
                 customdata=[[_win_tip(r) for r in line] for line in cells],
                 hovertemplate="%{y} over %{x}<br>%{customdata}<extra>" + plain(side) + "</extra>",
             ),
             **at,
-        )  # fmt: skip
+        )
     bar = {"title": "wins −<br>losses", "thickness": 12}
     framed(
-        drawn, 100 + tall * places[-1]["row"], margin={"l": 10, "r": 10, "t": 50, "b": 40},
+        drawn,
+        100 + tall * places[-1]["row"],
+        margin={"l": 10, "r": 10, "t": 50, "b": 40},
         coloraxis={"colorscale": DIVERGING, "cmin": -1, "cmax": 1, "colorbar": bar},
-    )  # fmt: skip
+    )
     drawn.update_xaxes(tickangle=-50, type="category", showgrid=False, dtick=1)
     return drawn.update_yaxes(autorange="reversed", type="category", showgrid=False, dtick=1)
 
@@ -247,13 +274,19 @@ def robustness_map(table: Table) -> go.Figure:
     cells = [[at.get((metric, kind), {}) for kind in columns] for metric in metrics]
     signs = {"fall": 1.0, "stay": -1.0, "not fall": -1.0}
     return heat(
-        [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells], columns,
-        metrics, [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
+        [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells],
+        columns,
+        metrics,
+        [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
         customdata=[[_fall_tip(row) for row in line] for line in cells],
-        hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>", hoverongaps=False,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"],
-                  "thickness": 12},
-    )  # fmt: skip
+        hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
+        hoverongaps=False,
+        colorbar={
+            "tickvals": [-1, 0, 1],
+            "ticktext": ["false alarms", "does not fall", "damage noticed"],
+            "thickness": 12,
+        },
+    )
 
 
 def _fall_tip(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""One look for all figures: font, colours that colour-blind readers tell apart, and the frames that pictures share."""
+"""One look for all figures: font, colors that color-blind readers tell apart, and the frames that pictures share."""
 
 from __future__ import annotations
 
@@ -14,40 +14,44 @@ if TYPE_CHECKING:
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 # Diverging blue–orange: tells sign without red and green, and stays apart in greyscale.
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
-# Okabe and Ito; more series than colours differ by sign.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
+# Okabe and Ito; more series than colors differ by sign.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
 SIGNS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"]
-# One colour a grouping, one dash and one sign a coefficient: twelve measures without a long legend.
+# One color a grouping, one dash and one sign a coefficient: twelve measures without a long legend.
 GROUPINGS = {"system": "#D55E00", "input": "#0072B2", "global": "#009E73", "item": "#CC79A7"}
 DASHES = {"pearson": "solid", "spearman": "dash", "kendall": "dot"}
 SYMBOLS = {"pearson": "circle", "spearman": "square", "kendall": "triangle-up"}
 LETTERS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
-LABEL = "label"  # annotations of this name get the page's colour behind them when a figure is saved
+LABEL = "label"  # annotations of this name get the page's color behind them when a figure is saved
 ACCENT, QUIET, GRID = "#2878b5", "#8a94a3", "rgba(128,136,150,.25)"
 LEGEND: dict[str, Any] = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
 MANY = 40  # lines that still get large letters
 
 
-def colour(measure: str) -> str:
+def color(measure: str) -> str:
+    """Return the color of a measure: one for each grouping."""
     return GROUPINGS.get(measure.partition("/")[0], ACCENT)
 
 
 def dash(measure: str) -> str:
+    """Return the dash of a measure: one for each coefficient."""
     return DASHES.get(measure.partition("/")[2], "longdash")
 
 
 def symbol(measure: str) -> str:
+    """Return the marker of a measure: one for each coefficient."""
     return SYMBOLS.get(measure.partition("/")[2], "diamond")
 
 
 def label(measure: str) -> str:
-    """`input τ`"""
+    """Return a measure in a few letters: `input τ`."""
     grouping, _, coefficient = measure.partition("/")
     return f"{grouping} {LETTERS.get(coefficient, coefficient)}"
 
 
 def in_words(measure: str) -> str:
-    """
+    """Return a measure in words, as text under a figure.
+
     >>> in_words("input/kendall"), in_words("input/pairwise-accuracy")
     ('input Kendall', 'input pairwise accuracy')
     """
@@ -56,7 +60,16 @@ def in_words(measure: str) -> str:
 
 
 def plain(text: Any) -> str:
-    """Plotly reads a few HTML tags in texts: a name is shown as it is written."""
+    """Return a text as plotly shows it as it is written: plotly reads a few HTML tags in texts.
+
+    Parameters
+    ----------
+    text : object
+
+    Returns
+    -------
+    str
+    """
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -67,11 +80,32 @@ def cut(text: Any, most: int = 44) -> str:
 
 
 def distinct(rows: Iterable[Row], column: str) -> list[Any]:
-    """Values of a column in the order of the rows."""
+    """Return the values of a column in the order of the rows, each once.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+    column : str
+
+    Returns
+    -------
+    list
+    """
     return list(dict.fromkeys(row[column] for row in rows))
 
 
 def there(value: float | None) -> bool:
+    """Return whether a cell holds a value.
+
+    Parameters
+    ----------
+    value : float or None
+
+    Returns
+    -------
+    bool
+        False for None and NaN.
+    """
     return not missing(value)
 
 
@@ -90,7 +124,21 @@ def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, An
 
 
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """The common frame; transparent, so that the page's colours (light or dark) show through."""
+    """Give a figure the common frame.
+
+    Parameters
+    ----------
+    figure : plotly figure
+    height : int
+        In pixels.
+    **layout
+        Of plotly; it has the last word.
+
+    Returns
+    -------
+    plotly figure
+        The same one. It is transparent, so that the page's colors (light or dark) show through.
+    """
     titled = any(a.yanchor == "bottom" and (a.y or 0) > 0.99 for a in figure.layout.annotations)
     top = 40 if titled else 15  # room for the titles of panels
     common = {
@@ -104,24 +152,58 @@ def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
 
 
 def heat(
-    values: Sequence[Sequence[float | None]], columns: Sequence[str], lines: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    columns: Sequence[str],
+    lines: Sequence[str],
     texts: Sequence[Sequence[str]] | None,
-    *, top: float | None = 1.0, low: float | None = None, **trace: Any,
-) -> go.Figure:  # fmt: skip
-    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, else the largest value."""
+    *,
+    top: float | None = 1.0,
+    low: float | None = None,
+    **trace: Any,
+) -> go.Figure:
+    """Draw lines × columns as colors; zero is white.
+
+    Parameters
+    ----------
+    values : sequence of sequences of float or None
+        Lines of columns.
+    columns, lines : sequence of str
+        Their names.
+    texts : sequence of sequences of str, optional
+        What stands in the cells.
+    top : float, optional
+        Value of the strongest color; the largest one where None.
+    low : float, optional
+        Value of the other end; minus `top` by default.
+    **trace
+        Of plotly's Heatmap.
+
+    Returns
+    -------
+    plotly figure
+    """
     import plotly.graph_objects as go
 
     most = top or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0) or 1.0
     common = {
-        "colorscale": DIVERGING, "colorbar": {"title": "", "thickness": 12}, "texttemplate": "%{text}" if texts else "",
-        "xgap": 1, "ygap": 1, "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
-    }  # fmt: skip
+        "colorscale": DIVERGING,
+        "colorbar": {"title": "", "thickness": 12},
+        "texttemplate": "%{text}" if texts else "",
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
+    }
     figure = go.Figure(
         go.Heatmap(
-            z=[[v if there(v) else None for v in each] for each in values], x=[cut(c) for c in columns],
-            y=[cut(i) for i in lines], text=texts, zmin=-most if low is None else low, zmax=most, **{**common, **trace},
+            z=[[v if there(v) else None for v in each] for each in values],
+            x=[cut(c) for c in columns],
+            y=[cut(i) for i in lines],
+            text=texts,
+            zmin=-most if low is None else low,
+            zmax=most,
+            **{**common, **trace},
         )
-    )  # fmt: skip
+    )
     few = len(lines) <= MANY
     framed(figure, 150 + (28 if few else 15) * len(lines), margin={"l": 10, "r": 10, "t": 110, "b": 10})
     axis: dict[str, Any] = {"type": "category", "dtick": 1, "showgrid": False, "tickfont": {"size": 13 if few else 10}}
@@ -131,9 +213,24 @@ def heat(
 
 
 def bars(
-    values: Sequence[float], names: Sequence[Any], title: str, colours: str | Sequence[str] = ACCENT, **trace: Any
+    values: Sequence[float], names: Sequence[Any], title: str, colors: str | Sequence[str] = ACCENT, **trace: Any
 ) -> go.Figure:
-    """One bar a line, the first on top."""
+    """Draw one bar a line, the first on top.
+
+    Parameters
+    ----------
+    values : sequence of float
+    names : sequence
+    title : str
+        Of the axis.
+    colors : str or sequence of str, optional
+    **trace
+        Of plotly's Bar.
+
+    Returns
+    -------
+    plotly figure
+    """
     import plotly.graph_objects as go
 
     common: dict[str, Any] = {
@@ -142,8 +239,8 @@ def bars(
         "hovertemplate": "%{y}: %{x:.3f}<extra></extra>",
     }
     figure = go.Figure(
-        go.Bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colours}, **{**common, **trace})
-    )  # fmt: skip
+        go.Bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colors}, **{**common, **trace})
+    )
     framed(figure, 100 + 28 * len(names), bargap=0.3)
     figure.update_xaxes(title=title)
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False, dtick=1)
@@ -155,9 +252,13 @@ def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: A
     few = len(names) <= MANY
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
     figure.update_yaxes(
-        type="category", categoryorder="array", categoryarray=[cut(n) for n in names], range=[len(names) - 0.5, -0.5],
-        dtick=1, tickfont={"size": 13 if few else 10},
-    )  # fmt: skip
+        type="category",
+        categoryorder="array",
+        categoryarray=[cut(n) for n in names],
+        range=[len(names) - 0.5, -0.5],
+        dtick=1,
+        tickfont={"size": 13 if few else 10},
+    )
     return figure
 
 
@@ -170,20 +271,30 @@ def panels(
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
     figure = make_subplots(
-        rows=down, cols=across, subplot_titles=[plain(t) for t in titles],
+        rows=down,
+        cols=across,
+        subplot_titles=[plain(t) for t in titles],
         vertical_spacing=min(0.4, apart / (tall * down)),
         **{"horizontal_spacing": 0.03, "shared_yaxes": True, **more},
-    )  # fmt: skip
+    )
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
 
 
 def key(figure: go.Figure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any) -> go.Figure:
-    """A line of words below (or above) the picture that says what its colours and signs mean."""
+    """A line of words below (or above) the picture that says what its colors and signs mean."""
     figure.add_annotation(
-        text=text, xref="paper", yref="paper", x=0, y=int(top), yshift=shift, xanchor="left",
+        text=text,
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=int(top),
+        yshift=shift,
+        xanchor="left",
         yanchor="bottom" if top else "top",
-        showarrow=False, align=align, font={"size": 12, **more},
-    )  # fmt: skip
+        showarrow=False,
+        align=align,
+        font={"size": 12, **more},
+    )
     return figure
 
 

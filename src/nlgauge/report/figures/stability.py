@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
-    COLOURS,
+    COLORS,
     DASHES,
     GROUPINGS,
     LEGEND,
     LETTERS,
     SIGNS,
     SYMBOLS,
-    colour,
+    color,
     dash,
     distinct,
     framed,
@@ -86,15 +86,19 @@ def statement_intervals(table: Table) -> go.Figure:
         shift = (k - (len(names) - 1) / 2) * 0.7 / max(len(names), 1)
         rows = [row for _, row in mine]
         sure = [row["verdict"] in ("holds", "does not hold") for row in rows]
-        ink, sign = COLOURS[k % len(COLOURS)], SIGNS[k % len(SIGNS)]
+        ink, sign = COLORS[k % len(COLORS)], SIGNS[k % len(SIGNS)]
         drawn.add_trace(
             go.Scatter(
-                x=[row["value"] for row in rows], y=[i + shift for i in range(len(rows))], mode="markers",
-                name=plain(name), error_x=whiskers(rows, ink, width=0), text=[line for line, _ in mine],
+                x=[row["value"] for row in rows],
+                y=[i + shift for i in range(len(rows))],
+                mode="markers",
+                name=plain(name),
+                error_x=whiskers(rows, ink, width=0),
+                text=[line for line, _ in mine],
                 marker={"color": ink, "size": 9, "symbol": [sign if s else f"{sign}-open" for s in sure]},
                 hovertemplate="%{text}: %{x:.3f}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     shown = list(dict.fromkeys(lines))
     framed(drawn, 130 + 34 * len(shown), **LEGEND, margin={"l": 10, "r": 20, "t": 60, "b": 50})
     drawn.update_yaxes(
@@ -118,13 +122,19 @@ def _points(table: Iterable[Row]) -> list[Any]:
     places = _label_places([(row["dp"], row["rc"]) for row in rows])
     return [
         go.Scatter(
-            x=[row["dp"]], y=[row["rc"]], mode="markers+text", text=[label(row["measure"])], textposition=place,
-            marker={"color": colour(row["measure"]), "symbol": symbol(row["measure"]), "size": 11},
-            textfont={"size": 12}, cliponaxis=False, name=row["measure"],
+            x=[row["dp"]],
+            y=[row["rc"]],
+            mode="markers+text",
+            text=[label(row["measure"])],
+            textposition=place,
+            marker={"color": color(row["measure"]), "symbol": symbol(row["measure"]), "size": 11},
+            textfont={"size": 12},
+            cliponaxis=False,
+            name=row["measure"],
             hovertemplate="%{text}<br>DP %{x:.3f}, RC %{y:.3f}<extra></extra>",
         )
         for row, place in zip(rows, places, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _curves(table: Table) -> list[Any]:
@@ -132,13 +142,16 @@ def _curves(table: Table) -> list[Any]:
 
     return [
         go.Scatter(
-            x=[(i + 0.5) / len(curve) for i in range(len(curve))], y=curve, mode="lines",
-            line={"color": colour(measure), "dash": dash(measure), "width": 2}, name=measure,
+            x=[(i + 0.5) / len(curve) for i in range(len(curve))],
+            y=curve,
+            mode="lines",
+            line={"color": color(measure), "dash": dash(measure), "width": 2},
+            name=measure,
             hovertemplate=label(measure) + "<br>p = %{y:.3f}<extra></extra>",
         )
         for measure, curve in ((row["measure"], table.facts["curves"][row["measure"]]) for row in table)
         if curve
-    ]  # fmt: skip
+    ]
 
 
 # Where a label may stand, as the distance of its middle from the point in label widths and heights.
@@ -175,11 +188,11 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
 
 
 def _with_key(figure: go.Figure, table: Table, lines: bool = True) -> go.Figure:
-    """What colours, signs and dashes mean, in one line of text instead of a legend of twelve."""
+    """What colors, signs and dashes mean, in one line of text instead of a legend of twelve."""
     used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
-    colours = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
+    colors = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
     signs = {"circle": "●", "square": "■", "triangle-up": "▲"}
     dashes = {"solid": "──", "dash": "– –", "dot": "····"}
     mark = {c: dashes[DASHES[c]] if lines else signs[SYMBOLS[c]] for c in LETTERS}
     kinds = "  ".join(f"{mark[c]} {LETTERS[c]} {c}" for c in LETTERS)
-    return key(figure, f"{colours}<br>{kinds}", -66, align="left").update_layout(margin_b=115)
+    return key(figure, f"{colors}<br>{kinds}", -66, align="left").update_layout(margin_b=115)

@@ -39,10 +39,17 @@ def share_dots(table: Table) -> go.Figure:
             drawn.add_trace(_dots(name, rows, shown, ink, shift))
     common = [r["value"] for r in table if r["measure"] in ("always_pass", "always_fail")]
     lines = [
-        {"type": "line", "x0": v, "x1": v, "y0": 0, "y1": 1, "yref": "paper",
-         "line": {"color": QUIET, "width": 1, "dash": "dot"}}
+        {
+            "type": "line",
+            "x0": v,
+            "x1": v,
+            "y0": 0,
+            "y1": 1,
+            "yref": "paper",
+            "line": {"color": QUIET, "width": 1, "dash": "dot"},
+        }
         for v in ([max(common)] if common else [])
-    ]  # fmt: skip
+    ]
     framed(drawn, 110 + 52 * len(shown), margin={"l": 10, "r": 20, "t": 20, "b": 70}, shapes=lines)
     drawn.update_layout(showlegend=len(judges) > 1, legend={"orientation": "h", "y": 1.12})
     drawn.update_yaxes(
@@ -53,9 +60,17 @@ def share_dots(table: Table) -> go.Figure:
     )
     drawn.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
     drawn.add_annotation(
-        text="dotted: always giving the more common verdict", xref="paper", yref="paper", x=0, y=0, yshift=-36,
-        yanchor="top", xanchor="left", showarrow=False, font={"size": 12},
-    )  # fmt: skip
+        text="dotted: always giving the more common verdict",
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=0,
+        yshift=-36,
+        yanchor="top",
+        xanchor="left",
+        showarrow=False,
+        font={"size": 12},
+    )
     return drawn
 
 
@@ -64,13 +79,23 @@ def _dots(name: str, rows: list[Row], shown: list[str], ink: str, shift: float) 
 
     ends = [[_end(r["high"] - r["value"]) for r in rows], [_end(r["value"] - r["low"]) for r in rows]]
     return go.Scatter(
-        x=[r["value"] for r in rows], y=[shown.index(r["measure"]) + shift for r in rows], mode="markers",
-        name=plain(name), marker={"color": ink, "size": 11},
-        error_x={"type": "data", "symmetric": False, "array": ends[0], "arrayminus": ends[1], "color": ink,
-                 "thickness": 2, "width": 0},
+        x=[r["value"] for r in rows],
+        y=[shown.index(r["measure"]) + shift for r in rows],
+        mode="markers",
+        name=plain(name),
+        marker={"color": ink, "size": 11},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": ends[0],
+            "arrayminus": ends[1],
+            "color": ink,
+            "thickness": 2,
+            "width": 0,
+        },
         text=[f"{r['value']:.0%} of {r['n']:,}" for r in rows],
         hovertemplate=f"{plain(name)}: %{{text}}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _end(length: float) -> float:

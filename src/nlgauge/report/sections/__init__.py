@@ -1,7 +1,7 @@
 """Sections of the report: one question each, a plain answer computed from the tables, and what it does not say.
 
-A section registers itself with `@section(key, order=, question=, not_said=)`; the first look-up imports every module of
-this folder. What does not apply to the data raises NeedsMissing: the page then says why in one line.
+A section registers itself with `@section(key, order=, question=, limitations=)`; the first look-up imports every module
+of this folder. What does not apply to the data raises NeedsMissing: the page then says why in one line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, Refusal
 from nlgauge.report.sections.words import missing, name_of
-from nlgauge.session import Ask, Selection
+from nlgauge.session import Ask, Session
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -26,21 +26,22 @@ MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty se
 
 
 @dataclass
-class Run:
+class ReportContext:
     """What a section sees: the data, analyses on demand, and how much effort is wanted."""
 
-    source: Selection
+    source: Session
     quick: bool = False
     measures: Sequence[str] | None = None
     gate: str = GATE
     prices: Mapping[str, Price] | None = None  # of a million tokens, by model
     earlier: Dataset | None = None  # what the same judge scored before
     tables: dict[int, Table] = field(default_factory=dict)  # all that sections asked for, in that order
-    left: list[str] = field(default_factory=list)  # what the section at work had to go without
+    warnings: list[str] = field(default_factory=list)  # what the section at work had to go without
     refused: list[Refusal] = field(default_factory=list)  # why its analyses left out groups or aspects
 
     @property
     def data(self) -> Dataset:
+        """Return the data of the report."""
         return self.source.data
 
     @property
@@ -51,27 +52,31 @@ class Run:
 
     @property
     def metrics(self) -> int:
+        """Return the number of metrics."""
         return len(self.source.metrics or self.data.metrics)
 
     @property
     def pairs(self) -> int:
+        """Return the number of pairs of metrics, at least 1."""
         return max(1, self.metrics * (self.metrics - 1) // 2)
 
-    def within(self, wanted: int, times: float, least: int = 50) -> int:
+    def cap_draws(self, wanted: int, times: float, least: int = 50) -> int:
         """Draws that fit into the work for one section, each so many passes over all outputs; fewer are said."""
         made = min(wanted, max(least, int(MOST_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
-            self.left.append(
+            self.warnings.append(
                 f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} "
-                "outputs. Fewer metrics (`--metrics`) get more draws."
+                "outputs. Fewer metrics get more draws."
             )
         return made
 
     @property
     def aspects(self) -> list[str]:
+        """Return the aspects of the report."""
         return list(self.source.aspects or self.data.aspects)
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
+        """Return the tables of an analysis, one per group and aspect; an error where it answers for none."""
         try:
             tables, refused = self.source.ask(analysis, **options)
         except NlgaugeError as error:
@@ -81,17 +86,17 @@ class Run:
         self.tables |= {id(table): table for table in tables}
         return tables
 
-    def also(self, analysis: str, **options: Any) -> list[Table]:
+    def optional(self, analysis: str, **options: Any) -> list[Table]:
         """Tables that stand beside others: none when they cannot be had, and a line that says so."""
         try:
             return self.each(analysis, **options)
         except NameUnknown:
             raise
         except NlgaugeError as error:
-            self.left.append(f"{analysis} left out: {error}")
+            self.warnings.append(f"{analysis} left out: {error}")
             return []
 
-    def beside(self, analysis: str, **options: Any) -> list[Table]:
+    def optional_silent(self, analysis: str, **options: Any) -> list[Table]:
         """Tables that stand beside others where the data have them, and are not missed where they do not."""
         try:
             return self.each(analysis, **options)
@@ -138,11 +143,11 @@ class Section:
     key: str
     order: int
     question: str
-    not_said: str
-    function: Callable[[Run], Findings]
-    ahead: Callable[[Run], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
+    limitations: str
+    function: Callable[[ReportContext], Findings]
+    prefetch: Callable[[ReportContext], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
     last: bool = False  # it looks at what all others did
-    applies: Callable[[Run], bool] | None = None  # whether the data can be asked this at all
+    applies: Callable[[ReportContext], bool] | None = None  # whether the data can be asked this at all
     of_choices: bool = False  # it needs no ratings: choices between two outputs will do
 
 
@@ -157,17 +162,25 @@ class Answered:
 
     @property
     def tables(self) -> Iterator[Table]:
+        """Iterate over the tables of the answer."""
         return (table for part in self.found.parts for table in part.tables)
 
 
 def section(
-    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None,
-    last: bool = False, applies: Callable[[Run], bool] | None = None, of_choices: bool = False,
-) -> Callable[[Callable[[Run], Findings]], Callable[[Run], Findings]]:  # fmt: skip
+    key: str,
+    *,
+    order: int,
+    question: str,
+    limitations: str,
+    prefetch: Callable[[ReportContext], Sequence[Ask]] | None = None,
+    last: bool = False,
+    applies: Callable[[ReportContext], bool] | None = None,
+    of_choices: bool = False,
+) -> Callable[[Callable[[ReportContext], Findings]], Callable[[ReportContext], Findings]]:
     """Decorator: this function answers that question."""
 
-    def keep(function: Callable[[Run], Findings]) -> Callable[[Run], Findings]:
-        made = Section(key, order, question, not_said, function, ahead, last, applies, of_choices)
+    def keep(function: Callable[[ReportContext], Findings]) -> Callable[[ReportContext], Findings]:
+        made = Section(key, order, question, limitations, function, prefetch, last, applies, of_choices)
         registry.register("section", key)(made)
         return function
 
@@ -179,15 +192,15 @@ def sections() -> list[Section]:
     return sorted((registry.get("section", key) for key in registry.names("section")), key=lambda s: s.order)
 
 
-def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list[Answered]:
+def answer_all(run: ReportContext, done: Callable[[Answered], None] | None = None) -> list[Answered]:
     """Every section; a wrong name is the user's to mend, anything else that is missing is said on the page.
 
     What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
     """
     able = [each for each in sections() if each.of_choices or run.data.aspects]
     answered, asked = [], [each for each in able if each.applies is None or each.applies(run)]
-    with run.source.ahead([ask for each in asked if each.ahead for ask in each.ahead(run)]):
-        for each in sorted(asked, key=lambda s: (s.last, s.ahead is not None, s.order)):
+    with run.source.prefetch([ask for each in asked if each.prefetch for ask in each.prefetch(run)]):
+        for each in sorted(asked, key=lambda s: (s.last, s.prefetch is not None, s.order)):
             answered.append(_answer(run, each))
             if done is not None:
                 done(answered[-1])
@@ -195,7 +208,7 @@ def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list
     return sorted(answered, key=lambda a: a.section.order)
 
 
-def _name_missing(run: Run, answered: Sequence[Answered]) -> None:
+def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
     """A section that speaks of aspects one by one says of which it cannot, and why."""
     every = [p.about for a in answered for p in a.found.parts if p.about and p.answer]
     every = list(dict.fromkeys([*(() if run.source.by or len(run.source.datasets) > 1 else run.aspects), *every]))
@@ -216,13 +229,13 @@ def _own_refusal(refused: Sequence[Refusal], parts: Sequence[Finding]) -> Refusa
     return min(refused, key=lambda r: kinds.index(r.analysis) if r.analysis in kinds else len(kinds), default=None)
 
 
-def _answer(run: Run, asked: Section) -> Answered:
-    run.left, run.refused = [], []
+def _answer(run: ReportContext, asked: Section) -> Answered:
+    run.warnings, run.refused = [], []
     try:
         found = asked.function(run)
     except NameUnknown:
         raise
     except NlgaugeError as error:
         return Answered(asked, Findings(), str(error), run.refused)
-    found.lines = [*found.lines, *dict.fromkeys(run.left)]
+    found.lines = [*found.lines, *dict.fromkeys(run.warnings)]
     return Answered(asked, found, refused=run.refused)

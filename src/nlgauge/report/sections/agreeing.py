@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nlgauge.report.sections import GATE, Finding, Findings, Run, section
+from nlgauge.report.sections import GATE, Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.measure import TWELVE, Measure
 from nlgauge.table import Cell, Layout, Row, Table
 
-MATRIX = 25  # metrics whose pairs can be read in a picture
+MAX_MATRIX = 25  # metrics whose pairs can be read in a picture
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
 
 
 @section(
-    "people", order=20, question="Can people agree?",
-    not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who "
-             "use the scale differently.",
-)  # fmt: skip
-def people(run: Run) -> Findings:
-    ceilings = {run.about(t): t for t in run.also(ceiling_ask(run)[0], **ceiling_ask(run)[1])}
+    "people",
+    order=20,
+    question="Can people agree?",
+    limitations="That people are right: raters may share a mistake. A low agreement may also come from raters who "
+    "use the scale differently.",
+)
+def people(run: ReportContext) -> Findings:
+    """Answer with inter-annotator agreement and the human ceiling, per aspect."""
+    ceilings = {run.about(t): t for t in run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])}
     parts = []
     for table in run.each("agreement", draws=run.draws):
         about = run.about(table)
@@ -35,16 +38,22 @@ def _alpha_words(row: Row) -> str:
         return f"Agreement cannot be told ({row.get('reason') or 'undefined'})."
     low, high = (float("nan") if missing(row.get(end)) else row[end] for end in ("low", "high"))
     words = (
-        "How well raters agree cannot be told from so few outputs" if missing(low)
-        else "Raters agree well" if low >= FIRM else "Raters agree enough for tentative conclusions" if low >= TENTATIVE
-        else "Raters hardly agree" if high < HARDLY else "Raters agree too little even for tentative "
-                                                         "conclusions" if high < TENTATIVE
+        "How well raters agree cannot be told from so few outputs"
+        if missing(low)
+        else "Raters agree well"
+        if low >= FIRM
+        else "Raters agree enough for tentative conclusions"
+        if low >= TENTATIVE
+        else "Raters hardly agree"
+        if high < HARDLY
+        else "Raters agree too little even for tentative conclusions"
+        if high < TENTATIVE
         else "Whether raters agree enough for conclusions cannot be told"
-    )  # fmt: skip
+    )
     return f"{words}: {row['coefficient']} {interval(row)}."
 
 
-def _ceiling_words(run: Run, table: Table | None) -> str:
+def _ceiling_words(run: ReportContext, table: Table | None) -> str:
     top = None if table is None else ceiling_of(table, headline_measure(run))
     if top is None:
         return ""
@@ -57,20 +66,24 @@ def ceiling_of(table: Table, gate: str) -> float | None:
 
 
 @section(
-    "agrees", order=30, question="Which metric agrees with people?",
-    not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average "
-    "hides where a metric fails: see the outputs below.", ahead=lambda run: [_spread(run)],
-)  # fmt: skip
-def agrees(run: Run) -> Findings:
+    "agrees",
+    order=30,
+    question="Which metric agrees with people?",
+    limitations="That the best metric is good, or that it would be best on other systems or texts. Agreement on "
+    "average hides where a metric fails: see the outputs below.",
+    prefetch=lambda run: [_spread(run)],
+)
+def agrees(run: ReportContext) -> Findings:
+    """Answer with the metrics × measures table, intervals and shares of the ceiling, per aspect."""
     shares = {
         (run.about(t), r["metric"], r["measure"]): r["share"]
-        for t in run.also(ceiling_ask(run)[0], **ceiling_ask(run)[1])
+        for t in run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])
         for r in t
     }
-    intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
-    ranks = {run.about(t): t for t in run.beside(rank_ask(run)[0], **rank_ask(run)[1])}
+    intervals = {run.about(t): t for t in run.optional(_spread(run)[0], **_spread(run)[1])}
+    ranks = {run.about(t): t for t in run.optional_silent(rank_ask(run)[0], **rank_ask(run)[1])}
     parts = []
-    for table in run.each("correlation", measures=shown_measures(run), sort=headline_measure(run)):
+    for table in run.each("correlate", measures=shown_measures(run), sort=headline_measure(run)):
         about = run.about(table)
         gate = table.facts["sorted_by"]
         sure = {(r["metric"], r["measure"]): r for r in intervals.get(about, ())}
@@ -143,12 +156,16 @@ def _others(table: Table, gate: str) -> str:
 
 
 @section(
-    "real", order=40, question="Is the difference between metrics real?",
-    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them "
-             "apart (`nlgauge plan`).", ahead=lambda run: [rank_ask(run), *_pairs(run)],
-)  # fmt: skip
-def real(run: Run) -> Findings:
-    matrices = [table for name, options in _pairs(run) for table in run.also(name, **options)]
+    "real",
+    order=40,
+    question="Is the difference between metrics real?",
+    limitations="That metrics without a significant difference are equal: more inputs or systems may tell them "
+    "apart (`nlgauge plan`).",
+    prefetch=lambda run: [rank_ask(run), *_pairs(run)],
+)
+def real(run: ReportContext) -> Findings:
+    """Answer with the ranks of the metrics and the tests of all pairs, per aspect."""
+    matrices = [table for name, options in _pairs(run) for table in run.optional(name, **options)]
     pairs = {run.about(t): t for t in matrices}
     parts = []
     for table in run.each(rank_ask(run)[0], **rank_ask(run)[1]):
@@ -156,7 +173,9 @@ def real(run: Run) -> Findings:
         # Which pairs differ comes first: the intervals stand on the first screen.
         some_differ = any(r["significant"] for r in tests or ())
         shown = (
-            [tests, table] if tests and some_differ and run.metrics <= MATRIX else [table, *([tests] if tests else [])]
+            [tests, table]
+            if tests and some_differ and run.metrics <= MAX_MATRIX
+            else [table, *([tests] if tests else [])]
         )
         parts.append(Finding(about, rank_words(table, tests), shown, folded=not some_differ))
     return Findings(parts)
@@ -194,15 +213,17 @@ def untested(table: Table) -> str:
     return table.facts["untested"] or "no test is defined"
 
 
-def ceiling_ask(run: Run) -> Ask:
+def ceiling_ask(run: ReportContext) -> Ask:
+    """Return the analysis of the human ceiling with the options that all sections use."""
     return "ceiling", {"measures": shown_measures(run), "splits": 25 if run.quick else 100}
 
 
-def rank_ask(run: Run) -> Ask:
-    return "ranking", {"measure": headline_measure(run)}
+def rank_ask(run: ReportContext) -> Ask:
+    """Return the analysis that orders the metrics, with the measure of the first screen."""
+    return "compare", {"measure": headline_measure(run)}
 
 
-def headline_measure(run: Run) -> str:
+def headline_measure(run: ReportContext) -> str:
     """The measure of the headline; over all outputs where no input has outputs of two systems."""
     shared = run.data.samples.group_by("input").len()["len"].max()
     if run.gate == GATE and (len(run.data.systems) < 2 or not isinstance(shared, int) or shared < 2):
@@ -210,22 +231,22 @@ def headline_measure(run: Run) -> str:
     return run.gate
 
 
-def shown_measures(run: Run) -> list[str]:
+def shown_measures(run: ReportContext) -> list[str]:
     """The measure of the headline first, then those asked for (the twelve by default)."""
     asked = [str(m) for m in TWELVE] if run.measures is None else run.measures
     return list(dict.fromkeys([headline_measure(run), *asked]))
 
 
-def _pairs(run: Run) -> list[Ask]:
+def _pairs(run: ReportContext) -> list[Ask]:
     """The same tests pair by pair, which are not made again."""
-    return [] if run.quick else [("significance", {"measure": headline_measure(run)})]
+    return [] if run.quick else [("compare-pairs", {"measure": headline_measure(run)})]
 
 
-def _spread(run: Run) -> Ask:
+def _spread(run: ReportContext) -> Ask:
     return "intervals", {"measures": _sure(run)}
 
 
-def _sure(run: Run) -> list[str]:
+def _sure(run: ReportContext) -> list[str]:
     """Measures that get intervals: all shown; in a hurry those of the headline's grouping."""
     if run.measures is not None or not run.quick:
         return shown_measures(run)

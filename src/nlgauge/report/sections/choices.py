@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.table import Table
 
 
 @section(
-    "rank", order=6, question="Which system is best by choices between two outputs, and which cannot be told apart?",
-    not_said="Whether the inputs and the annotators stand for the ones you have in mind. Votes on one input, and those "
-             "of one annotator where annotator IDs are known, are treated as dependent.",
-    applies=lambda run: run.data.comparisons.height > 0, of_choices=True,
-)  # fmt: skip
-def rank(run: Run) -> Findings:
-    tables, more = run.each("rank"), [*run.beside("rank-sides"), *run.beside("rank-effects")]
+    "rank",
+    order=6,
+    question="Which system is best by choices between two outputs, and which cannot be told apart?",
+    limitations="Whether the inputs and the annotators stand for the ones you have in mind. Votes on one input, and "
+    "those of one annotator where annotator IDs are known, are treated as dependent.",
+    applies=lambda run: run.data.comparisons.height > 0,
+    of_choices=True,
+)
+def rank(run: ReportContext) -> Findings:
+    """Rank the systems by pairwise comparisons, per aspect."""
+    tables, more = run.each("rank"), [*run.optional_silent("rank-sides"), *run.optional_silent("rank-effects")]
     parts = []
     for table in tables:
         beside = [t for t in more if run.about(t) == run.about(table)]
@@ -29,6 +33,7 @@ def choice_lines(tables: list[Table]) -> list[str]:
             lines += [
                 f"By {table.text(row, 'side')} the output {table.text(row, 'measure')} beats an equal one in "
                 f"{table.text(row, 'win_chance')} (p {table.text(row, 'p')})."
-                for row in table if row["p"] < 0.05
-            ]  # fmt: skip
+                for row in table
+                if row["p"] < 0.05
+            ]
     return lines

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.options import option
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.scoring.costs import COST, known_costs
 from nlgauge.table import Row, Table, Title
 
 
 @section(
-    "costs", order=120, question="What did the scores cost?",
-    not_said="What it would cost elsewhere: prices and machines differ.",
-)  # fmt: skip
-def costs(run: Run) -> Findings:
+    "costs",
+    order=120,
+    question="What did the scores cost?",
+    limitations="What it would cost elsewhere: prices and machines differ.",
+)
+def costs(run: ReportContext) -> Findings:
     """From columns such as `bleu seconds` or `my-judge tokens in`, and from the replies in the store of the judges."""
     rows: list[Row] = []
     lines: list[str] = []
@@ -38,5 +41,5 @@ def costs(run: Run) -> Findings:
         decimals=4 if "cost" in shown else 1,
     )
     if not run.prices and any("replies" in row for row in rows):
-        lines.append("The money is not known: give `--prices FILE` with the prices of a million tokens.")
+        lines.append(f"The money is not known: give {option('prices')} with the prices of a million tokens.")
     return Findings([Finding("", f"In all: {', '.join(parts)}.", [table])], lines)

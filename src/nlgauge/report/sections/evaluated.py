@@ -5,32 +5,31 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-import nlgauge
+from nlgauge import __version__, registry
 from nlgauge.analyses import PAPERS
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import count, some
+from nlgauge.scoring.plan import known_metric
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Row, Table, Title
-
-if TYPE_CHECKING:
-    from nlgauge.metrics import Metric
 
 PACKAGES = ("numpy", "scipy", "polars", "plotly")
 
 
 @section(
-    "evaluated", order=10, question="What was evaluated?",
-    not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and "
-             "intervals below speak of systems and inputs like these.",
+    "evaluated",
+    order=10,
+    question="What was evaluated?",
+    limitations="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and "
+    "intervals below speak of systems and inputs like these.",
     of_choices=True,
-)  # fmt: skip
-def evaluated(run: Run) -> Findings:
+)
+def evaluated(run: ReportContext) -> Findings:
+    """State what was evaluated, and show the systems and the missing scores."""
     data = run.data
     people = [s for s in data.systems if s in data.people]
     one = len(people) == 1
@@ -47,7 +46,7 @@ def evaluated(run: Run) -> Findings:
     return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card[1:])
 
 
-def judged_words(run: Run) -> str:
+def judged_words(run: ReportContext) -> str:
     """Ratings and scores, or choices where there is nothing else."""
     data = run.data
     if without_humans(data):
@@ -69,17 +68,21 @@ def _holes(data: Dataset) -> str:
     return f"{empty:,} of {cells:,} scores are missing" if empty else "no score is missing"
 
 
-def _systems(run: Run) -> Table:
+def _systems(run: ReportContext) -> Table:
     """One row a system: its outputs and its mean rating on each aspect."""
     data, aspects = run.data, run.aspects
     outputs = dict(data.samples.group_by("system").len().iter_rows())
     means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
     at = {(s, a): v for s, a, v in means.iter_rows()}
     rows: list[Row] = [
-        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects},
-         "written_by": "people" if s in data.people else "a system"}
+        {
+            "system": s,
+            "outputs": outputs[s],
+            **{a: at.get((s, a)) for a in aspects},
+            "written_by": "people" if s in data.people else "a system",
+        }
         for s in data.systems
-    ]  # fmt: skip
+    ]
     if aspects:
         rows.sort(key=lambda r: -(r[aspects[0]] if r[aspects[0]] is not None else float("-inf")))
     if not data.people:
@@ -103,7 +106,7 @@ def _gaps(data: Dataset) -> list[Table]:
         {"metric": m, "missing": n, "of": len(data), "reasons": "; ".join(reasons.get(m, [])) or "not in the file"}
         for m in data.metrics
         if (n := data.scores[m].null_count() + len(data) - data.scores.height)
-    ]  # fmt: skip
+    ]
     return [Table(Title(data.name, "missing scores"), rows, kind="missing-scores")] if rows else []
 
 
@@ -113,19 +116,31 @@ def without_humans(data: Dataset) -> bool:
 
 
 @section(
-    "metrics-alone", order=15, question="What do the metrics say without human judgments?",
-    not_said="Whether any of them is right: metrics can agree with each other and be wrong together. Human judgments "
-             "of some of these outputs would tell: --human COLUMN, or --labels FILE.",
-    applies=lambda run: without_humans(run.data), of_choices=True,
-)  # fmt: skip
-def metrics_alone(run: Run) -> Findings:
+    "metrics-alone",
+    order=15,
+    question="What do the metrics say without human judgments?",
+    limitations="Whether any of them is right: metrics can agree with each other and be wrong together. Human "
+    "judgments of some of these outputs would tell.",
+    applies=lambda run: without_humans(run.data),
+    of_choices=True,
+)
+def metrics_alone(run: ReportContext) -> Findings:
+    """Describe the metrics and their agreement with each other, where there are no human judgments."""
     names = list(run.source.metrics or run.data.metrics)
     scores = run.data.scores.select(names).cast(pl.Float64)
     spread: list[Row] = [
-        {"metric": m, "n": len(v), "mean": v.mean(), "sd": v.std(), "low": v.min(), "high": v.max(),
-         "values": v.n_unique()}
-        for m in names for v in [scores[m].drop_nulls().drop_nans()]
-    ]  # fmt: skip
+        {
+            "metric": m,
+            "n": len(v),
+            "mean": v.mean(),
+            "sd": v.std(),
+            "low": v.min(),
+            "high": v.max(),
+            "values": v.n_unique(),
+        }
+        for m in names
+        for v in [scores[m].drop_nulls().drop_nans()]
+    ]
     turned = [scores[m].to_numpy() * (-1 if m in run.data.lower else 1) for m in names]
     pairs: list[Row] = []
     measure = [Measure.parse("global/kendall")]
@@ -140,26 +155,46 @@ def metrics_alone(run: Run) -> Findings:
     constant = [r["metric"] for r in spread if r["values"] < 2]
     same = f" {some(constant)} {'is' if len(constant) == 1 else 'are'} constant." if constant else ""
     tables = [
-        Table(Title(run.data.name, "distribution of the scores"), spread, decimals=3, kind="score-distribution",
-              method="Over all outputs with a score; `values` counts the different ones."),
-        *([Table(Title(run.data.name, "agreement between metrics"), known, decimals=2, kind="metric-agreement",
-                 method="Kendall's tau-b over all outputs that both metrics scored; lower-is-better metrics are "
-                        "turned.")] if known else []),
-    ]  # fmt: skip
+        Table(
+            Title(run.data.name, "distribution of the scores"),
+            spread,
+            decimals=3,
+            kind="score-distribution",
+            method="Over all outputs with a score; `values` counts the different ones.",
+        ),
+        *(
+            [
+                Table(
+                    Title(run.data.name, "agreement between metrics"),
+                    known,
+                    decimals=2,
+                    kind="metric-agreement",
+                    method="Kendall's tau-b over all outputs that both metrics scored; lower-is-better metrics are "
+                    "turned.",
+                )
+            ]
+            if known
+            else []
+        ),
+    ]
     return Findings([Finding("", (most + same).strip() or "One metric alone says nothing about another.", tables)])
 
 
 @section(
-    "made", order=130, question="How do I cite and repeat this?",
-    not_said="That another sample of systems, inputs or raters would give the same numbers.",
-    last=True, of_choices=True,
-)  # fmt: skip
-def made(run: Run) -> Findings:
+    "made",
+    order=130,
+    question="How do I cite and repeat this?",
+    limitations="That another sample of systems, inputs or raters would give the same numbers.",
+    last=True,
+    of_choices=True,
+)
+def made(run: ReportContext) -> Findings:
+    """State how to cite and repeat the report."""
     used = {t.kind for t in run.tables.values()}
     kinds = _kinds_by_paper(used)
     lines = [
-        f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} "
-        f"draws{' (--quick)' if run.quick else ''}, Python {platform.python_version()}; "
+        f"NLGauge {__version__}, seed {run.source.seed}, {run.draws} "
+        f"draws{' (quick)' if run.quick else ''}, Python {platform.python_version()}; "
         f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
         *[f"Method: “{title}” ({some(kinds[paper], 12)})." for paper, title in PAPERS.items() if paper in kinds],
     ]
@@ -182,8 +217,6 @@ def made(run: Run) -> Findings:
 
 def _kinds_by_paper(kinds: set[str]) -> dict[str, list[str]]:
     """Paper -> those of the analyses that follow it; only the analyses asked for are imported."""
-    from nlgauge import registry
-
     found: dict[str, list[str]] = {}
     for kind in sorted(kinds & set(registry.names("analysis"))):
         found.setdefault(registry.get("analysis", kind).paper, []).append(kind)
@@ -206,16 +239,3 @@ def _metric_cites(names: Sequence[str]) -> list[Row]:
             facts = metric.facts
             rows.append({"metric": name, "cite": facts.cite, "year": facts.year, "summary": facts.summary})
     return rows
-
-
-def known_metric(name: str) -> Metric | None:
-    """The metric of that spec, if it is one of ours. A column's name is data: it never makes us import a file."""
-    from nlgauge import registry
-    from nlgauge.metrics import metric_from_spec
-
-    if name.partition("(")[0] not in registry.names("metric"):
-        return None
-    try:
-        return metric_from_spec(name)
-    except NlgaugeError:
-        return None

@@ -6,43 +6,49 @@ from dataclasses import replace
 
 from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.data.provenance import is_judge
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.table import Table
 
 
-def judges_of(run: Run) -> list[str]:
+def judges_of(run: ReportContext) -> list[str]:
     """Columns that a model made, by their signature, that are called a judge, or that name one of several aspects."""
     columns = judge_columns(run.source.metrics or run.data.metrics, run.aspects)
     return [
-        c.metric for c in columns
-        if is_judge(c.metric, run.data.signatures.get(c.metric, ""))
-        or len(c.aspects) == 1 < len(run.aspects)
-    ]  # fmt: skip
+        c.metric
+        for c in columns
+        if is_judge(c.metric, run.data.signatures.get(c.metric, "")) or len(c.aspects) == 1 < len(run.aspects)
+    ]
 
 
 @section(
-    "bias", order=47, question="Which biases has the judge that people do not have?",
-    not_said="Why: an effect is seen on these systems and inputs, not proved by changing texts (`nlgauge robustness` "
-             "changes them). Not found is not absent; the table says how large a bias would have been seen.",
+    "bias",
+    order=47,
+    question="Which biases has the judge that people do not have?",
+    limitations="Why: an effect is seen on these systems and inputs, not proved by changing texts (`nlgauge "
+    "robustness` changes them). Not found is not absent; the table says how large a bias would have been seen.",
     applies=lambda run: bool(judges_of(run)),
-)  # fmt: skip
-def bias(run: Run) -> Findings:
+)
+def bias(run: ReportContext) -> Findings:
+    """Show which biases the judges have, a line per finding."""
     return _a_line_each(run.each("bias", metrics=judges_of(run)))
 
 
 def _a_line_each(tables: list[Table]) -> Findings:
     """Every answer is a line of its own on the page, the table stands under the first."""
-    return Findings([
-        Finding("", line, [t] if k == 0 else []) for t in tables for k, line in enumerate(t.answers or [""])
-    ])  # fmt: skip
+    return Findings(
+        [Finding("", line, [t] if k == 0 else []) for t in tables for k, line in enumerate(t.answers or [""])]
+    )
 
 
 @section(
-    "drift", order=48, question="Has the judge drifted since the earlier run, or the data?",
-    not_said="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
+    "drift",
+    order=48,
+    question="Has the judge drifted since the earlier run, or the data?",
+    limitations="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
     applies=lambda run: run.earlier is not None,
-)  # fmt: skip
-def drift(run: Run) -> Findings:
+)
+def drift(run: ReportContext) -> Findings:
+    """Show whether the judge or the data changed since the earlier run."""
     assert run.earlier is not None
     both = replace(run.source, data=run.earlier, others=[run.data], metrics=judges_of(run) or run.source.metrics)
     tables = both.each("drift")
@@ -50,19 +56,22 @@ def drift(run: Run) -> Findings:
     return _a_line_each(tables)
 
 
-def panels(run: Run) -> bool:
+def panels(run: ReportContext) -> bool:
     """Whether an aspect has two judges of its own, or judges of all aspects."""
     columns = judge_columns(judges_of(run), run.aspects)
     return any(sum(aspect in c.aspects for c in columns) > 1 for aspect in run.aspects)
 
 
 @section(
-    "jury", order=49, question="Is a panel of judges better than the best one?",
-    not_said="What a panel of other judges or prompts would reach. Each judge costs 1 here unless the data or the "
-             "store know its cost (`nlgauge jury --cost`).",
+    "jury",
+    order=49,
+    question="Is a panel of judges better than the best one?",
+    limitations="What a panel of other judges or prompts would reach. Each judge costs 1 here unless the data or the "
+    "store know its cost.",
     applies=panels,
-)  # fmt: skip
-def jury(run: Run) -> Findings:
+)
+def jury(run: ReportContext) -> Findings:
+    """Show whether a panel of judges is better than the best one, and how far judges err together."""
     judged = replace(run.source, metrics=judges_of(run))
     tables, alike = judged.each("jury"), {run.about(t): t for t in judged.each("jury-errors")}
     run.tables |= {id(t): t for t in (*tables, *alike.values())}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import missing, two
 from nlgauge.table import Table, grouped
 
 
 @section(
-    "wins", order=80, question="Which system beats which, by people and by the nearest metric?",
-    not_said="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
-    of_choices=True, applies=lambda run: len(run.data.systems) > 1,
-)  # fmt: skip
-def wins(run: Run) -> Findings:
+    "wins",
+    order=80,
+    question="Which system beats which, by people and by the nearest metric?",
+    limitations="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
+    of_choices=True,
+    applies=lambda run: len(run.data.systems) > 1,
+)
+def wins(run: ReportContext) -> Findings:
+    """Show the win fractions of pairs of systems, by human judgment and by the nearest metric."""
     return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
 
 
@@ -34,18 +38,23 @@ def win_words(table: Table) -> str:
 
 
 @section(
-    "complementarity", order=90, question="Do metrics see something else than people, and which few together see most?",
-    not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
-             "had not seen.",
-    ahead=lambda run: [("portfolio", {})], applies=lambda run: len(run.data.systems) > 1,
-)  # fmt: skip
-def complementarity(run: Run) -> Findings:
+    "complementarity",
+    order=90,
+    question="Do metrics see something else than people, and which few together see most?",
+    limitations="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
+    "had not seen.",
+    prefetch=lambda run: [("portfolio", {})],
+    applies=lambda run: len(run.data.systems) > 1,
+)
+def complementarity(run: ReportContext) -> Findings:
+    """Show how differently metrics and human aspects rank systems, and the best portfolio of metrics."""
     tables = list(run.each("complementarity"))
-    sets = run.also("portfolio")
+    sets = run.optional("portfolio")
     return Findings([Finding("", " ".join(distance_words(t) for t in tables), [*tables, *sets])])
 
 
 def distance_words(table: Table) -> str:
+    """State how far metrics are from human rankings and from each other, and which is nearest."""
     metrics = [r for r in table if r["kind"] != "human"]
     to_people = [r["to_people"] for r in metrics if not missing(r["to_people"])]
     to_metrics = [r["to_metrics"] for r in metrics if not missing(r["to_metrics"])]

@@ -13,8 +13,9 @@ from nlgauge.analyses.errors.disagreements import ALL, furthest, metric_place, r
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.foreign_text import CUT, cut, visible
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.options import call, option
+from nlgauge.report.foreign_text import MAX_CHARACTERS, cut, visible
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import percent, two
 from nlgauge.table import Row, Table
 from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_kinds, support
@@ -22,16 +23,19 @@ from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_ki
 TOP = 5  # outputs a metric, an aspect and a direction
 MOST_METRICS = 40  # whose outputs are chosen
 MOST_POINTS = 2000
-SOURCE, REFERENCES = 2 * CUT, 2  # signs of a source and number of references on the page
+SOURCE, REFERENCES = 2 * MAX_CHARACTERS, 2  # characters of a source, and number of references, on the page
 SHARED = 0.4  # of the content words of all outputs stand in what they came from: else marks would be everywhere
 
 
 @section(
-    "disagree", order=110, question="Where do metric and people disagree most?",
-    not_said="Who is right: the metric may be fooled, the raters may have slipped, or the reference may be bad. "
-             "The kinds are rules on words: a name from nowhere may be true, and a paraphrase counts as not supported.",
-)  # fmt: skip
-def disagree(run: Run) -> Findings:
+    "disagree",
+    order=110,
+    question="Where do metric and people disagree most?",
+    limitations="Who is right: the metric may be fooled, the raters may have slipped, or the reference may be bad. "
+    "The kinds are rules on words: a name from nowhere may be true, and a paraphrase counts as not supported.",
+)
+def disagree(run: ReportContext) -> Findings:
+    """List the outputs on which metric and human ratings disagree most, with their texts."""
     tables = run.each("disagreements", top=TOP)
     rows = [row for table in tables for row in table]
     outputs, lines = outputs_of(run)
@@ -63,7 +67,7 @@ def _words(rows: Sequence[Row], several: bool) -> str:
 # --- what the page needs to show outputs ---
 
 
-def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
+def outputs_of(run: ReportContext) -> tuple[dict[str, Any], list[str]]:
     """Scores, ratings and texts of all outputs (or of many), those to read first, and what was left out."""
     panels = {a: run.source.panel(a) for a in run.aspects}
     panel = next(iter(panels.values()))
@@ -74,25 +78,29 @@ def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
     at = {cell: k for k, cell in enumerate(cells)}
     systems, inputs = (list(dict.fromkeys(c[k] for c in cells)) for k in (0, 1))
     found: dict[str, Any] = {
-        "systems": systems, "inputs": inputs,
-        "s": _places(systems, [s for s, _ in cells]), "i": _places(inputs, [i for _, i in cells]),
+        "systems": systems,
+        "inputs": inputs,
+        "s": _places(systems, [s for s, _ in cells]),
+        "i": _places(inputs, [i for _, i in cells]),
         "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
         "metrics": {m: _values(p, v, cells) for p in panels.values() for m, v in p.metrics.items()}
         | {m: _values(panel, v, cells) for m, v in _mean(panel).items()},
         "lower": sorted(panel.lower),
-        "chosen": {m: {a: [[at[c] for c in each] for each in chosen[a][m]] for a in panels if m in chosen[a]}
-                   for m in dict.fromkeys(m for c in chosen.values() for m in c)},
-    }  # fmt: skip
+        "chosen": {
+            m: {a: [[at[c] for c in each] for each in chosen[a][m]] for a in panels if m in chosen[a]}
+            for m in dict.fromkeys(m for c in chosen.values() for m in c)
+        },
+    }
     lines = []
     if left:
         lines.append(
             f"The picture shows {len(cells):,} outputs: those to read and others drawn at random; {left:,} more "
-            "are left out. `nlgauge explore` shows all."
+            f"are left out. {call('explore FILE')} shows all."
         )
     if len(panel.metrics) > MOST_METRICS:
         lines.append(
-            f"Outputs to read are chosen for the first {MOST_METRICS} of {len(panel.metrics)} metrics; `--metrics` "
-            "names others."
+            f"Outputs to read are chosen for the first {MOST_METRICS} of {len(panel.metrics)} metrics; "
+            f"{option('metrics')} names others."
         )
     return found | _texts(run.data, cells, lines), lines
 
@@ -117,7 +125,7 @@ def _chosen(panel: Panel) -> dict[str, list[list[Cell]]]:
 
 
 def _cells(
-    run: Run, panels: dict[str, Panel], chosen: dict[str, dict[str, list[list[Cell]]]]
+    run: ReportContext, panels: dict[str, Panel], chosen: dict[str, dict[str, list[list[Cell]]]]
 ) -> tuple[list[Cell], int]:
     """The outputs on the page, the same whatever the order of the file, and how many rated ones are not on it."""
     rated = {
@@ -160,13 +168,14 @@ def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, 
     keys = [(r["system"], r["input"]) for r in rows]
     kinds = dict(zip(keys, zip(every, output_kinds(every), strict=True), strict=True))
     mine = [kinds[cell] for cell in cells]
-    shown = [visible(cut(text.output, CUT)) for text, _ in mine]
+    shown = [visible(cut(text.output, MAX_CHARACTERS)) for text, _ in mine]
     texts = {
         "output": shown,
         "source": [visible(cut("\n".join(t.origin.sources), SOURCE)) for t, _ in mine],
         **{
             f"reference {k + 1}": [
-                visible(cut(t.origin.references[k], CUT)) if k < len(t.origin.references) else "" for t, _ in mine
+                visible(cut(t.origin.references[k], MAX_CHARACTERS)) if k < len(t.origin.references) else ""
+                for t, _ in mine
             ]
             for k in range(REFERENCES)
         },
@@ -177,10 +186,17 @@ def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, 
     names = [kind for kind in KINDS if any(kind in each for _, each in mine)]
     return {
         "texts": {name: _once(each) for name, each in texts.items() if any(each)},
-        "kinds": {kind: [KINDS[kind], sum(kind in each for _, each in kinds.values()),
-                         [k for k, (_, each) in enumerate(mine) if kind in each]] for kind in names},
-        "of": len(rows), "words": _support(shown, [t for t, _ in mine], lines),
-    }  # fmt: skip
+        "kinds": {
+            kind: [
+                KINDS[kind],
+                sum(kind in each for _, each in kinds.values()),
+                [k for k, (_, each) in enumerate(mine) if kind in each],
+            ]
+            for kind in names
+        },
+        "of": len(rows),
+        "words": _support(shown, [t for t, _ in mine], lines),
+    }
 
 
 def _once(texts: Sequence[str]) -> dict[str, Any]:
@@ -199,11 +215,12 @@ def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str
     if share < SHARED:
         lines.append(
             f"Words are not marked as supported: only {percent(share)} of the outputs' content words stand in what "
-            "they came from, as in translation and dialogue. `nlgauge align` compares by meaning."
+            "they came from, as in translation and dialogue. "
+            f"{call('score FILE', explain=True)} compares by meaning."
         )
         return []
     lines.append(
         f"{percent(share)} of the outputs' content words stand in source, context or references; the others are "
-        "marked. Only the same word counts: `nlgauge align` compares by meaning."
+        f"marked. Only the same word counts: {call('score FILE', explain=True)} compares by meaning."
     )
     return found

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from nlgauge.data.provenance import is_judge
 from nlgauge.errors import NeedsMissing
+from nlgauge.options import call
 from nlgauge.report.answer_words import USES
-from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.agreeing import headline_measure
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
@@ -18,11 +19,15 @@ from nlgauge.table import Table
 
 
 @section(
-    "trust", order=50, question="Which measure can I trust here?",
-    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose "
-             "the grouping by your use first.", ahead=lambda run: [_trusted(run)],
-)  # fmt: skip
-def trust(run: Run) -> Findings:
+    "trust",
+    order=50,
+    question="Which measure can I trust here?",
+    limitations="Which measure answers your question: a measure may be steady and still ask something else. Choose "
+    "the grouping by your use first.",
+    prefetch=lambda run: [_trusted(run)],
+)
+def trust(run: ReportContext) -> Findings:
+    """Answer which measure of agreement is reliable on these data, per aspect."""
     parts = []
     name, options = _trusted(run)
     tables = run.each(name, **options)
@@ -31,14 +36,18 @@ def trust(run: Run) -> Findings:
     for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
-            table, kind="stability", title=table.facts["stability_title"], answers=table.answers[:1], notes=[],
+            table,
+            kind="stability",
+            title=table.facts["stability_title"],
+            answers=table.answers[:1],
+            notes=[],
             shown=["measure", *(c for c in table.heads if c in table.rows[0])],
-        )  # fmt: skip
+        )
         parts.append(Finding(run.about(table), trust_words(table, run), [first, table]))
     return Findings(parts)
 
 
-def trust_words(table: Table, run: Run) -> str:
+def trust_words(table: Table, run: ReportContext) -> str:
     """Whether the measure that ranks the metrics on this page is steady, whether another is, and what would help."""
     gate = headline_measure(run)
     mine = next((r for r in table if r["measure"] == gate), None)
@@ -49,7 +58,8 @@ def trust_words(table: Table, run: Run) -> str:
             f"None is steady here. By {row['measure']} two halves of the inputs rank the metrics with an agreement of "
             f"{two(row['rc'])} (1: the same order, 0: by chance), and the mean p of a pair of metrics is "
             f"{two(row['dp'])}. More systems (now {len(run.data.systems)}) and inputs (now {len(run.data.inputs):,}) "
-            "would help, or metrics that differ more: `nlgauge plan FILE --metrics A,B --axis systems` says how many."
+            "would help, or metrics that differ more: "
+            f"{call('plan FILE', metrics=['A', 'B'], axis='systems')} says how many."
         )
     if mine is not None and (mine["steady"] or mine is best):
         return (
@@ -68,27 +78,30 @@ def trust_words(table: Table, run: Run) -> str:
     )
 
 
-def _trusted(run: Run) -> Ask:
+def _trusted(run: ReportContext) -> Ask:
     # Twelve measures, and all pairs; the mean over many pairs needs few draws.
-    draws = run.within(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
+    draws = run.cap_draws(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
     options = {"measures": _compared(run), "draws": draws, "ranked_by": headline_measure(run)}
     if run.quick:
         return "stability", {**options, "trials": draws}
     return "measures", {**options, "trials": run.draws}
 
 
-def _compared(run: Run) -> list[str]:
+def _compared(run: ReportContext) -> list[str]:
     """The twelve, and the measure by which this page ranks the metrics."""
     return list(dict.fromkeys([*(str(m) for m in TWELVE), headline_measure(run)]))
 
 
 @section(
-    "uses", order=60, question="For what use is a metric reliable?",
-    not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
-             "between good and bad.",
+    "uses",
+    order=60,
+    question="For what use is a metric reliable?",
+    limitations="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
+    "between good and bad.",
     applies=lambda run: pass_or_fail(run) != run.aspects,  # of verdicts the first section says it, in other words
-)  # fmt: skip
-def uses(run: Run) -> Findings:
+)
+def uses(run: ReportContext) -> Findings:
+    """Answer which metrics are reliable for which use, per aspect."""
     return Findings([Finding(run.about(table), use_words(table), [table]) for table in run.each("uses")])
 
 
@@ -107,28 +120,34 @@ def use_words(table: Table) -> str:
 
 
 @section(
-    "checklist", order=70, question="Which assessments of the checklist does a metric pass?",
-    not_said="That a pass is enough for your use: the limits are conventions, written under the table.",
-)  # fmt: skip
-def checklist(run: Run) -> Findings:
+    "checklist",
+    order=70,
+    question="Which assessments of the checklist does a metric pass?",
+    limitations="That a pass is enough for your use: the limits are conventions, written under the table.",
+)
+def checklist(run: ReportContext) -> Findings:
+    """Show the metric preference checklist, and the assessments behind it."""
     draws = {"draws": 99 if run.quick else 499}
     tables = list(run.each("checklist", **draws))
     answer = " ".join(sentence(text) for t in tables for text in [*t.answers, *t.notes[:1]])
     more = ["aspect-preference", "inter-aspect"]
     if not run.quick:
         more += ["system-preference", "discrimination", "system-discrimination"]
-    behind = [table for name in more for table in run.also(name)]
+    behind = [table for name in more for table in run.optional(name)]
     own = dict.fromkeys(about for table in behind if (about := run.about(table)) in run.aspects)
     parts = [Finding(about, "", [t for t in behind if run.about(t) == about], folded=True) for about in own]
     return Findings([Finding("", answer, [*tables, *(t for t in behind if run.about(t) not in own)]), *parts])
 
 
 @section(
-    "scale", order=100, question="What do scale and ties do?",
-    not_said="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare "
-             "only scores on equally fine scales.",
-)  # fmt: skip
-def scale(run: Run) -> Findings:
+    "scale",
+    order=100,
+    question="What do scale and ties do?",
+    limitations="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare "
+    "only scores on equally fine scales.",
+)
+def scale(run: ReportContext) -> Findings:
+    """Show spread, ties and scale of ratings and scores, and judges on equally coarse scales."""
     parts = []
     for table in run.each("parameters"):
         parts.append(Finding(run.about(table), tie_words(table), [table], folded=True))
@@ -136,7 +155,7 @@ def scale(run: Run) -> Findings:
     lines = []
     if named:
         try:
-            fine = [replace(t, rows=[r for r in t if r["metric"] in named]) for t in run.also("fineness")]
+            fine = [replace(t, rows=[r for r in t if r["metric"] in named]) for t in run.optional("fineness")]
             tables = [*run.each("judges", metrics=named), *fine]
             parts.append(Finding("", _judge_words(tables), tables))
         except NeedsMissing as error:
@@ -147,6 +166,7 @@ def scale(run: Run) -> Findings:
 
 
 def tie_words(table: Table) -> str:
+    """State how many values and ties the ratings and the metrics have."""
     people = next((r for r in table if r["variable"] == "people"), None)
     others = [r for r in table if r["variable"] != "people" and not missing(r["tie_ratio"])]
     said = []
@@ -159,8 +179,9 @@ def tie_words(table: Table) -> str:
         most = max(others, key=lambda r: r["tie_ratio"])
         said.append(
             f"Of the metrics {most['variable']} ties most ({percent(most['tie_ratio'])})."
-            if most["tie_ratio"] > 0.005 else "The metrics hardly tie at all."
-        )  # fmt: skip
+            if most["tie_ratio"] > 0.005
+            else "The metrics hardly tie at all."
+        )
     return " ".join(said)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
+from nlgauge.kernels.kinds import distinct_rows, ordinal, tally
 from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.types import Array, Ints
 
@@ -114,8 +115,6 @@ def alpha(
 
 
 def _pairable(table: Array) -> _Pairable:
-    from nlgauge.kernels.kinds import distinct_rows
-
     # In rising order, missing last, so that equal units are equal rows of bits: one kind of 0 and of "missing".
     by_unit = np.sort(np.where(np.isnan(table), np.nan, table + 0.0).T, axis=1)
     first, times = distinct_rows(np.ascontiguousarray(by_unit).view(np.uint64))
@@ -155,8 +154,6 @@ def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, bl
 
     Few kinds are drawn as numbers (multinomial), many one by one; the distribution is the same.
     """
-    from nlgauge.kernels.kinds import tally
-
     total = int(times.sum())
     few = 32 * times.size < size
     members = np.empty(0, np.int64) if few else np.repeat(np.arange(times.size), times.astype(np.int64))
@@ -206,8 +203,6 @@ def _mid_ranks(data: _Pairable, weights: Array) -> Array:
 
 def _ordinal_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
     """The ordinal distance is the squared difference of mid-ranks, which depend on the resample."""
-    from nlgauge.kernels.kinds import ordinal
-
     start = np.concatenate(([0], np.cumsum(data.sizes.astype(np.int64))))
     observed, expected = ordinal(weights, start, data.code, data.values.size)
     return observed, expected

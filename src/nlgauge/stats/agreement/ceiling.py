@@ -52,7 +52,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOneOut:
+class RatersLeftOut:
     """Each rater against the mean of the others (raters × measures), and each metric against the same means
     on the cells that rater rated (raters × metrics × measures)."""
 
@@ -251,7 +251,7 @@ def share_of_ceiling(values: ArrayLike, ceiling: Ceiling, measures: Sequence[Mea
     return np.asarray((np.asarray(values, dtype=np.float64) - chance) / (ceiling.ceiling - chance))
 
 
-def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Measure]) -> LeaveOneOut:
+def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Measure]) -> RatersLeftOut:
     """Is a metric closer to the raters than they are to each other, under each measure?
 
     `ratings` is raters × systems × inputs, `metrics` is metrics × systems × inputs.
@@ -269,7 +269,7 @@ def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Mea
             continue
         value = evaluate(np.concatenate([own[None], scores]), others, chosen).value
         raters[left_out], found[left_out] = value[0], value[1:]
-    return LeaveOneOut(raters, found)
+    return RatersLeftOut(raters, found)
 
 
 def _cube(ratings: ArrayLike) -> Array:

@@ -1,4 +1,4 @@
-"""A judge's numbers beside people's pass and fail: every threshold, the areas below ROC and precision-recall curves,
+"""A judge's numbers compared with human verdicts: every threshold, the areas below ROC and precision-recall curves,
 the threshold of least cost. More is better: a row passes where its score is at least the threshold.
 """
 
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.proportion import Ends
+from nlgauge.stats.agreement.proportion import Ends, proportion_interval
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
 
 FEWEST_PRECISION = 10  # rows of each verdict that an interval of an average precision or an ECE needs
 PARTS = 500  # units that are left out in turn, at most; more units are dealt into so many parts
-PRIOR = 20  # rows that Hanley and McNeil's variance is worth beside the one that the rows show
+PRIOR = 20  # rows that Hanley and McNeil's variance is worth next to the one that the rows show
 PRIOR_PRECISION = 60  # the same for the binomial variance of an average precision
 
 
@@ -121,6 +121,7 @@ def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: in
 
 
 def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Array, Mask]:
+    """Return finite scores and verdicts of the same rows as arrays; raise DataError where they are not."""
     x, z = np.asarray(score, np.float64), np.asarray(passed, bool)
     if x.shape != z.shape or x.ndim != 1:
         raise DataError(f"scores and verdicts must be of the same rows; found {x.shape} and {z.shape}")
@@ -228,7 +229,5 @@ def _precision_interval(
     variance = (bad * seen + PRIOR_PRECISION * max(seen, least)) / (bad + PRIOR_PRECISION)
     reach = float(stdtrit(few - 1, (1 + level) / 2)) * np.sqrt(variance) / (inside * (1 - inside))
     if value >= 1:  # nothing seen to go wrong: a share of 1
-        from nlgauge.stats.agreement.proportion import proportion_interval
-
         return proportion_interval(bad, bad, level)
     return Ends(float(expit(logit(inside) - reach)), float(expit(logit(inside) + reach)))

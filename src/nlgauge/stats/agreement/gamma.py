@@ -13,7 +13,7 @@ import numpy as np
 
 from nlgauge.types import Array
 
-MOST = 1000  # units of a rater: the alignment looks at all pairs of units
+MAX_UNITS = 1000  # units of a rater: the alignment looks at all pairs of units
 
 
 def disorder(first: Array, second: Array) -> float:

@@ -52,13 +52,31 @@ class Icc:
 
 
 def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anonymous: str = _ANONYMOUS) -> Icc:
-    """Six intraclass correlations of raters × units (or raters × systems × inputs).
+    """Compute the six intraclass correlations of annotators.
 
-    Only units rated by all raters count; the rest are dropped and counted. `persons=False` says that a row is
-    a slot and not a person, so the two-way forms do not exist; `anonymous` says why it is none. `unequal=True` computes
-    the one-way forms from all rated units with the average number of raters k0 in place of k; the two-way forms still
-    need complete units.
+    Parameters
+    ----------
+    ratings : array of annotators × units
+        Or annotators × systems × inputs; NaN where missing.
+    persons : bool, default True
+        False: a row is a slot and not a person, so the two-way forms do not exist.
+    unequal : bool, default False
+        Compute the one-way forms from all rated units, with the average number of raters k0 in place of k.
+    anonymous : str, optional
+        Why rows are no persons.
 
+    Returns
+    -------
+    Icc
+        `icc(x)["ICC(A,1)"]` has `value`, F test, 95% interval, and the reason where it does not exist; `units`,
+        `dropped_units` (units that lack an annotator are left out) and `method`.
+
+    Notes
+    -----
+    Shrout and Fleiss (1979) and McGraw and Wong (1996); intervals from F distributions.
+
+    Examples
+    --------
     >>> shrout_fleiss = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
     >>> found = icc(shrout_fleiss)
     >>> [round(found[name].value, 2) for name in ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)")]

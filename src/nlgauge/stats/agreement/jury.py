@@ -112,7 +112,7 @@ class Chosen:
 
 def choose(value: Callable[[Mask], Array], clusters: int, preference: Array, rng: np.random.Generator) -> Chosen:
     """The best jury without each fold of clusters and on all of them; `value` gives the value of every jury on the
-    clusters that are kept, `preference` (less is better) decides between equal ones.
+    clusters that are kept, `preference` (lower is better) decides between equal ones.
     """
     fold = rng.permutation(clusters) % FOLDS
 

@@ -20,7 +20,7 @@ from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
 
 BINS = 10
-PRIOR = 1  # rows that the binomial variance is worth beside the variance seen
+PRIOR = 1  # rows that the binomial variance is worth next to the variance seen
 CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
 
 
@@ -40,6 +40,7 @@ class Map(NamedTuple):
     probabilities: Array
 
     def of(self, scores: ArrayLike) -> Array:
+        """Return the probability of each score."""
         return np.asarray(np.interp(np.asarray(scores, np.float64), self.scores, self.probabilities))
 
 
@@ -181,9 +182,8 @@ def _brier(base: Figure, off: Array, z: Mask, code: Ints, units: int, level: flo
 
 
 def _ece(
-    base: Figure, off: Array, place: Ints, gaps: Array, chance: Array, code: Ints,
-    units: int, level: float,
-) -> Figure:  # fmt: skip
+    base: Figure, off: Array, place: Ints, gaps: Array, chance: Array, code: Ints, units: int, level: float
+) -> Figure:
     from scipy.special import stdtrit
 
     n = len(off)

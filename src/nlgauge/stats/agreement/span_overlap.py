@@ -17,7 +17,7 @@ from nlgauge.stats.resampling.jackknife import too_few
 from nlgauge.types import Array, Ints
 
 PARTIAL = 0.5  # credit for a letter that both marked with different severities (WMT23 to WMT25)
-NEAR = 1e-6  # of 0 and 1, where the logit ends
+LOGIT_MARGIN = 1e-6  # of 0 and 1, where the logit ends
 
 
 class SpanMark(NamedTuple):
@@ -101,5 +101,5 @@ def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "in
 
 
 def _logit_f(sums: Array) -> Array:
-    share = np.clip(2 * sums[..., :1] / (sums[..., 1:2] + sums[..., 2:3]), NEAR, 1 - NEAR)
+    share = np.clip(2 * sums[..., :1] / (sums[..., 1:2] + sums[..., 2:3]), LOGIT_MARGIN, 1 - LOGIT_MARGIN)
     return np.log(share / (1 - share))

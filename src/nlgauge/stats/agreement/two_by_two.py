@@ -46,13 +46,16 @@ class Share(NamedTuple):
     rows: str  # what stands below the line, for people
 
     def value(self, counts: Array) -> Array:
+        """Compute the share from counts (… × 4 cells); NaN where no row is below the line."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.over(counts) / self.below(counts))
 
     def over(self, counts: Array) -> Array:
+        """Count the hits."""
         return np.asarray(counts[..., list(self.hits)].sum(axis=-1))
 
     def below(self, counts: Array) -> Array:
+        """Count the rows below the line."""
         return np.asarray(counts[..., list(self.of)].sum(axis=-1))
 
 
@@ -90,18 +93,21 @@ def mcc_of(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
 
 
 def kappa(counts: Array) -> Array:
+    """Compute Cohen's kappa (1960) from counts (… × 4 cells); NaN where chance agreement is 1."""
     a, b, c, d = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d)))
 
 
 def mcc(counts: Array) -> Array:
+    """Compute Matthews' correlation (1975) from counts (… × 4 cells); NaN where a row or column is empty."""
     a, b, c, d = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d)))
 
 
 def balanced_accuracy(counts: Array) -> Array:
+    """Compute the mean of recall on failures and recall on passes from counts (… × 4 cells)."""
     return np.asarray((FAILED.value(counts) + PASSED.value(counts)) / 2)
 
 
@@ -141,8 +147,10 @@ def verdict_figures(
     level: float = 0.95,
     kind: Kind = "lean",
 ) -> dict[str, Figure]:
-    """All figures of a judge beside people; the lead over always failing where people fail more than half. `clusters`:
-    the conversation or document of each row.
+    """Compute all figures of a judge compared with human verdicts.
+
+    The improvement is over a judge who always fails where people fail more than half. `clusters`: the conversation or
+    document of each row.
 
     >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
     >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
@@ -171,12 +179,14 @@ def figures_of(
 # Value from counts, value from the share that people pass and the two recalls, and why there may be none.
 MELDED: dict[str, tuple[Callable[[Array], Array], Callable[..., Array], str]] = {
     "balanced_accuracy": (
-        balanced_accuracy, lambda _, f, p: (f + p) / 2, "one of the two verdicts was never given by people",
+        balanced_accuracy,
+        lambda _, f, p: (f + p) / 2,
+        "one of the two verdicts was never given by people",
     ),
     "youden": (youden, lambda _, f, p: f + p - 1, "one of the two verdicts was never given by people"),
     "kappa": (kappa, kappa_of, "people and the judge gave one verdict only, the same"),
     "mcc": (mcc, mcc_of, "people or the judge gave one verdict only"),
-}  # fmt: skip
+}
 
 
 def figure_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:

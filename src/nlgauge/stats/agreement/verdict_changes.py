@@ -32,6 +32,7 @@ from nlgauge.stats.agreement.two_by_two import (
     rests_on,
     youden,
 )
+from nlgauge.stats.resampling.contrasts import largest_differences
 from nlgauge.types import Array, Ints, Mask
 
 ADDED = 0.5  # rows added to each cell
@@ -43,8 +44,11 @@ VALUES: dict[str, Callable[[Array], Array]] = {
     **{name: share.value for name, share in SHARES.items()},
     "fail_f1": lambda c: f1_of_jaccard(SHARES["fail_jaccard"].value(c)),
     "pass_f1": lambda c: f1_of_jaccard(SHARES["pass_jaccard"].value(c)),
-    "balanced_accuracy": balanced_accuracy, "youden": youden, "kappa": kappa, "mcc": mcc,
-}  # fmt: skip
+    "balanced_accuracy": balanced_accuracy,
+    "youden": youden,
+    "kappa": kappa,
+    "mcc": mcc,
+}
 # Cell of people, old and new verdict (4 people + 2 old + new) → cell of people and one of the two.
 OLD = np.array([[2 * (c >> 2) + (c >> 1 & 1) == k for k in range(4)] for c in range(8)], float)
 NEW = np.array([[2 * (c >> 2) + (c & 1) == k for k in range(4)] for c in range(8)], float)
@@ -247,8 +251,6 @@ def may_be_best(judges: JudgeDeviations, level: float = 0.95) -> Mask:
     [True, True, False]
     """
     from scipy.special import ndtr
-
-    from nlgauge.stats.resampling.contrasts import largest_differences
 
     reach = max(float(np.quantile(largest_differences(judges.deviations), level)), 1.96)
     limit = 2 * float(ndtr(-reach))

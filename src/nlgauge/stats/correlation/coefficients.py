@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.stats.correlation.groups import GROUPINGS, Groups
+from nlgauge.stats.correlation.soft_accuracy import soft_pairwise_accuracy
 from nlgauge.types import Array, Ints, Mask
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def coefficient(
 
 
 def pairs(s: GroupStats) -> Any:
+    """Return the number of pairs of points, n (n - 1) / 2."""
     return s.n * (s.n - 1) // 2
 
 
@@ -90,6 +92,7 @@ def ratio(above: Any, below: Any) -> Array:
     formula="cov(x, z) / (sd(x) sd(z))",
 )
 def pearson(s: GroupStats) -> Array:
+    """Return Pearson's r (metrics × groups)."""
     return s.pearson
 
 
@@ -102,6 +105,7 @@ def pearson(s: GroupStats) -> Array:
     formula="r(rank(x), rank(z))",
 )
 def spearman(s: GroupStats) -> Array:
+    """Return Spearman's rho (metrics × groups)."""
     return s.spearman
 
 
@@ -141,15 +145,24 @@ def pair_coefficient(
 
 
 kendall = pair_coefficient(
-    "kendall", C_MINUS_D, (1, 1, 1, 0, 0), TOLD, label="Kendall τ-b", title="Kendall's tau-b",
+    "kendall",
+    C_MINUS_D,
+    (1, 1, 1, 0, 0),
+    TOLD,
+    label="Kendall τ-b",
+    title="Kendall's tau-b",
     definition="Concordant minus discordant pairs, relative to the pairs that each side does not tie.",
     formula="(C − D) / √((C + D + T_h)(C + D + T_m))",
-)  # fmt: skip
+)
 pair_coefficient(
-    "tau-a", C_MINUS_D, ALL, label="Kendall τ-a", title="Kendall's tau-a",
+    "tau-a",
+    C_MINUS_D,
+    ALL,
+    label="Kendall τ-a",
+    title="Kendall's tau-a",
     definition="Concordant minus discordant pairs among all pairs; a tie on either side counts nothing.",
     formula="(C − D) / all pairs",
-)  # fmt: skip
+)
 
 
 @coefficient(
@@ -161,41 +174,67 @@ pair_coefficient(
     formula="2 (C − D) / (n² (k − 1) / k)",
 )
 def tau_c(s: GroupStats) -> Array:
+    """Compute tau-c (Stuart 1953), metrics × groups."""
     below = ratio(s.n.astype(float) ** 2 * (s.classes - 1), s.classes)
     return np.clip(ratio(2 * (s.concordant - s.discordant), np.nan_to_num(below)), -1, 1)
 
 
 pair_coefficient(
-    "tau-10", (1, -1, 0, -1, 0), TOLD, label="Kendall τ₁₀", title="Kendall's tau-10",
+    "tau-10",
+    (1, -1, 0, -1, 0),
+    TOLD,
+    label="Kendall τ₁₀",
+    title="Kendall's tau-10",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as discordant.",
     formula="(C − D − T_m) / (C + D + T_m)",
-)  # fmt: skip
+)
 tau_13 = pair_coefficient(
-    "tau-13", C_MINUS_D, (1, 1, 0, 0, 0), label="Kendall τ₁₃", title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
-    definition="Only pairs that neither side ties are counted.", formula="(C − D) / (C + D)",
-)  # fmt: skip
+    "tau-13",
+    C_MINUS_D,
+    (1, 1, 0, 0, 0),
+    label="Kendall τ₁₃",
+    title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
+    definition="Only pairs that neither side ties are counted.",
+    formula="(C − D) / (C + D)",
+)
 pair_coefficient(
-    "tau-14", C_MINUS_D, TOLD, label="Kendall τ₁₄", title="Kendall's tau-14",
+    "tau-14",
+    C_MINUS_D,
+    TOLD,
+    label="Kendall τ₁₄",
+    title="Kendall's tau-14",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as half right.",
     formula="(C − D) / (C + D + T_m)",
-)  # fmt: skip
+)
 pair_coefficient(
-    "pairwise-accuracy", (1, 0, 0, 0.5, 0), TOLD, label="pairwise accuracy",
+    "pairwise-accuracy",
+    (1, 0, 0, 0.5, 0),
+    TOLD,
+    label="pairwise accuracy",
     title="Pairwise accuracy (human ties excluded; metric ties count one half)",
     definition="Share of the pairs with unequal human ratings that the metric orders the same way; a tie of the metric "
     "counts one half, so that chance and a constant score 0.5. It equals (1 + tau-14) / 2.",
-    formula="(C + T_m / 2) / (C + D + T_m)", share=True,
-)  # fmt: skip
+    formula="(C + T_m / 2) / (C + D + T_m)",
+    share=True,
+)
 pair_coefficient(
-    "tau-23", (1, -1, -1, -1, 1), ALL, label="Kendall τ₂₃", title="Kendall's tau-23",
+    "tau-23",
+    (1, -1, -1, -1, 1),
+    ALL,
+    label="Kendall τ₂₃",
+    title="Kendall's tau-23",
     definition="Pairs judged alike, ties included, minus pairs judged differently, among all pairs.",
     formula="(C + T_hm − D − T_h − T_m) / all pairs",
-)  # fmt: skip
+)
 pair_coefficient(
-    "acc-eq", (1, 0, 0, 0, 1), ALL, label="acc_eq", title="Pairwise accuracy with ties",
+    "acc-eq",
+    (1, 0, 0, 0, 1),
+    ALL,
+    label="acc_eq",
+    title="Pairwise accuracy with ties",
     definition="Share of pairs that metric and people judge alike, where a tie must be met by a tie.",
     formula="(C + T_hm) / all pairs",
-)  # fmt: skip
+)
 
 
 # --- coefficients that look at the scores themselves ---
@@ -210,6 +249,7 @@ pair_coefficient(
     formula="max over ε of mean (C + T_hm) / all pairs",
 )
 def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
+    """Compute acc_eq at the best tie threshold (Deutsch, Foster and Freitag 2023), metrics × groups."""
     return groups.calibration.accuracy
 
 
@@ -223,6 +263,8 @@ def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     groupings=("input", "item"),
 )
 def acc_eq_cross_fitted(groups: Groups, rng: np.random.Generator) -> Array:
+    """Compute acc_eq at the tie threshold that is best on the other half of the groups, metrics × groups."""
+    # Imported late: the compiled kernels, which naming a measure does not need.
     from nlgauge.stats.correlation.tie_calibration import cross_fit
 
     return cross_fit(groups.x, groups.z)
@@ -237,6 +279,7 @@ def acc_eq_cross_fitted(groups: Groups, rng: np.random.Generator) -> Array:
     formula="max over ε of mean (C + T_hm − D − T_h − T_m) / all pairs",
 )
 def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
+    """Compute tau-23 at the best tie threshold, metrics × groups."""
     return 2 * acc_eq_calibrated(groups, rng) - 1  # group by group tau-23 = 2 acc-eq − 1: the same ε is best
 
 
@@ -250,8 +293,7 @@ def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     formula="1 − mean |p_h − p_m| over system pairs",
 )
 def spa(groups: Groups, rng: np.random.Generator) -> Array:
-    from nlgauge.stats.correlation.soft_accuracy import soft_pairwise_accuracy
-
+    """Compute soft pairwise accuracy (Thompson et al. 2024), metrics × 1."""
     return soft_pairwise_accuracy(groups.metrics, groups.human, rng=rng)[:, None]
 
 
@@ -294,6 +336,7 @@ def _centred(values: Array, there: Mask, n: Ints) -> Array:
     formula="|best(x) ∩ best(z)| / |best(x)|",
 )
 def top_1(groups: Groups, rng: np.random.Generator) -> Array:
+    """Compute top-1 agreement, metrics × groups; NaN where fewer than two outputs have both scores."""
     there = np.isfinite(groups.x) & np.isfinite(groups.z)
     best_x, best_z = _best(groups.x, there), _best(groups.z, there)
     share = ratio((best_x & best_z).sum(axis=2), best_x.sum(axis=2))

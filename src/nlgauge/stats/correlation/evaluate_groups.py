@@ -34,7 +34,7 @@ from nlgauge.types import Array, Ids, Ints, Mask, Steps
 J = TypeVar("J")
 R = TypeVar("R")
 CUT = 1 - 1e-6  # correlations are cut here before Fisher's z
-LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
+MIN_POINTS = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
 
 
 class Slots(NamedTuple):
@@ -46,11 +46,12 @@ class Slots(NamedTuple):
     places: Ints
 
     def used(self) -> list[int]:
+        """Return the places of the coefficients that are wanted."""
         return [i for i in (self.pearson, self.spearman, *self.places.tolist()) if i >= 0]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MeasurePlan:
     """The measures asked for: `fast` by grouping for the kernels, `slow` for `evaluate` draw by draw."""
 
     measures: tuple[Measure, ...]
@@ -62,6 +63,7 @@ class Wanted:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Return the names of the measures, such as input/kendall."""
         return tuple(str(m) for m in self.measures)
 
     def fisher_z(self, values: Array) -> Array:
@@ -70,6 +72,7 @@ class Wanted:
 
     @property
     def slow_measures(self) -> list[Measure]:
+        """Return the measures that no kernel computes."""
         return [self.measures[i] for i in self.slow]
 
 
@@ -79,7 +82,7 @@ def fisher_z(values: Array) -> Array:
         return np.asarray(np.arctanh(np.clip(values, -CUT, CUT)))
 
 
-def wanted(measures: Iterable[object]) -> Wanted:
+def plan_measures(measures: Iterable[object]) -> MeasurePlan:
     """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
     parsed = [_measure(m) for m in measures]
     if not parsed:
@@ -98,7 +101,7 @@ def wanted(measures: Iterable[object]) -> Wanted:
         forms = np.array([FORMS[c] for c in family]).reshape(len(family), 3, 5)
         slots = np.array([at[c] for c in family], np.int64)
         fast[grouping] = Slots(at.get("pearson", -1), at.get("spearman", -1), forms, slots)
-    return Wanted(tuple(parsed), fast, tuple(slow))
+    return MeasurePlan(tuple(parsed), fast, tuple(slow))
 
 
 def _measure(m: object) -> Measure:
@@ -156,7 +159,7 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
     return x, z
 
 
-def table(x: Array, z: Array, want: Wanted) -> SortedPanel:
+def table(x: Array, z: Array, want: MeasurePlan) -> SortedPanel:
     """Sort every metric once; all draws share the result."""
     _, n, m = x.shape
     flat = z.reshape(-1)
@@ -172,7 +175,7 @@ def swap_pair(
     data: SortedPanel,
     pair: tuple[int, int],
     masks: Masks,
-    want: Wanted,
+    want: MeasurePlan,
     *,
     near: float = NEAR,
     standardise: bool = True,
@@ -196,7 +199,7 @@ def swap_pair(
                 _add_means(own, human, weight, slots, total, count)
             continue
         orders = (data.orders[grouping], *(metric.orders[grouping] for metric in metrics))
-        prepared = prepare(data.plans[grouping], orders, scores, valid, near, LEAST[grouping])
+        prepared = prepare(data.plans[grouping], orders, scores, valid, near, MIN_POINTS[grouping])
         correlate_groups(prepared, draws, scores, slots, sums)
         groups[slots.used()] = max(1, int((np.diff(prepared.start) >= 2 * prepared.least).sum()))
     if constant_is_zero:
@@ -215,25 +218,26 @@ def _add_means(x: Array, z: Array, weight: Array, slots: Slots, total: Array, co
 
 @dataclass(frozen=True)
 class Weighing:
-    """One metric beside people, sorted into groups: what the correlations under any weights share.
+    """One metric and the human ratings, sorted into groups: what the correlations under any weights share.
 
     `values` (coefficients × inputs) are there where systems count once in every draw: the groups of the input level
     then stay as they are, and each draw only averages them anew.
     """
 
     data: SortedPanel
-    want: Wanted
+    want: MeasurePlan
     scores: CellScores
     valid: Mask
     groups: dict[str, ResampledGroups]
     values: Array | None
 
     @classmethod
-    def of(cls, data: SortedPanel, k: int, want: Wanted, systems_once: bool) -> Weighing:
+    def of(cls, data: SortedPanel, k: int, want: MeasurePlan, systems_once: bool) -> Weighing:
+        """Sort the cells of metric k into groups; `systems_once`: no draw repeats or omits a system."""
         metric, valid = data.metrics[k], data.shared(k)
         scores = CellScores(np.where(valid, metric.x, 0.0)[None], data.z, ONE_METRIC)
         groups = {
-            g: prepare(plan, (data.orders[g], metric.orders[g]), scores, valid, 0.0, LEAST[g])
+            g: prepare(plan, (data.orders[g], metric.orders[g]), scores, valid, 0.0, MIN_POINTS[g])
             for g, plan in data.plans.items()
             if g in want.fast
         }
@@ -269,7 +273,7 @@ class Weighing:
         return joined(sums.mean()[0], draws)
 
 
-def _input_values(data: SortedPanel, k: int, want: Wanted) -> Array:
+def _input_values(data: SortedPanel, k: int, want: MeasurePlan) -> Array:
     """The coefficients of one metric in every input: coefficients × inputs."""
     shape = (data.systems, data.inputs)
     groups = cut(data.metrics[k].x.reshape(1, *shape), data.z.reshape(shape), "input")

@@ -22,6 +22,7 @@ class GroupLayout(NamedTuple):
 
     @property
     def groups(self) -> int:
+        """Return the number of groups."""
         return len(self.cells) // self.size if self.size else 0
 
 

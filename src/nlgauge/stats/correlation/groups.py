@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nlgauge.stats.correlation.panel_kernels import GroupStats
     from nlgauge.stats.correlation.tie_calibration import Calibration
 
-
 GROUPINGS = {
     "global": (
         'over all outputs in one vector (also called dataset level or no grouping; mt-metrics-eval average_by="none")'
@@ -45,6 +44,8 @@ class Groups:
     cells: Ints | None = None
 
     def stats(self, *, pearson: bool, spearman: bool, counts: bool) -> GroupStats:
+        """Compute the statistics that are asked for in one pass over all metrics and groups."""
+        # Imported late: the compiled kernels, which naming a measure does not need.
         from nlgauge.stats.correlation.panel_kernels import group_stats
 
         return group_stats(self.x, self.z, pearson=pearson, spearman=spearman, counts=counts)
@@ -52,6 +53,7 @@ class Groups:
     @cached_property
     def calibration(self) -> Calibration:
         """Tie calibration, searched once for all coefficients that use it."""
+        # Imported late: the compiled kernels, which naming a measure does not need.
         from nlgauge.stats.correlation.tie_calibration import calibrate
 
         return calibrate(self.x, self.z)
@@ -86,7 +88,7 @@ def _mean(values: Array, there: Mask, count: Ints) -> tuple[Array, Array]:
     kept = values if there.all() else np.where(there, values, 0.0)
     size = largest(kept, axis=2)
     # sums of values near the largest float would overflow; a power of two changes no digit (of the largest: each table
-    # has a scale of its own, or a tiny metric beside a huge one would lose its digits)
+    # has a scale of its own, or a tiny metric next to a huge one would lose its digits)
     scale = np.where(size.max(axis=1, initial=0.0, keepdims=True) > 1e280, 2.0**-64, 1.0)
     with np.errstate(invalid="ignore"):
         mean: Array = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale

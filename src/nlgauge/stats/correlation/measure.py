@@ -56,6 +56,7 @@ mt-metrics-eval average_by="item").'
 
     @classmethod
     def parse(cls, text: str) -> Measure:
+        """Return the measure of a name such as input/kendall; raise NameUnknown where there is none."""
         grouping, slash, name = text.strip().lower().replace("_", "-").partition("/")
         if not slash:
             raise NameUnknown(f"no measure '{text}': write grouping/coefficient, such as 'input/kendall'.")
@@ -66,6 +67,7 @@ mt-metrics-eval average_by="item").'
 
     @property
     def facts(self) -> Coefficient:
+        """Return the coefficient and its facts."""
         return COEFFICIENTS[self.coefficient]
 
     @property
@@ -124,9 +126,34 @@ class Estimates:
 
 
 def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed: int = 0) -> Estimates:
-    """All measures of all metrics (K×N×M) against people (N×M) in one pass per grouping.
+    """Compute all measures of all metrics.
 
-    A cell counts where metric and people are both finite. `seed` matters to soft pairwise accuracy only.
+    Parameters
+    ----------
+    metrics : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing.
+    human : array of N × M
+        Ratings.
+    measures : sequence of Measure
+    seed : int, default 0
+        Matters to soft pairwise accuracy only.
+
+    Returns
+    -------
+    Estimates
+        Arrays K × L: `value`, `n` (outputs), `groups` (in the mean), `dropped`, and the `reason` where a value is NaN.
+
+    Notes
+    -----
+    A grouping says which vectors are correlated (over the systems of each input, over all outputs …), averaged over
+    groups; `Measure.definition` says it in a sentence. An output counts where it has a rating and a score.
+
+    Examples
+    --------
+    >>> x = np.array([[[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]]])
+    >>> z = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
+    >>> evaluate(x, z, [Measure.parse("input/kendall")]).value.tolist()
+    [[1.0]]
     """
     metrics, human = _arrays(metrics, human)
     by_grouping: dict[str, list[int]] = {}

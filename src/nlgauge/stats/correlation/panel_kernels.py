@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nlgauge.kernels.panel import panel
 from nlgauge.types import Array, Ints
 
 DEFINED, TOO_FEW, METRIC_CONSTANT, HUMAN_CONSTANT, BOTH_CONSTANT = range(5)  # as in kernels/panel.py
@@ -39,8 +40,6 @@ def group_stats(x: Array, z: Array, *, pearson: bool = True, spearman: bool = Tr
     r, rho = np.full(shape, np.nan), np.full(shape, np.nan)
     pairs = np.zeros((6, *shape), np.int64)
     if x.size:
-        from nlgauge.kernels.panel import panel
-
         x, z = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(z, np.float64)
         panel(x, z, pearson, spearman, counts, n, state, r, rho, pairs)
     return GroupStats(n, state, r, rho, *pairs)

@@ -38,6 +38,7 @@ def _too_few_points(facts: Coefficient, grouping: str, n: int) -> str:
 
 
 def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -> str:
+    # Imported late: the compiled kernels, which naming a measure does not need.
     from nlgauge.stats.correlation.panel_kernels import BOTH_CONSTANT, HUMAN_CONSTANT, METRIC_CONSTANT, TOO_FEW
 
     points = "systems" if grouping == "system" else "outputs"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nlgauge.kernels import resample
+from nlgauge.kernels.resample_data import merge_orders
 from nlgauge.kernels.shared import STRIP
 from nlgauge.stats.correlation.group_layout import GroupLayout
 from nlgauge.types import Array, Ids, Ints, Mask
@@ -71,9 +73,11 @@ class GroupSums(NamedTuple):
 
     @classmethod
     def zeros(cls, *shape: int) -> GroupSums:
+        """Return empty sums of this shape, with strips and draws behind."""
         return cls(np.zeros((*shape, STRIP)), np.zeros((*shape, STRIP)))
 
     def mean(self) -> Array:
+        """Return the means over groups; NaN where none was added."""
         out = np.full_like(self.total, np.nan)
         np.divide(self.total, self.groups, out=out, where=self.groups > 0)
         return out
@@ -88,8 +92,6 @@ def prepare(
     only equal scores are tied: standardizing must not make equal what is not (1e-80 and 2e-80 compared with .5).
     Between metrics a standardized score ties with one that lies within `near` of its size.
     """
-    from nlgauge.kernels.resample_data import merge_orders
-
     human, *metrics = [order[valid[order]] for order in orders]
     group = np.repeat(np.arange(plan.groups, dtype=np.int64), plan.size)[valid[orders[0]]]
     bounds = np.searchsorted(group, np.arange(plan.groups + 1)).astype(np.int32)
@@ -115,7 +117,5 @@ def _begins(group: Ints, values: Array) -> Mask:
 
 def correlate_groups(groups: ResampledGroups, draws: Draws, scores: CellScores, slots: Slots, sums: GroupSums) -> None:
     """Add up the coefficients of all groups in every draw."""
-    from nlgauge.kernels import resample
-
     lanes = tuple(part.reshape(-1, STRIP) for part in sums)
     resample.correlate_groups(groups, draws, scores, slots, lanes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nlgauge.kernels.resample_data import sum_cells
 from nlgauge.kernels.shared import NEAR, STRIP
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.types import Array, Mask
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     from nlgauge.stats.correlation.resampled_groups import Draws
     from nlgauge.stats.resampling.draws import Times
 
-LEAST = 3  # a correlation of two points says nothing (as in measure.evaluate)
+MIN_SYSTEMS = 3  # a correlation of two points says nothing (as in measure.evaluate)
 
 
 def sums_under(values: Array, groups: int, draws: Draws) -> Array:
     """Rows of values (K × cells) added up over the cells of each of equal groups, as often as they count: K × groups ×
     draws.
     """
-    from nlgauge.kernels.resample_data import sum_cells
-
     sums = np.zeros((len(draws.rows), len(values), groups, STRIP))
     to = np.repeat(np.arange(groups, dtype=np.int32), values.shape[1] // max(groups, 1))
     sum_cells(values, to, draws, sums)
@@ -123,7 +122,7 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
         return
     n = weight.sum(axis=0)
     counted = weight > 0
-    enough = n >= LEAST
+    enough = n >= MIN_SYSTEMS
     for points in (x, z):
         enough &= np.where(counted, points, -np.inf).max(axis=0) > np.where(counted, points, np.inf).min(axis=0)
     if slots.pearson >= 0:
@@ -145,7 +144,7 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
     counts = np.stack([(decided + balance) / 2, (decided - balance) / 2, metric - decided, human - decided, tied_both])
     for form, place in zip(slots.forms, slots.places, strict=True):
         ratio, one, two = form @ counts
-        known = (one > 0.5) & (two > 0.5) & (n >= LEAST)  # counts are whole numbers
+        known = (one > 0.5) & (two > 0.5) & (n >= MIN_SYSTEMS)  # counts are whole numbers
         values[place] = np.nan
         values[place, known] = ratio[known] / (np.sqrt(one[known]) * np.sqrt(two[known]))
 

@@ -1,6 +1,6 @@
 """Keep equal what is equal: means of the same ratings may differ in the last bit, which splits ties.
 
-And keep different what is different: 1e-80 and 2e-80 are two scores, also beside .5. So the distance below which two
+And keep different what is different: 1e-80 and 2e-80 are two scores, also next to .5. So the distance below which two
 values are one is relative to each value itself, or to what was added up to make it; never to the largest of a table.
 """
 

@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
-from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import arrays, plan_measures
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.contrasts import NO_ERROR, deviations, simultaneous_level
 from nlgauge.stats.resampling.jackknife import (
     SYSTEMS,
-    WithoutEach,
+    LeaveOneOut,
+    generalizes_to,
     input_groups,
     intervals,
     left_out,
     output_sets,
-    over_of,
     system_groups,
     too_few,
     unit_word,
@@ -91,23 +91,30 @@ def tied_pairs(human: ArrayLike) -> float:
 
 
 def pair_shares(
-    measure: str, x: ArrayLike, human: ArrayLike, length: Array | None, clusters: ArrayLike | None = None,
-    families: ArrayLike | None = None, level: float = 0.95,
-) -> UseShares:  # fmt: skip
+    measure: str,
+    x: ArrayLike,
+    human: ArrayLike,
+    length: Array | None,
+    clusters: ArrayLike | None = None,
+    families: ArrayLike | None = None,
+    level: float = 0.95,
+) -> UseShares:
     """A pairwise accuracy of K metrics (K × N × M), next to a constant and to the length of the outputs (N × M)."""
     metrics, z = arrays(x, human)
-    k, want = len(metrics), wanted([measure])
-    over = over_of("auto", int(system_groups(len(z), families).max()) + 1)
+    k, want = len(metrics), plan_measures([measure])
+    over = generalizes_to("auto", int(system_groups(len(z), families).max()) + 1)
     base = _oriented_length(length, z, want.measures[0]) if length is not None else None
     stack = metrics if base is None else np.concatenate([metrics, base[None]])
-    left = left_out(stack, z, want, over, clusters, None, families).moved(lambda v: v[:, 0])
-    moves = left.moved(lambda v: want.fisher_z(v[:, None])[:, 0] if v.ndim == 1 else want.fisher_z(v[:, None, :])[:, 0])
+    left = left_out(stack, z, want, over, clusters, None, families).transform(lambda v: v[:, 0])
+    moves = left.transform(
+        lambda v: want.fisher_z(v[:, None])[:, 0] if v.ndim == 1 else want.fisher_z(v[:, None, :])[:, 0]
+    )
     single = simultaneous_level(deviations(moves)[:k], level)
     ends = intervals(metrics, z, want.measures, clusters=clusters, families=families, level=single)
     value, low, high = ends.value[:, 0], ends.low[:, 0], ends.high[:, 0]
     gain_low, gain_high, baselines = low - 0.5, high - 0.5, {"constant": 0.5}
     if base is not None:
-        less, more = _gap_interval(left.minus(np.arange(k), np.full(k, k)), single)
+        less, more = _gap_interval(left.difference(np.arange(k), np.full(k, k)), single)
         gain_low, gain_high = np.fmin(gain_low, less), np.fmin(gain_high, more)
         baselines["output length"] = float(left.value[k])
     # A metric that ties all outputs has no advantage over a constant; intervals of rank correlations do not know that.
@@ -122,22 +129,27 @@ def pair_shares(
 
 
 def flag_shares(
-    x: ArrayLike, human: ArrayLike, bad: Mask, length: Array | None, clusters: ArrayLike | None = None,
-    families: ArrayLike | None = None, level: float = 0.95,
-) -> UseShares:  # fmt: skip
+    x: ArrayLike,
+    human: ArrayLike,
+    bad: Mask,
+    length: Array | None,
+    clusters: ArrayLike | None = None,
+    families: ArrayLike | None = None,
+    level: float = 0.95,
+) -> UseShares:
     """The area under the ROC curve for bad outputs, next to length and to the metric's mean on each input."""
     metrics, z = arrays(x, human)
     kin, groups = system_groups(len(z), families), input_groups(metrics, z, clusters)
-    over = over_of("auto", int(kin.max()) + 1)
+    over = generalizes_to("auto", int(kin.max()) + 1)
     rows, cols = without_each(z.shape, groups, over, kin)
     sets = output_sets(z) if over == "both" else None
 
-    def left(scores: Array) -> WithoutEach:
+    def left(scores: Array) -> LeaveOneOut:
         return _without_each_unit(scores, bad, z, rows, cols, sets, int(kin.max()) + 1 if over == "both" else 0)
 
     whole = [left(m) for m in metrics]
     length_left = None if length is None else left(_oriented(length, lambda v: _area(v, bad, z)))
-    clustered = deviations(_stacked([w.moved(_logit) for w in whole]))
+    clustered = deviations(_stacked([w.transform(_logit) for w in whole]))
     single = simultaneous_level(clustered, level)
     columns: list[list[float]] = []
     reasons: list[str | None] = []
@@ -152,7 +164,7 @@ def flag_shares(
     return UseShares(value, low, high, gain_low, gain_high, reasons, baselines, single)
 
 
-def _flag_row(one: WithoutEach, rivals: list[WithoutEach], reason: str | None, level: float, units: int) -> list[float]:
+def _flag_row(one: LeaveOneOut, rivals: list[LeaveOneOut], reason: str | None, level: float, units: int) -> list[float]:
     """Value, interval and interval of the advantage over the best baseline."""
     value = float(one.value)
     if reason or np.isnan(value):
@@ -161,17 +173,17 @@ def _flag_row(one: WithoutEach, rivals: list[WithoutEach], reason: str | None, l
         end = (1 + perfect(units, level)) / 2
         low, high = (end, 1.0) if value else (0.0, 1 - end)
     else:
-        spread = one.moved(_logit).spread()
+        spread = one.transform(_logit).spread()
         half = float(stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance))
         low, high = float(expit(logit(value) - half)), float(expit(logit(value) + half))
     gains = [(low - 0.5, high - 0.5)]
     for rival in rivals:
-        less, more = _gap_interval(one.moved(np.subtract, rival), level)
+        less, more = _gap_interval(one.transform(np.subtract, rival), level)
         gains.append((float(less), float(more)))
     return [value, low, high, min(g[0] for g in gains), min(g[1] for g in gains)]
 
 
-def _gap_interval(gap: WithoutEach, level: float) -> tuple[Array, Array]:
+def _gap_interval(gap: LeaveOneOut, level: float) -> tuple[Array, Array]:
     spread = gap.spread(of_differences=True)
     half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
     return gap.value - half, gap.value + half
@@ -179,18 +191,18 @@ def _gap_interval(gap: WithoutEach, level: float) -> tuple[Array, Array]:
 
 def _without_each_unit(
     scores: Array, bad: Mask, z: Array, rows: Array, cols: Array, sets: Any, systems: int
-) -> WithoutEach:
+) -> LeaveOneOut:
     values = flag_right(scores, bad, z, rows, cols)
     outputs = None
     if sets is not None:
         outputs = np.array([_area(np.where(sets == s, np.nan, scores), bad, z) for s in range(int(sets.max()) + 1)])
-    return WithoutEach(values[0], values[1 : 1 + systems] if systems else None, values[1 + systems :], outputs)
+    return LeaveOneOut(values[0], values[1 : 1 + systems] if systems else None, values[1 + systems :], outputs)
 
 
-def _stacked(each: list[WithoutEach]) -> WithoutEach:
+def _stacked(each: list[LeaveOneOut]) -> LeaveOneOut:
     parts = [(w.value, w.systems, w.inputs, w.outputs) for w in each]
     joined = [None if any(p is None for p in column) else np.stack(column) for column in zip(*parts, strict=True)]
-    return WithoutEach(*joined)  # type: ignore[arg-type]
+    return LeaveOneOut(*joined)  # type: ignore[arg-type]
 
 
 def _area(scores: Array, bad: Mask, z: Array) -> float:

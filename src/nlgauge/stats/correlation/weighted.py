@@ -5,11 +5,13 @@ Bootstrap samples, halves of the inputs and leave-one-out samples are all the sa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from nlgauge.stats.correlation.evaluate_groups import SortedPanel, Wanted, Weighing, run_all, table
+from nlgauge.stats.correlation.evaluate_groups import MeasurePlan, SortedPanel, Weighing, plan_measures, run_all, table
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights
 from nlgauge.types import Array, Steps
@@ -17,7 +19,9 @@ from nlgauge.types import Array, Steps
 CHUNK = 1024  # draws handled at once, to bound the memory
 
 
-def weighted(x: Array, z: Array, systems: Array, inputs: Array, want: Wanted, progress: Steps | None = None) -> Array:
+def weighted(
+    x: Array, z: Array, systems: Array, inputs: Array, want: MeasurePlan, progress: Steps | None = None
+) -> Array:
     """Metrics × measures × draws, for weights draws × systems and draws × inputs.
 
     A cell counts where people and the metric have a score.
@@ -30,6 +34,28 @@ def weighted(x: Array, z: Array, systems: Array, inputs: Array, want: Wanted, pr
     return out
 
 
+def evaluate_weighted(x: ArrayLike, z: ArrayLike, measures: Iterable[object], inputs: ArrayLike) -> Array:
+    """Compute measures with inputs counted several times, or not at all, such as in bootstrap samples of your own.
+
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs.
+    z : array of N × M
+        Ratings.
+    measures : sequence of Measure or str
+    inputs : array of D × M
+        For each of D draws how often each input counts.
+
+    Returns
+    -------
+    array of K × L × D
+        NaN where a measure is not defined on a draw.
+    """
+    scores, human, times = (np.asarray(v, np.float64) for v in (x, z, inputs))
+    return weighted(scores, human, np.ones((len(times), len(human))), times, plan_measures(measures))
+
+
 @dataclass(frozen=True)
 class _Weighed:
     """A job is a metric and the first of its draws."""
@@ -37,7 +63,7 @@ class _Weighed:
     data: SortedPanel
     systems: Array
     inputs: Array
-    want: Wanted
+    want: MeasurePlan
 
     def __call__(self, job: tuple[int, int]) -> Array:
         k, at = job
@@ -50,7 +76,7 @@ class _Weighed:
         return found
 
 
-def _slowly(x: Array, z: Array, systems: Array, inputs: Array, want: Wanted) -> Array:
+def _slowly(x: Array, z: Array, systems: Array, inputs: Array, want: MeasurePlan) -> Array:
     """Any other measure: repeat the systems and inputs and evaluate the table, draw by draw."""
     out = np.empty((len(want.slow), len(systems)))
     for d in range(len(systems)):

@@ -17,6 +17,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
 from nlgauge.stats.resampling.draws import Swap
+from nlgauge.stats.tests.permutation import permutation_test
 from nlgauge.types import Array
 
 PairTest = Callable[[Array, Array, Array, Measure, np.random.Generator], float]
@@ -97,8 +98,6 @@ def swap_test(how: Swap = "systems", draws: int = 300) -> PairTest:
     """
 
     def test(x1: Array, x2: Array, z: Array, measure: Measure, rng: np.random.Generator) -> float:
-        from nlgauge.stats.tests.permutation import permutation_test
-
         seed = int(rng.integers(2**31))
         return float(np.ravel(permutation_test(x1, x2, z, [measure], how=how, draws=draws, seed=seed).p)[0])
 
@@ -128,9 +127,14 @@ def simulate_pair(pair: MetricPair, rng: np.random.Generator) -> tuple[Array, Ar
 
 
 def power(
-    pair: MetricPair, measure: Measure, seed: np.random.SeedSequence, *, test: PairTest | None = None,
-    level: float = 0.05, trials: int = 200,
-) -> Power:  # fmt: skip
+    pair: MetricPair,
+    measure: Measure,
+    seed: np.random.SeedSequence,
+    *,
+    test: PairTest | None = None,
+    level: float = 0.05,
+    trials: int = 200,
+) -> Power:
     """Chance that a study of this size finds the two metrics different, the right way round."""
     paired = test or swap_test()
     difference, p = np.full(trials, np.nan), np.full(trials, np.nan)

@@ -152,7 +152,7 @@ def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> 
 
 def _candidates(
     data: _Folded, test: int, train: tuple[Array, Array, int], chosen: list[int], left: list[int], measure: Measure
-) -> Array:  # fmt: skip
+) -> Array:
     """What the chosen metrics reach on fold `test` with each candidate added."""
     gram, right, n = train
     sets = np.array([[*chosen, k] for k in left])

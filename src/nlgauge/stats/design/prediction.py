@@ -88,8 +88,13 @@ def boosted(seed: int = 0) -> Model:
     except ImportError:
         raise NeedsMissing("XGBoost needs the extra 'boost': pip install \"nlgauge[boost]\"") from None
     settings = {
-        "objective": "reg:squarederror", "max_depth": 6, "eta": 0.3, "tree_method": "hist", "nthread": 1, "seed": seed,
-    }  # fmt: skip
+        "objective": "reg:squarederror",
+        "max_depth": 6,
+        "eta": 0.3,
+        "tree_method": "hist",
+        "nthread": 1,
+        "seed": seed,
+    }
 
     def predict(x: Array, y: Array, new: Array) -> Array:
         trees = xgboost.train(settings, xgboost.DMatrix(x, y, nthread=1), 100)

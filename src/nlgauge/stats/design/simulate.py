@@ -71,6 +71,7 @@ class Noise:
 
     @classmethod
     def draw(cls, systems: int, inputs: int, rng: np.random.Generator) -> Noise:
+        """Draw the noise of a panel of systems × inputs."""
         return cls(
             rng.standard_normal(systems),
             rng.standard_normal(systems),
@@ -156,8 +157,52 @@ class ScoreFit:
     cells: int
 
 
+def coarsen(scores: ArrayLike, levels: int) -> Array:
+    """Cut scores into equal steps between their lowest and highest, as a coarser scale would.
+
+    Parameters
+    ----------
+    scores : array
+        NaN where missing.
+    levels : int
+        Number of steps.
+
+    Returns
+    -------
+    array
+        The number of the step, from 0; the scores themselves where all are equal.
+
+    Examples
+    --------
+    >>> coarsen(np.array([0.0, 0.3, 0.5, 1.0, np.nan]), 2).tolist()
+    [0.0, 0.0, 1.0, 1.0, nan]
+    """
+    values = np.asarray(scores, np.float64)
+    known = values[np.isfinite(values)]
+    if known.size == 0 or np.ptp(known) == 0:
+        return values
+    steps = np.floor((values - known.min()) / np.ptp(known) * levels)
+    return np.asarray(np.minimum(steps, levels - 1))
+
+
 def fit_scores(scores: ArrayLike) -> ScoreFit:
-    """Describe systems × inputs scores as Table 5 does: σ is the sample SD of the system means."""
+    """Describe a table of scores: mean, spread, distinct values and ties.
+
+    Parameters
+    ----------
+    scores : array of N × M
+        Systems × inputs, NaN where missing.
+
+    Returns
+    -------
+    ScoreFit
+        `mean`, `sigma` (sample SD of the system means), `within` (SD of each system), `unique` (distinct values),
+        `tie_ratio` (share of pairs of outputs with equal scores), `cells`.
+
+    Notes
+    -----
+    The quantities of Table 5 of Gao et al. (2025). Values that differ after the ninth decimal only are equal.
+    """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
         raise DataError(f"scores must be systems × inputs; found {table.ndim} dimensions")

@@ -38,7 +38,28 @@ def relation_study(
     trials: int = 1000,
     measures: Sequence[Measure] = TWELVE,
 ) -> StudyMeans:
-    """Section 4.3: raise the capability at system or item level; gives ρ_sys × μ_ρ × measures (no discretisation)."""
+    """Simulate how each measure grows with the capability of a metric at system level and within systems.
+
+    Parameters
+    ----------
+    params : SimulationParams
+    seed : SeedSequence
+        Every trial has a seed of its own.
+    rho_sys, mu_rho : sequence of float
+        Capabilities at system level, and within systems.
+    trials : int, default 1000
+    measures : sequence of Measure
+        The twelve by default.
+
+    Returns
+    -------
+    StudyMeans
+        `value`, standard error `se` and `undefined` values: ρ_sys × μ_ρ × measures.
+
+    Notes
+    -----
+    Section 4.3 of Gao et al. (2025), without discretization. All settings of a trial share one noise.
+    """
     chosen = tuple(measures)
     settings = [replace(params, rho_sys=a, mu_rho=b) for a in rho_sys for b in mu_rho]
 
@@ -62,10 +83,30 @@ def scale_study(
     redraws: int = 100,
     measures: Sequence[Measure] = TWELVE,
 ) -> StudyMeans:
-    """Section 4.4: cut both variables to (metric, human) scale sizes, with new thresholds in every redraw.
+    """Simulate what the size of the scale does to each measure.
 
-    The thresholds of a small scale are the first ones of a large scale's: each is uniform as the algorithm
-    asks, and scales are compared on the same draws.
+    Parameters
+    ----------
+    params : SimulationParams
+    seed : SeedSequence
+        Every trial has a seed of its own.
+    scales : sequence of (int, int)
+        Distinct values of the metric and of the ratings.
+    trials : int, default 100
+    redraws : int, default 100
+        Draws of thresholds in each trial.
+    measures : sequence of Measure
+        The twelve by default.
+
+    Returns
+    -------
+    StudyMeans
+        `value`, standard error `se` and `undefined` values: scales × measures.
+
+    Notes
+    -----
+    Section 4.4 of Gao et al. (2025). The thresholds of a small scale are the first ones of a large scale's: each is
+    uniform as the algorithm asks, and scales are compared on the same draws.
     """
     chosen, pairs = tuple(measures), tuple(scales)
     largest = max(max(pair) for pair in pairs)

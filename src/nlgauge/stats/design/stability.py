@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from nlgauge.errors import DataError
-from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, plan_measures
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval
@@ -24,8 +24,24 @@ ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
 def discriminative_power(p: ArrayLike) -> Array:
-    """Mean p-value over the metric pairs (first axis), Algorithm 2; lower is better. Undefined tests are left out.
+    """Compute the discriminative power of measures from the p-values of all pairs of metrics.
 
+    Parameters
+    ----------
+    p : array of P or P × L
+        p-values of P pairs of metrics (by L measures); NaN where a test is not defined.
+
+    Returns
+    -------
+    array of L
+        The mean p-value; lower is better. NaN where no test is defined.
+
+    Notes
+    -----
+    Algorithm 2 of Gao et al. (2025). The pairs share metrics; `over_metrics` gives an interval that knows it.
+
+    Examples
+    --------
     >>> discriminative_power([[0.01, 0.2], [0.03, 0.4]]).tolist()
     [0.02, 0.30000000000000004]
     """
@@ -44,13 +60,25 @@ def p_value_curve(p: ArrayLike) -> Array:
 
 
 def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: float = 0.95) -> Interval:
-    """Interval of the mean over metric pairs (first axis), for other metrics like these: leave one metric out at a
-    time.
+    """Compute an interval of a mean over pairs of metrics, for other metrics like these.
 
-    The pairs of one metric share it, so pairs are not independent and counting them would give too narrow an interval;
-    counting splits or draws would too, and narrower the more of them there are. Student's t with one degree of freedom
-    less than there are metrics. `pairs` (P×2) names the metrics of each row; by default all pairs in the order of
-    `combinations`. NaN below three metrics.
+    Parameters
+    ----------
+    values : array of P × …
+        A value for each of P pairs of metrics.
+    pairs : array of P × 2, optional
+        The two metrics of each row; all pairs in the order of `itertools.combinations` by default.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        `low` and `high`; NaN below three metrics.
+
+    Notes
+    -----
+    A jackknife that leaves one metric out at a time, with Student's t of one degree of freedom less than there are
+    metrics. The pairs of one metric share it, so counting pairs (or draws) as independent gives too narrow an interval.
     """
     given = np.asarray(values, np.float64)
     flat = given.reshape(len(given), -1)
@@ -107,14 +135,34 @@ def ranking_consistency(
     trials: int = 1000,
     seed: int = 0,
 ) -> RankingConsistency:
-    """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
-    (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
+    """Compute how alike the metrics are ranked on two random halves of the inputs.
 
-    Splits are shared by all measures. With an odd number of inputs the second half has one more. Correlations that
-    differ by rounding only are tied; a metric whose correlation is undefined on a half is left out of that trial.
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing.
+    z : array of N × M
+        Ratings.
+    measures : sequence of Measure or str
+    over : {'inputs', 'systems'}
+        What is split.
+    trials : int, default 1000
+        Random splits, shared by all measures. With an odd number of inputs the second half has one more.
+    seed : int, default 0
+
+    Returns
+    -------
+    RankingConsistency
+        `value` of each measure (higher is better), `trials`, and `by_pair`; `interval()` is for other metrics like
+        these.
+
+    Notes
+    -----
+    Algorithm 3 of Gao et al. (2025): the mean of Kendall's tau-b between the two rankings. Correlations that differ by
+    rounding only are tied; a metric without a value on a half is left out of that split.
     """
     metrics, human = arrays(x, z)
-    want = wanted(measures)
+    want = plan_measures(measures)
     units, others = human.shape[::-1] if over == "inputs" else human.shape
     if len(metrics) < 2 or units < 2:
         raise DataError(f"ranking consistency needs at least 2 metrics and 2 {over}")

@@ -1,4 +1,6 @@
-"""Effects of length, layout and family on a judge at equal quality, its leniency, spread and halo, beside people's own.
+"""Effects of length, layout and family on a judge at equal quality; its leniency, spread and halo.
+
+All of them are compared with those of human annotators.
 
 Judge y and a rating z of people on the same outputs: y = b·q + c·features + error, z = q + noise, where q is what
 people agree on, their own taste for the features included. Slopes on the features are free of noise, so the bias is
@@ -50,6 +52,7 @@ class Ratings:
 
     @property
     def twice(self) -> bool:
+        """Whether enough inputs have two ratings of an output to estimate the noise of ratings."""
         return len(np.unique(self.clusters[np.isfinite(self.pairs)])) >= FEWEST
 
 
@@ -136,9 +139,16 @@ def _between(ends: list[list[Effect]]) -> list[Effect]:
         people = float(np.mean([e.people for e in those]))
         same = len({np.sign(e.value) for e in those}) == 1
         found.append(
-            Effect(those[0].judge, people, those[0].judge - people, those[0].se, min(e.low for e in those),
-                   max(e.high for e in those), max(e.p for e in those) if same else 1.0)
-        )  # fmt: skip
+            Effect(
+                those[0].judge,
+                people,
+                those[0].judge - people,
+                those[0].se,
+                min(e.low for e in those),
+                max(e.high for e in those),
+                max(e.p for e in those) if same else 1.0,
+            )
+        )
     return found
 
 
@@ -213,9 +223,24 @@ def halo(pairs: list[TwoAspects]) -> Effect:
         ya, yb, za, zb, many = ya[use], yb[use], za[:, use], zb[:, use], many[use]
         a, b, ab = np.nansum(za, axis=0), np.nansum(zb, axis=0), np.nansum(za * zb, axis=0)
         across = (a * b - ab) / (many * (many - 1))
-        columns = [np.ones(len(ya)), ya, yb, a / many, b / many, ya**2, yb**2, ya * yb, ya * a / many, yb * b / many,
-                   rater_products(za), rater_products(zb), across, ab / many, np.nansum(za**2, axis=0) / many,
-                   np.nansum(zb**2, axis=0) / many]  # fmt: skip
+        columns = [
+            np.ones(len(ya)),
+            ya,
+            yb,
+            a / many,
+            b / many,
+            ya**2,
+            yb**2,
+            ya * yb,
+            ya * a / many,
+            yb * b / many,
+            rater_products(za),
+            rater_products(zb),
+            across,
+            ab / many,
+            np.nansum(za**2, axis=0) / many,
+            np.nansum(zb**2, axis=0) / many,
+        ]
         width = len(columns)
         table = np.zeros((len(ya), width * len(pairs)))
         table[:, k * width : (k + 1) * width] = np.column_stack(columns)

@@ -48,9 +48,7 @@ def shifts(old: tuple[Floats, Codes], new: tuple[Floats, Codes], anchors: tuple[
     return found if not few else Jackknifed(found.value, found.se, min(found.freedom, few - 1))
 
 
-def agreements(
-    old: tuple[Floats, Floats, Codes], new: tuple[Floats, Floats, Codes] | None, kappa: bool
-) -> Jackknifed:  # fmt: skip
+def agreements(old: tuple[Floats, Floats, Codes], new: tuple[Floats, Floats, Codes] | None, kappa: bool) -> Jackknifed:
     """Agreement of judge and people (kappa of 0 and 1, else Pearson's r) in the old run, the new one, the change."""
     parts = [old, *([] if new is None else [new])]
     rows = _stacked([_moments(y, z) for y, z, _ in parts])

@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 Method = Literal["labels", "judge", "ppi", "ppi++"]
 METHODS = ("labels", "judge", "ppi", "ppi++")
 OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
-DOUBT = 0.7  # ratings at the rarer end of the scale that a judge's gain is held against: it counts m / (m + DOUBT)
-FAR = 0.1  # rating at the far end of the scale that is added to the variance
+PRIOR_FAILURES = 0.7  # a judge's gain counts m / (m + PRIOR_FAILURES) with m ratings at the rarer end of the scale
+PRIOR_FAR_RATING = 0.1  # rating at the far end of the scale that is added to the variance
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class PartlyLabelled:
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
+        """Return which rows have a label."""
         return np.isfinite(self.labels)
 
     @property
@@ -76,6 +77,7 @@ class MeanEstimate:
 
     @property
     def width(self) -> Any:
+        """Return the width of the interval."""
         return self.high - self.low
 
 
@@ -290,9 +292,14 @@ def _verdict_interval(
         return replace(found, low=low, high=high, worth=n.astype(float))
     units = found.influence if sample.clusters is None else cluster_sums(found.influence, sample.clusters)
     ends = share_interval(
-        found.value, units, *_one_more(sample, found, value), _tail(sample, found.influence, level),
-        count=method == "labels", tuned=method != "ppi", equal_tails=equal_tails,
-    )  # fmt: skip
+        found.value,
+        units,
+        *_one_more(sample, found, value),
+        _tail(sample, found.influence, level),
+        count=method == "labels",
+        tuned=method != "ppi",
+        equal_tails=equal_tails,
+    )
     return replace(found, value=value[()], low=ends.low, high=ends.high, worth=ends.worth)
 
 
@@ -362,7 +369,7 @@ def _bounded_interval(
     alone = _alone(sample, plain, n)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(plain.se > 0, found.se**2 / plain.se**2, 1.0)
-    held_back = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + DOUBT), ratio)
+    held_back = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + PRIOR_FAILURES), ratio)
     counts = np.maximum(alone / held_back, 1e-9)
     value = np.clip(found.value, 0.0, 1.0)
     low, high = proportion_interval(value * counts * student, counts * student, level, "midp")
@@ -381,7 +388,7 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
         off = label_weights(sample, y)[0] * (y - np.asarray(plain.value)[..., None])
         together, single = (cluster_sums(off, sample.clusters) ** 2).sum(axis=-1), (off**2).sum(axis=-1)
         largest = largest * np.clip(together / np.maximum(single, 1e-300), 1.0, np.maximum(n / most, 1.0))
-    rare = FAR * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
+    rare = PRIOR_FAR_RATING * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 COUNT = 0.7  # of the row on the side of an end that a count adds; else half
 STEPS = 45  # of halving towards a quantile
-FAR = 1e4  # standard deviations: no point of the saddlepoint lies further out
+MAX_DEVIATIONS = 1e4  # standard deviations: no point of the saddlepoint lies further out
 
 
 class OneMore(NamedTuple):
@@ -40,9 +40,16 @@ class ShareEnds(NamedTuple):
 
 
 def share_interval(
-    value: Any, influence: Floats, unseen: OneMore, seen: OneMore, tail: Any, *, count: bool, tuned: bool,
+    value: Any,
+    influence: Floats,
+    unseen: OneMore,
+    seen: OneMore,
+    tail: Any,
+    *,
+    count: bool,
+    tuned: bool,
     equal_tails: bool,
-) -> ShareEnds:  # fmt: skip
+) -> ShareEnds:
     """Ends of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one end.
 
     `unseen`: the row on the side of an end, which may weigh more than those seen; `seen`: that on the other side.
@@ -111,7 +118,7 @@ def _upper_quantile(rising: Moments, falling: Moments, p: Any) -> Any:
     sd = np.sqrt(rising[0] + falling[0])
     wanted = -ndtri(p)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        low, high = np.zeros(np.shape(sd)), np.minimum(1 / scales[0], FAR / sd) * (1 - 1e-12)
+        low, high = np.zeros(np.shape(sd)), np.minimum(1 / scales[0], MAX_DEVIATIONS / sd) * (1 - 1e-12)
         off = low
         for _ in range(STEPS):
             t = (low + high) / 2

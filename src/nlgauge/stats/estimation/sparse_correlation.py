@@ -22,8 +22,8 @@ from nlgauge.stats.estimation.several_judges import cross_fitted
 Floats = NDArray[np.float64]
 Coefficient = Literal["pearson", "spearman", "kendall"]
 COEFFICIENTS = ("pearson", "spearman", "kendall")
-MOST = 2000  # labels: the pairs of all of them are held at once
-FITTED = 3  # numbers fitted to the labels beside their mean: the coefficient, a slope and a curve on the score
+MAX_LABELS = 2000  # labels: the pairs of all of them are held at once
+FITTED = 3  # numbers fitted to the labels besides their mean: the coefficient, a slope and a curve on the score
 CUT = 1 - 1e-6  # correlations are cut here before atanh
 
 
@@ -75,8 +75,8 @@ def fisher_estimates(sample: PartlyLabelled, coefficient: str, level: float) -> 
     if sample.score is None:
         raise NlgaugeError("a correlation needs a score of every row.")
     held = sample.labelled
-    if held.sum() > MOST:
-        raise NlgaugeError(f"more than {MOST:,} labels: the correlation of the labelled rows needs no estimate.")
+    if held.sum() > MAX_LABELS:
+        raise NlgaugeError(f"more than {MAX_LABELS:,} labels: the correlation of the labelled rows needs no estimate.")
     if min(np.ptp(sample.score[held]), np.ptp(sample.labels[held])) == 0:
         return None
     weights = _weights(sample)
@@ -142,9 +142,7 @@ def _left_out(x: Floats, y: Floats, w: Floats, coefficient: str) -> tuple[Floats
         keep = np.ones((n, n + 1))
         np.fill_diagonal(keep, 0.0)
         extra = np.zeros((n, 1))
-        rank_x, rank_y = (
-            (t @ w)[:, None] - np.concatenate([t * w, extra], axis=1) for t in (above_x, above_y)
-        )  # fmt: skip
+        rank_x, rank_y = ((t @ w)[:, None] - np.concatenate([t * w, extra], axis=1) for t in (above_x, above_y))
         weight = keep * w[:, None]
         top = (weight * rank_x * rank_y).sum(axis=0)
         found = top / np.sqrt((weight * rank_x**2).sum(axis=0) * (weight * rank_y**2).sum(axis=0))

@@ -180,9 +180,15 @@ def pool_means(each: Sequence[MeanEstimate], weights: Floats, correlation: Float
     below, above = combine(value - low), combine(high - value)
     nothing = np.full(np.shape(center), np.nan)[()]
     return replace(
-        each[0], value=center, se=combine(se), low=center - below, high=center + above, weight=(weight @ weights)[()],
-        freedom=nothing, worth=nothing,
-    )  # fmt: skip
+        each[0],
+        value=center,
+        se=combine(se),
+        low=center - below,
+        high=center + above,
+        weight=(weight @ weights)[()],
+        freedom=nothing,
+        worth=nothing,
+    )
 
 
 def left_out_systems(
@@ -301,10 +307,9 @@ def transfer_test(
     difference = value - found.value
     low = difference - np.sqrt(half**2 + (found.high - found.value) ** 2)
     high = difference + np.sqrt(half**2 + (found.value - found.low) ** 2)
-    outcome = np.where(
-        (low > -margin) & (high < margin), "transfers",
-        np.where((low >= margin) | (high <= -margin), "does not transfer", "undecided"),
-    )[()]  # fmt: skip
+    outside = (low >= margin) | (high <= -margin)
+    outcome = np.where(outside, "does not transfer", "undecided")
+    outcome = np.where((low > -margin) & (high < margin), "transfers", outcome)[()]
     # More labels of the system make its own part smaller, not that of the reference.
     z = ndtri((1 + level) / 2)
     variance = ((found.high - found.low) / 2 / z) ** 2 * own.labelled.sum(axis=-1)

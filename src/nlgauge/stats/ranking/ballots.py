@@ -32,6 +32,7 @@ class Ballots:
         return len(self.first)
 
     def part(self, rows: Any) -> Ballots:
+        """Return the choices of these rows."""
         more, who = (None if x is None else x[rows] for x in (self.covariates, self.annotator))
         return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more, who)
 

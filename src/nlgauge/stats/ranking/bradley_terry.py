@@ -22,7 +22,7 @@ from nlgauge.types import Array, Ints, Mask
 
 Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
-FAR = 25.0  # a strength beyond this has no finite estimate
+MAX_STRENGTH = 25.0  # a strength beyond this has no finite estimate
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,12 @@ class Strengths:
         turn = np.eye(self.model.shape[0])
         turn[: len(systems), : len(systems)] -= systems / systems.sum()
         return replace(
-            self, theta=self.theta - self.theta[systems].mean(), influence=self.influence @ turn.T,
-            model=turn @ self.model @ turn.T, between=turn @ self.between @ turn.T,
-        )  # fmt: skip
+            self,
+            theta=self.theta - self.theta[systems].mean(),
+            influence=self.influence @ turn.T,
+            model=turn @ self.model @ turn.T,
+            between=turn @ self.between @ turn.T,
+        )
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,18 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
 
     between = annotator_covariance(ballots, systems, gradient, inverse, information_of)
     return Strengths(
-        theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
-        turn @ between @ turn.T, effective_annotators(ballots, systems),
-    )  # fmt: skip
+        theta,
+        effects,
+        tie,
+        ties,
+        position,
+        penalised,
+        score @ inverse @ turn.T,
+        turn @ inverse @ turn.T,
+        len(units),
+        turn @ between @ turn.T,
+        effective_annotators(ballots, systems),
+    )
 
 
 def equality_tests(
@@ -340,7 +352,7 @@ def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Arra
         else:
             return none
         at, value = to, new
-        if np.abs(at).max() > FAR:
+        if np.abs(at).max() > MAX_STRENGTH:
             return none
         if np.abs(length * step).max() < CLOSE:
             _, information = _climbs(design, counts[None], at[None], family)
@@ -364,7 +376,7 @@ def _chords(design: Array, drawn: Array, free: Array, inverse: Array, family: Ti
             gradient = np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)])
         step = gradient @ inverse
         at[going] = now + step
-        bad = ~(np.abs(at[going]).max(axis=1) < FAR)
+        bad = ~(np.abs(at[going]).max(axis=1) < MAX_STRENGTH)
         if family == "rao-kupper":
             bad |= ~(at[going, -1] > 0)
         small = np.abs(step).max(axis=1) < 1e-6

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.kernels.consensus import best_by_subsets, count_votes, improve
 from nlgauge.stats.correlation.coefficients import ratio
+from nlgauge.stats.correlation.ties import snap
 from nlgauge.types import Array, Ints, Mask
 
 SUBSETS = 16  # up to here the best order of all subsets is quick
@@ -29,8 +31,6 @@ class Votes:
     @classmethod
     def of(cls, scores: Array) -> Votes:
         """Votes of all metrics on all inputs (K × N × M, more is better)."""
-        from nlgauge.kernels.consensus import count_votes
-
         n = scores.shape[1]
         wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
         count_votes(np.ascontiguousarray(scores, np.float64), wins, ties)
@@ -47,6 +47,7 @@ class Kemeny:
 
     @property
     def exact(self) -> bool:
+        """Whether no order contradicts fewer votes."""
         return self.against == self.bound
 
 
@@ -58,6 +59,65 @@ def borda(votes: Votes) -> Array:
     """
     won = votes.wins.sum(axis=1) + votes.ties.sum(axis=1) / 2
     return ratio(won, (votes.wins + votes.wins.T + votes.ties).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What several rankings of the same systems agree on (colombo2023, section 2).
+
+    Attributes
+    ----------
+    share : array of N
+        Share of its comparisons that each system wins, a tie counting half; NaN without comparisons.
+    place : array of N
+        Place of each system by that share (Borda), 1 for the best; equal shares have equal places.
+    kemeny : Kemeny
+        The order that contradicts the fewest votes.
+    votes : int
+        Votes for one of two systems; ties are none.
+    """
+
+    share: Array
+    place: Ints
+    kemeny: Kemeny
+    votes: int
+
+    @classmethod
+    def of(cls, scores: Array, *, seconds: float = 20.0) -> Consensus:
+        """Compute the consensus of metrics on inputs.
+
+        Parameters
+        ----------
+        scores : array of K × N × M
+            Metrics × systems × inputs, higher is better; every metric has a vote on every input.
+        seconds : float, default 20.0
+            Limit of the search for Kemeny's order.
+
+        Returns
+        -------
+        Consensus
+
+        Notes
+        -----
+        Borda's order is that of the rank sums of Eq. 1 of Colombo et al. (2023), added over metrics. Kemeny's order is
+        exact wherever `kemeny.exact` is true.
+
+        Examples
+        --------
+        >>> Consensus.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]]])).place.tolist()
+        [1, 1, 3]
+        """
+        votes = Votes.of(scores)
+        share = snap(borda(votes))
+        place = 1 + (share[None, :] > share[:, None]).sum(axis=1)
+        return cls(share, place, kemeny(votes, seconds=seconds), int(votes.wins.sum()))
+
+    @property
+    def kemeny_place(self) -> Array:
+        """Place of each system in Kemeny's order, 1 for the best."""
+        place = np.empty(len(self.kemeny.order))
+        place[self.kemeny.order] = np.arange(1, len(place) + 1)
+        return place
 
 
 def contradicted(wins: Ints, order: Ints) -> int:
@@ -103,8 +163,6 @@ def _knots(wins: Ints) -> list[Ints]:
 
 def _best(wins: Ints, until: float) -> tuple[Ints, int]:
     """The best order of a knot that stands in Borda's order, and a bound that no order goes below."""
-    from nlgauge.kernels.consensus import best_by_subsets, improve
-
     n = len(wins)
     if n == 1:
         return np.zeros(1, np.int64), 0
@@ -149,7 +207,7 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
             where = LinearConstraint(matrix.tocsr(), 0, 1)
         done = milp(
             gain, integrality=np.ones(len(gain)), bounds=Bounds(0, 1), constraints=where, options={"time_limit": left}
-        )  # fmt: skip
+        )
         if done.mip_dual_bound is not None:
             bound = max(bound, int(np.ceil(done.mip_dual_bound - 1e-6)) + constant)
         if done.x is None or done.status != 0:

@@ -18,8 +18,22 @@ LESS, TIE = "<", "~"
 
 
 def levenshtein(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
-    """Fewest insertions, deletions and substitutions that turn one sequence into the other (Eq. 3).
+    """Compute the fewest insertions, deletions and substitutions that turn one sequence into the other.
 
+    Parameters
+    ----------
+    one, two : sequence
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Eq. 3 of Nimah et al. (2023).
+
+    Examples
+    --------
     >>> levenshtein("a<b", "b<a"), levenshtein("cbed", "abcde")
     (2, 3)
     """
@@ -32,10 +46,26 @@ def levenshtein(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
     return above[-1]
 
 
-def similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> float:
-    """((L1 + L2) − 2 · Lev) / (L1 + L2) (Eq. 4); NaN for two empty sequences.
+def preference_similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> float:
+    """Compute the similarity of two preference sequences.
 
-    >>> round(similarity("a<b", "b<a"), 3), round(similarity("a~b", "a<b"), 3)
+    Parameters
+    ----------
+    one, two : sequence
+        Names and the relations between them, the worst first: `a < b` is ("a", "<", "b"), "~" a tie.
+
+    Returns
+    -------
+    float
+        1 for equal sequences; NaN for two empty ones.
+
+    Notes
+    -----
+    ((L1 + L2) − 2 · Lev) / (L1 + L2), Eq. 4 of Nimah et al. (2023).
+
+    Examples
+    --------
+    >>> round(preference_similarity("a<b", "b<a"), 3), round(preference_similarity("a~b", "a<b"), 3)
     (0.333, 0.667)
     """
     length = len(one) + len(two)
@@ -76,7 +106,7 @@ def order_similarity(names: Sequence[str], human: ArrayLike, metric: ArrayLike) 
         return float("nan")
     kept = [name for name, there in zip(names, both, strict=True) if there]
     x, y = snap(x[both]), snap(y[both])
-    return similarity(order_sequence(kept, x, within=y), order_sequence(kept, y, within=x))
+    return preference_similarity(order_sequence(kept, x, within=y), order_sequence(kept, y, within=x))
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 LOW, MODERATE, HIGH, NONE = 0, 1, 2, -1
 LEVELS = ("low", "moderate", "high")
@@ -29,19 +29,51 @@ class Levels:
     words: str
 
     @property
+    def low(self) -> Mask:
+        """Which ratings are low."""
+        return np.asarray(self.level == LOW)
+
+    @property
+    def high(self) -> Mask:
+        """Which ratings are high."""
+        return np.asarray(self.level == HIGH)
+
+    @property
     def counts(self) -> tuple[int, int, int]:
+        """Return how many ratings are low, moderate and high."""
         low, moderate, high = (int((self.level == each).sum()) for each in (LOW, MODERATE, HIGH))
         return low, moderate, high
 
     @property
     def present(self) -> list[int]:
+        """Return the levels that have a rating."""
         return [each for each, n in enumerate(self.counts) if n]
 
 
 def quality_levels(values: ArrayLike, bins: Bins = "thirds", scale: Scale | None = None) -> Levels:
-    """Cut ratings: `thirds` of the scale (terciles where it is unbounded), `terciles`, `paper` (3), or two numbers:
-    below the first is low, above the second high.
+    """Cut ratings into low, moderate and high ones.
 
+    Parameters
+    ----------
+    values : array
+        Ratings, NaN where missing.
+    bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
+        Thirds of the scale (terciles where it is unbounded), thirds of the ratings, the paper's cut at 3; of two
+        numbers ratings below the first are low and above the second high.
+    scale : two numbers, optional
+        Ends of the scale; guessed from the ratings by default.
+
+    Returns
+    -------
+    Levels
+        `level` of each rating, the masks `low` and `high`, and `words` that say how it was cut.
+
+    Notes
+    -----
+    Nimah et al. (2023), section 4.2, cut at 3, which is the middle third of a scale from 1 to 5.
+
+    Examples
+    --------
     >>> quality_levels([1, 2, 3, 4, 5]).level.tolist(), quality_levels([0, 1, 1]).words
     ([0, 0, 1, 2, 2], 'low < 0.333, high > 0.667 (thirds of 0–1)')
     """
@@ -62,8 +94,20 @@ def quality_levels(values: ArrayLike, bins: Bins = "thirds", scale: Scale | None
 
 
 def rating_scale(values: ArrayLike) -> Scale | None:
-    """Ends of a bounded rating scale, guessed from the ratings; None where they look unbounded (DA, MQM, z-scores).
+    """Guess the ends of a rating scale from the ratings.
 
+    Parameters
+    ----------
+    values : array
+        Ratings, NaN where missing.
+
+    Returns
+    -------
+    two numbers or None
+        None where the ratings look unbounded (direct assessment, MQM, z-scores).
+
+    Examples
+    --------
     >>> rating_scale([1, 5]), rating_scale([1.5, 1.5, 4.5, 4.5]), rating_scale([0, 35, 100]), rating_scale([-1.2, 0.3])
     ((1.0, 5.0), (1.0, 5.0), None, None)
     """

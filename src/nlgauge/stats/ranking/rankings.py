@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nlgauge.stats.correlation.coefficients import kendall, pairs, ratio, tau_13
+from nlgauge.stats.correlation.panel_kernels import group_stats
 from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.stats.correlation.ties import snap
 from nlgauge.types import Array, Ints, Mask
 
 Rule = Literal["tau-b", "inversions", "decided"]
@@ -36,14 +39,55 @@ def ranks(scores: Array, axis: int) -> Array:
 
 
 def system_representation(scores: Array) -> Array:
-    """Eq. 1: for each metric and system the sum over inputs of its rank among the systems (K × N).
+    """Compute the rank sums of all systems by every metric.
 
-    Where cells are missing, ranks are stretched to all systems and sums to all inputs.
+    Parameters
+    ----------
+    scores : array of K × N × M
+        Metrics × systems × inputs, higher is better, NaN where missing.
 
+    Returns
+    -------
+    array of K × N
+        The sum over inputs of the rank that a metric gives a system, 1 for the best.
+
+    Notes
+    -----
+    Eq. 1 of Colombo et al. (2023). Where cells are missing, ranks are stretched to all systems and sums to all inputs.
+
+    Examples
+    --------
     >>> system_representation(np.array([[[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]])).tolist()
     [[4.0, 4.0, 4.0]]
     """
     return _sums(np.asarray(scores, np.float64), 1)
+
+
+def order_distance(first: ArrayLike, second: ArrayLike) -> float:
+    """Compute the distance of two rankings of the same systems.
+
+    Parameters
+    ----------
+    first, second : array of N
+        A number for each system, in any units; what differs by rounding only is a tie.
+
+    Returns
+    -------
+    float
+        0 for the same order, 1 for the opposite one; NaN where one of the two ties everything.
+
+    Notes
+    -----
+    (1 − tau-b) / 2, the normalized Kendall distance of Colombo et al. (2023), Eq. 3, with ties as in tau-b.
+
+    Examples
+    --------
+    >>> round(order_distance([1, 2, 3], [1, 3, 2]), 3)
+    0.333
+    """
+    one, two = (snap(np.asarray(v, np.float64)) for v in (first, second))
+    stats = group_stats(one[None, None], two[None, None], pearson=False, spearman=False)
+    return float((1 - kendall(stats)[0, 0]) / 2)
 
 
 def input_representation(scores: Array) -> Array:
@@ -82,8 +126,6 @@ class Distances:
 
 def pair_distances(scores: Array) -> Iterator[tuple[int, dict[Rule, Array]]]:
     """For each metric k its distance to the metrics after it, by rule: (K − k − 1) × M, NaN where undefined."""
-    from nlgauge.stats.correlation.panel_kernels import group_stats
-
     by_input = np.ascontiguousarray(np.asarray(scores, np.float64).transpose(0, 2, 1))
     for k in range(len(by_input) - 1):
         s = group_stats(by_input[k + 1 :], by_input[k][None], pearson=False, spearman=False)
@@ -121,6 +163,7 @@ def rank_distances(scores: Array, human: Mask) -> Distances:
 
 
 def block_of(first_human: bool, second_human: bool) -> Block:
+    """Return the block of a pair of scores by who gave them."""
     return BLOCKS[0 if first_human and second_human else 2 if first_human or second_human else 1]
 
 

@@ -30,10 +30,12 @@ class Wins:
 
     @property
     def tied(self) -> Array:
+        """Return the share of the comparisons A-B that were ties; NaN where there was none."""
         return _share(self.ties, self.n)
 
     @property
     def lost(self) -> Array:
+        """Return the share of the comparisons A-B that A lost; NaN where there was none."""
         return _share(self.n - self.wins - self.ties, self.n)
 
     def merged(self) -> Wins:

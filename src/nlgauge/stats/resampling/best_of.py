@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from nlgauge.stats.agreement.two_by_two import Figure, figure_of
 from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
-from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
-from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of
+from nlgauge.stats.correlation.evaluate_groups import arrays, plan_measures
+from nlgauge.stats.resampling.jackknife import generalizes_to, intervals, left_out
 from nlgauge.types import Array, Ints, Mask
 
 DRAWS = 8192
@@ -117,14 +117,14 @@ def best_verdicts(
 
 def best_correlation(
     x: ArrayLike, z: ArrayLike, measure: str, clusters: ArrayLike | None = None, level: float = 0.95
-) -> BestOf:  # fmt: skip
+) -> BestOf:
     """The same for a correlation with people: metrics × systems × inputs, over the outputs that all of them scored."""
     metrics, human = arrays(x, z)
     human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
-    over = over_of("auto", len(human))
-    want = wanted([measure])
+    over = generalizes_to("auto", len(human))
+    want = plan_measures([measure])
     whole = left_out(metrics, human, want, over, clusters)
-    left = whole.moved(want.fisher_z)
+    left = whole.transform(want.fisher_z)
     without = np.where(np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value)  # undefined without one: no move
     by_unit = np.nan_to_num(without - without.mean(axis=-1, keepdims=True))
     length = np.sqrt((by_unit**2).sum(axis=1))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
-from nlgauge.stats.correlation.evaluate_groups import Wanted, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import MeasurePlan, arrays, plan_measures
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.correlation.ties import largest, snap
@@ -39,10 +39,12 @@ class Bootstrap:
 
     @cached_property
     def leave_one_out(self) -> tuple[Array, ...]:
+        """Return the values without each unit, one array for each side that was resampled (K×L×units)."""
         return self.left_out()
 
     @cached_property
     def undefined(self) -> Ints:
+        """Count the draws without a value (K×L)."""
         return np.asarray(np.isnan(self.samples).sum(axis=2), np.int64)
 
     def interval(self, kind: Literal["percentile", "bca"] = "percentile", level: float = 0.95) -> Interval:
@@ -65,12 +67,37 @@ def bootstrap(
     profile: str | Profile = "nlgauge",
     progress: Steps | None = None,
 ) -> Bootstrap:
-    """Resample inputs, systems, both or raters with replacement and recompute every measure of every metric.
+    """Resample inputs, systems, both or annotators with replacement, and recompute every measure of every metric.
 
-    `x` is metrics × systems × inputs (or one table), `z` systems × inputs, or raters × systems × inputs. With
-    `how="raters"` the human score of an output is the mean over the resampled raters who rated it; otherwise over all.
-    Resamples are shared by all metrics and measures. A cell counts where people and the metric have a score.
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing; or one table.
+    z : array of N × M
+        Ratings; or annotators × systems × inputs, whose mean counts.
+    measures : sequence of Measure or str
+    how : {'both', 'inputs', 'systems', 'raters'}
+        What is resampled. Resamples are shared by all metrics and measures.
+    draws : int, default 1000
+    seed : int, default 0
+    profile : str, default 'nlgauge'
+        Conventions of another tool.
+    progress : callable, optional
+        Called with the steps done, and of how many.
 
+    Returns
+    -------
+    Bootstrap
+        `value` (K × L), `samples` (K × L × draws), `undefined` draws, and `interval(kind, level)` with the ends of
+        percentile or BCa intervals.
+
+    Notes
+    -----
+    An output counts where it has a rating and a score of the metric. The bootstrap of Deutsch, Dror and Roth (2021);
+    BCa intervals after Efron (1987).
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
     >>> b = bootstrap(z + rng.normal(0, 1, z.shape), z, ["global/pearson"], how="inputs", seed=1)
@@ -81,7 +108,7 @@ def bootstrap(
     ratings = np.array(z, np.float64)
     if how == "raters" and ratings.ndim != 3:
         raise DataError("resampling raters needs human scores as raters × systems × inputs")
-    rules, want = profile_of(profile), wanted(measures)
+    rules, want = profile_of(profile), plan_measures(measures)
     people = _mean_rating(ratings, np.ones(len(ratings))) if ratings.ndim == 3 else ratings
     metrics, human = arrays(x, people)
     metrics, human = apply_missing(rules.missing, metrics, human)
@@ -104,6 +131,7 @@ def bootstrap(
 
 
 def bootstrap_words(how: Unit, draws: int, seed: int, legacy: bool = False) -> str:
+    """Describe a bootstrap in one line, for notes of tables."""
     return (
         f"bootstrap over {'systems and inputs' if how == 'both' else how}, {draws} draws with replacement, "
         f"{'legacy stream, ' if legacy else ''}seed {seed}; an output counts where people and the metric have a score; "
@@ -158,7 +186,7 @@ def _mean_rating(ratings: Array, times: Array) -> Array:
     return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=largest(ratings, axis=0))
 
 
-def _raters(metrics: Array, ratings: Array, draws: int, seed: int, want: Wanted) -> tuple[Array, Array, Array]:
+def _raters(metrics: Array, ratings: Array, draws: int, seed: int, want: MeasurePlan) -> tuple[Array, Array, Array]:
     """Few raters make few different resamples (3 raters: 10), so each is evaluated once."""
     r = len(ratings)
     drawn = np.concatenate([cols for _, cols in bootstrap_counts("inputs", 1, r, draws, seed)])

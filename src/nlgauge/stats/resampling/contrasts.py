@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
-from nlgauge.stats.correlation.evaluate_groups import Wanted, all_pairs, arrays, wanted
-from nlgauge.stats.ranking.told_apart import AllPairs
+from nlgauge.stats.correlation.evaluate_groups import MeasurePlan, all_pairs, arrays, plan_measures
+from nlgauge.stats.ranking.simultaneous_tests import AllPairs
 from nlgauge.stats.resampling.jackknife import (
     SYSTEMS,
     UNITS,
+    LeaveOneOut,
     Spread,
-    WithoutEach,
+    generalizes_to,
     input_groups,
     left_out,
-    over_of,
     student_p,
     system_groups,
     too_few,
@@ -86,27 +86,56 @@ def difference_tests(
     swaps: Swaps | None = None,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Would one metric agree better with the human ratings on systems and inputs like these? Two-sided p of all pairs.
+    """Test all pairs of metrics: would one agree better with the ratings on systems and inputs like these?
 
-    Measures of system means (other than Pearson's r) are tested by swapping the two metrics on whole systems (`swaps`),
-    which assumes that the metrics are exchangeable. Too few systems or inputs: p is NaN and the method says what would
-    be needed.
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing.
+    z : array of N × M
+        Ratings.
+    measures : sequence of Measure or str
+    clusters : array of M, optional
+        Inputs with one value are not independent, such as those of one document.
+    families : array of N, optional
+        Systems with one value are not independent.
+    swaps : Swaps, optional
+        Draws and seed of the test that measures of system means need.
+    progress : callable, optional
+        Called with the steps done, and of how many.
+
+    Returns
+    -------
+    PairTests
+        `pairs`, `difference` and two-sided `p` (pairs × measures), and the `method` in words, which says what would be
+        needed where too few systems or inputs leave p NaN.
+
+    Notes
+    -----
+    The difference over its two-way jackknife standard error against Student's t. Measures of system means other than
+    Pearson's r are tested by swapping the two metrics on whole systems, which takes the metrics as exchangeable.
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted(measures), _unit(human, families)
+    want, unit = plan_measures(measures), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     return _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
 
 
 def _unit(human: Array, families: ArrayLike | None) -> Unit:
     """What results generalize to: systems and inputs, or inputs only."""
-    return over_of("auto", int(system_groups(len(human), families).max()) + 1)
+    return generalizes_to("auto", int(system_groups(len(human), families).max()) + 1)
 
 
 def _pair_tests(
-    metrics: Array, human: Array, want: Wanted, unit: Unit, gaps: _PairGaps, clusters: ArrayLike | None,
-    families: ArrayLike | None, swaps: Swaps,
-) -> PairTests:  # fmt: skip
+    metrics: Array,
+    human: Array,
+    want: MeasurePlan,
+    unit: Unit,
+    gaps: _PairGaps,
+    clusters: ArrayLike | None,
+    families: ArrayLike | None,
+    swaps: Swaps,
+) -> PairTests:
     """p-values of all pairs: the jackknife's, and for rank measures of system means those of swapped systems."""
     p, undefined = gaps.p.copy(), np.zeros(gaps.p.shape, np.int64)
     means = [
@@ -143,11 +172,11 @@ def contrasts(
     [True, True, False]
     """
     metrics, human = arrays(x, z)
-    want, unit = wanted([measure]), _unit(human, families)
+    want, unit = plan_measures([measure]), _unit(human, families)
     gaps = _pair_gaps(metrics, human, want, unit, clusters, families, progress)
     tests = _pair_tests(metrics, human, want, unit, gaps, clusters, families, swaps or Swaps())
     left = left_out(metrics, human, want, unit, clusters, None, families)
-    largest = largest_differences(deviations(left.moved(lambda v: v[:, 0])))
+    largest = largest_differences(deviations(left.transform(lambda v: v[:, 0])))
     reach = max(_critical_value(largest, level), float(ndtri((1 + level) / 2)))
     with np.errstate(invalid="ignore"):
         half = stdtrit(gaps.spread.free[:, 0], ndtr(reach)) * np.sqrt(gaps.spread.variance[:, 0])
@@ -160,7 +189,7 @@ def contrasts(
         left.value[:, 0],
         AllPairs(np.nan_to_num(gap), _testable(error, gap, p, reach), _at_once(p, largest), reach),
         tests,
-        simultaneous_level(deviations(left.moved(lambda v: want.fisher_z(v)[:, 0])), level),
+        simultaneous_level(deviations(left.transform(lambda v: want.fisher_z(v)[:, 0])), level),
     )
 
 
@@ -175,9 +204,14 @@ class _PairGaps:
 
 
 def _pair_gaps(
-    metrics: Array, human: Array, want: Wanted, unit: Unit, clusters: ArrayLike | None, families: ArrayLike | None,
+    metrics: Array,
+    human: Array,
+    want: MeasurePlan,
+    unit: Unit,
+    clusters: ArrayLike | None,
+    families: ArrayLike | None,
     progress: Steps | None,
-) -> _PairGaps:  # fmt: skip
+) -> _PairGaps:
     """Every pair over the outputs that both metrics scored."""
     chosen = all_pairs(len(metrics))
     shape = (len(chosen), len(want))
@@ -193,7 +227,7 @@ def _pair_gaps(
         place = np.full(len(metrics), -1, np.int64)
         place[used] = np.arange(len(used))
         left = left_out(metrics[used], np.where(shared, human, np.nan), want, unit, clusters, None, families)
-        gap = left.minus(place[chosen[rows, 0]], place[chosen[rows, 1]])
+        gap = left.difference(place[chosen[rows, 0]], place[chosen[rows, 1]])
         spread = gap.spread(of_differences=True)
         systems, inputs = len(np.unique(kin[shared.any(axis=1)])), len(np.unique(groups[shared.any(axis=0)]))
         difference[rows], p[rows] = gap.value, student_p(gap, of_differences=True)
@@ -206,7 +240,7 @@ def _pair_gaps(
     return _PairGaps(difference, Spread(variance, free), p, cells)
 
 
-def deviations(left: WithoutEach) -> Array:
+def deviations(left: LeaveOneOut) -> Array:
     """What each unit (system, input) adds to the error of K values: K × units; squares add up to the variance."""
     parts = [left.inputs] if left.systems is None else [left.systems, left.inputs]
     moves = []
@@ -284,7 +318,7 @@ def _by_shared(there: Mask, pairs: Ints) -> dict[bytes, Ints]:
     return {mask: np.array(rows, np.int64) for mask, rows in groups.items()}
 
 
-def _test_method(want: Wanted, unit: str, whole: str, swaps: Swaps | None) -> str:
+def _test_method(want: MeasurePlan, unit: str, whole: str, swaps: Swaps | None) -> str:
     parts, left = [], "systems and inputs" if unit == "both" else "inputs"
     if any(m.grouping != "system" or m.coefficient == "pearson" for m in want.measures) or swaps is None:
         parts.append(

@@ -9,7 +9,6 @@ random, so nothing depends on a seed. `bench/coverage.py` measures the coverage.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -18,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Wanted, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import MeasurePlan, arrays, plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
@@ -31,9 +31,9 @@ Labels = Ints
 
 SYSTEMS = 6  # with fewer nothing can be said of other systems
 INPUTS = 10  # with fewer there is no interval
-SETS = 20  # sets of outputs that are left out together, at most
+MAX_OUTPUT_SETS = 20  # sets of outputs that are left out together, at most
 GROUPS = 250  # inputs beyond this number are left out in groups
-MOST = 1 - 1e-12  # a correlation from here on is perfect
+PERFECT = 1 - 1e-12  # a correlation from here on is perfect
 
 UNITS = {"both": "systems and inputs like these", "inputs": "these systems and inputs like these"}
 
@@ -46,7 +46,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class WithoutEach:
+class LeaveOneOut:
     """Values (… ) and what they become without each system, group of inputs and set of outputs (last axis)."""
 
     value: Array
@@ -54,17 +54,17 @@ class WithoutEach:
     inputs: Array
     outputs: Array | None
 
-    def moved(self, change: Callable[..., Array], *others: WithoutEach) -> WithoutEach:
+    def transform(self, change: Callable[..., Array], *others: LeaveOneOut) -> LeaveOneOut:
         """The same on another scale, or what `change` makes of these and others that were found without these units."""
         all_of = [(each.value, each.systems, each.inputs, each.outputs) for each in (self, *others)]
         value, systems, inputs, outputs = (
             None if any(v is None for v in values) else change(*values) for values in zip(*all_of, strict=True)
         )
-        return WithoutEach(value, systems, inputs, outputs)  # type: ignore[arg-type]
+        return LeaveOneOut(value, systems, inputs, outputs)  # type: ignore[arg-type]
 
-    def minus(self, first: Labels, second: Labels) -> WithoutEach:
+    def difference(self, first: Labels, second: Labels) -> LeaveOneOut:
         """Differences between values of the first axis."""
-        return self.moved(lambda values: values[first] - values[second])
+        return self.transform(lambda values: values[first] - values[second])
 
     def spread(self, *, of_differences: bool = False) -> Spread:
         """V = V(systems) + V(inputs) − V(outputs), never below either of the first two; freedom after Satterthwaite.
@@ -116,7 +116,7 @@ class Intervals:
     method: str
 
 
-def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
+def generalizes_to(over: Over, systems: int) -> Literal["both", "inputs"]:
     """What may be otherwise: systems and inputs, or inputs only where there are too few systems to speak of others."""
     if over == "auto":
         return "both" if systems >= SYSTEMS else "inputs"
@@ -126,9 +126,14 @@ def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
 
 
 def too_few(
-    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs",
-    what: str = "an interval", families: ArrayLike | None = None,
-) -> str | None:  # fmt: skip
+    systems: int,
+    inputs: int,
+    over: Literal["both", "inputs"],
+    grouping: str = "input",
+    word: str = "inputs",
+    what: str = "an interval",
+    families: ArrayLike | None = None,
+) -> str | None:
     """Why there can be no interval (or test), with what would be needed; None where there can be one."""
     if over == "both" and systems < SYSTEMS:
         units = "systems" if families is None else "families of systems"
@@ -176,15 +181,15 @@ def intervals(
         raise NlgaugeError(f"the confidence level must lie between 0 and 1; found {level}")
     metrics, human = arrays(x, z)
     kin = system_groups(len(human), families)
-    want, unit = wanted(measures), over_of(over, int(kin.max()) + 1)
+    want, unit = plan_measures(measures), generalizes_to(over, int(kin.max()) + 1)
     left = left_out(metrics, human, want, unit, clusters, progress, families)
-    wide = left.moved(want.fisher_z)
+    wide = left.transform(want.fisher_z)
     spread = wide.spread()
     half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
     low, high = np.tanh(wide.value - half), np.tanh(wide.value + half)
     reason = np.full(left.value.shape, None, object)
     there = np.isfinite(metrics) & np.isfinite(human)
-    groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
+    groups = np.arange(human.shape[1]) if clusters is None else input_groups(metrics, human, clusters)
     for k, j in np.ndindex(left.value.shape):
         measure = want.measures[j]
         value = float(measure.signed(left.value[k, j]))
@@ -195,46 +200,50 @@ def intervals(
             tau = evaluate(metrics[k : k + 1], human, [Measure("system", "kendall")]).value[0, 0]
             extra = _cluster_variance(wide, k, j, clusters)
             low[k, j], high[k, j] = spearman_interval(value, float(tau), systems, level, extra)
-        elif abs(value) >= MOST:
+        elif abs(value) >= PERFECT:
             end = perfect(systems if unit == "both" else inputs, level)
             low[k, j], high[k, j] = (end, 1.0) if value > 0 else (-1.0, -end)
         low[k, j], high[k, j] = measure.unsigned(low[k, j]), measure.unsigned(high[k, j])
         reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters), families=families)
-        if unit == "inputs" and measure.grouping == "system" and measure.coefficient != "pearson":
-            reason[k, j] = (
-                reason[k, j] or "ranks of a few systems that stay the same take too few values for an interval"
-            )
+        if reason[k, j] is None and unit == "inputs" and _is_rank_of_systems(measure):
+            reason[k, j] = "ranks of a few systems that stay the same take too few values for an interval"
         if reason[k, j] is None and np.isfinite(value) and not np.isfinite(low[k, j]):
             reason[k, j] = "too many of the values without one system or input are undefined"
         if reason[k, j] is not None:
             low[k, j], high[k, j] = np.nan, np.nan
-    method = (
-        f"{level:.0%} interval for {UNITS[unit]}: jackknife over "
-        f"{'systems and inputs' if unit == 'both' else 'inputs'}{units_left_out(unit, clusters, families)}, "
-        "Fisher's z, Student's t; no random draws"
-    )
+    units = ("systems and inputs" if unit == "both" else "inputs") + units_left_out(unit, clusters, families)
+    method = f"{level:.0%} interval for {UNITS[unit]}: jackknife over {units}, Fisher's z, Student's t; no random draws"
     return Intervals(left.value, low, high, reason, unit, method)
 
 
+def _is_rank_of_systems(measure: Measure) -> bool:
+    return measure.grouping == "system" and measure.coefficient != "pearson"
+
+
 def change_intervals(
-    old: ArrayLike, new: ArrayLike, z: ArrayLike, measures: Iterable[object], *, clusters: ArrayLike | None = None,
+    old: ArrayLike,
+    new: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    clusters: ArrayLike | None = None,
     level: float = 0.95,
-) -> Intervals:  # fmt: skip
+) -> Intervals:
     """New less old value of every measure (1×L) over the outputs that both and people have, with Student's t."""
     pair, human = arrays(np.stack([np.asarray(old, np.float64), np.asarray(new, np.float64)]), z)
     human = np.where(np.isfinite(pair).all(axis=0), human, np.nan)
-    want, unit = wanted(measures), over_of("auto", int(np.isfinite(human).any(axis=1).sum()))
+    want, unit = plan_measures(measures), generalizes_to("auto", int(np.isfinite(human).any(axis=1).sum()))
     there = np.isfinite(human)
     groups = input_groups(pair, human, clusters) if clusters is not None else np.arange(human.shape[1])
     inputs = len(np.unique(groups[there.any(axis=0)]))
-    gap = left_out(pair, human, want, unit, clusters).minus(np.array([1]), np.array([0]))
+    gap = left_out(pair, human, want, unit, clusters).difference(np.array([1]), np.array([0]))
     spread = gap.spread()
     half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
     reason = np.full(gap.value.shape, None, object)
     for j, measure in enumerate(want.measures):
         reason[0, j] = too_few(int(there.any(axis=1).sum()), inputs, unit, measure.grouping, unit_word(clusters)) or (
             "changes of rank correlations of systems' means take too few values for an interval"
-            if measure.grouping == "system" and measure.coefficient != "pearson"
+            if _is_rank_of_systems(measure)
             else None
             if np.isfinite(half[0, j])
             else "not defined in one of the two runs"
@@ -246,12 +255,12 @@ def change_intervals(
 def left_out(
     x: Array,
     z: Array,
-    want: Wanted,
+    want: MeasurePlan,
     over: Literal["both", "inputs"],
     clusters: ArrayLike | None = None,
     progress: Steps | None = None,
     families: ArrayLike | None = None,
-) -> WithoutEach:
+) -> LeaveOneOut:
     """All measures of all metrics, whole and without each unit."""
     kin = system_groups(len(z), families)
     one = int(kin.max()) + 1 if over == "both" else 0
@@ -268,7 +277,7 @@ def left_out(
             axis=-1,
         )
     systems = found[:, :, 1 : 1 + one] if one else None
-    return WithoutEach(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
+    return LeaveOneOut(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
 
 
 def without_each(
@@ -308,12 +317,14 @@ def input_groups(x: Array, z: Array, clusters: ArrayLike | None = None) -> Label
 
 
 def output_sets(z: Array) -> Labels:
-    """Sets of outputs that take from every input at most one system (or every SETS-th) and from every system its share.
+    """Number sets of outputs that have from every input at most one system and from every system its share.
+
+    With more than MAX_OUTPUT_SETS systems, a set has every MAX_OUTPUT_SETS-th system of an input.
 
     The start in each input comes from people's ratings of it, not from its place in the file or its name.
     """
     n, m = z.shape
-    size = min(n, SETS)
+    size = min(n, MAX_OUTPUT_SETS)
     order = canonical_order([z]).systems
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
@@ -321,8 +332,7 @@ def output_sets(z: Array) -> Labels:
     there = np.isfinite(z)
     ranks[there] = np.unique(z[there], return_inverse=True)[1] + 1
     start = [
-        int.from_bytes(hashlib.blake2b(column.tobytes(), digest_size=4).digest(), "big") % size
-        for column in np.ascontiguousarray(ranks[order].T)
+        int.from_bytes(digest(column.tobytes(), 4), "big") % size for column in np.ascontiguousarray(ranks[order].T)
     ]
     return np.asarray((place[:, None] + np.array(start, np.int64).reshape(1, m)) % max(size, 1), np.int64)
 
@@ -338,12 +348,12 @@ def _delete_one(values: Array) -> tuple[Array, Array]:
     return np.where(enough, (n - 1) / some * square, np.nan), n
 
 
-def _cluster_variance(wide: WithoutEach, k: int, j: int, clusters: ArrayLike | None) -> float:
+def _cluster_variance(wide: LeaveOneOut, k: int, j: int, clusters: ArrayLike | None) -> float:
     """The jackknife variance over clusters of inputs of a rank correlation between system means; 0 without clusters."""
     return 0.0 if clusters is None else float(np.nan_to_num(_delete_one(wide.inputs[k, j])[0]))
 
 
-def student_p(gap: WithoutEach, *, of_differences: bool = False) -> Array:
+def student_p(gap: LeaveOneOut, *, of_differences: bool = False) -> Array:
     """Two-sided p that values are 0; 1 where a value is 0 and never moves (two metrics that never differ).
 
     Where the error grows with the difference, small errors come with differences of the other sign, and t is too large

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge.types import Array
 
-MOST = 0.75  # of what may be staked on one value
+MAX_STAKE = 0.75  # of what may be staked on one value
 GRID = 1001
 
 
@@ -27,8 +27,8 @@ def log_capital(values: ArrayLike, null: ArrayLike, alpha: float) -> Array:
     stake = np.sqrt(2 * np.log(2 / alpha) / (before * n * np.log(n + 1)))[:, None]
     off = x[:, None] - means
     with np.errstate(divide="ignore"):
-        up = np.cumsum(np.log1p(np.minimum(stake, MOST / means) * off), axis=0)
-        down = np.cumsum(np.log1p(-np.minimum(stake, MOST / (1 - means)) * off), axis=0)
+        up = np.cumsum(np.log1p(np.minimum(stake, MAX_STAKE / means) * off), axis=0)
+        down = np.cumsum(np.log1p(-np.minimum(stake, MAX_STAKE / (1 - means)) * off), axis=0)
     return np.asarray(np.maximum(up, down) - np.log(2))
 
 

@@ -55,8 +55,24 @@ def ks(a: ArrayLike, b: ArrayLike, p: Literal["auto", "exact", "asymp"] = "auto"
 
 
 def ks_weighted(scores: Array, low: Array, high: Array) -> Array:
-    """KS of each row of scores (metrics × outputs) when output i stands `low[i]` times in one sample and `high[i]`
-    times in the other: what repeating each score once a rater gives, without repeating it."""
+    """Compute the Kolmogorov-Smirnov distance of each metric between two samples of outputs.
+
+    Parameters
+    ----------
+    scores : array of K × outputs
+        NaN where missing.
+    low, high : array of outputs
+        How often each output stands in the first and in the second sample, such as once per rater.
+
+    Returns
+    -------
+    array of K
+        Between 0 (same distribution) and 1 (no overlap); NaN where a sample is empty.
+
+    Notes
+    -----
+    sup |P1(s) − P2(s)|, Eq. 1 of Nimah et al. (2023).
+    """
     found = np.full(len(scores), np.nan)
     for k, row in enumerate(scores):
         kept = np.isfinite(row) & (low + high > 0)
@@ -91,7 +107,20 @@ def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, 
 
 
 def ks_chance(low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> float:
-    """Mean KS of scores that have nothing to do with the samples: never 0, and large where the samples are small."""
+    """Compute the mean KS distance of scores that have nothing to do with the samples.
+
+    Parameters
+    ----------
+    low, high : array of outputs
+        How often each output stands in the first and in the second sample.
+    draws : int, default 499
+    seed : int, default 0
+
+    Returns
+    -------
+    float
+        Never 0, and large where the samples are small; NaN where one is empty.
+    """
     kept = low + high > 0
     if not low.sum() or not high.sum():
         return float("nan")

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import fisher_z, wanted
+from nlgauge.stats.correlation.evaluate_groups import fisher_z, plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.jackknife import (
-    WithoutEach,
+    LeaveOneOut,
+    generalizes_to,
     input_groups,
     output_sets,
-    over_of,
     student_p,
     too_few,
     without_each,
@@ -38,25 +38,25 @@ def part_tests(x: Array, z: Array, one: Mask, two: Mask, measure: Measure, *, ab
     True
     """
     n, m = z.shape
-    over = over_of("auto", int(np.isfinite(z).any(axis=1).sum()))
+    over = generalizes_to("auto", int(np.isfinite(z).any(axis=1).sum()))
     groups, sets = input_groups(x, z), output_sets(z)
     rows, cols = without_each((n, m), groups, over)
     start = 1 + (n if over == "both" else 0)
-    want = wanted([measure])
+    want = plan_measures([measure])
     sides = []
     for part in (one, two):
         ratings = np.where(part, z, np.nan)
         found = weighted(x, ratings, rows, cols, want)[:, 0]
-        left = WithoutEach(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
+        left = LeaveOneOut(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
         if over == "both":
             each = [
                 evaluate(x, np.where(sets == s, np.nan, ratings), [measure]).value[:, 0]
                 for s in range(int(sets.max()) + 1)
             ]
-            left = WithoutEach(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
+            left = LeaveOneOut(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
         sign = np.where(absolute & (left.value < 0), -1.0, 1.0)
-        sides.append(left.moved(lambda v, s=sign: fisher_z(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
-    p = student_p(sides[0].moved(np.subtract, sides[1]))
+        sides.append(left.transform(lambda v, s=sign: fisher_z(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
+    p = student_p(sides[0].transform(np.subtract, sides[1]))
     there = np.isfinite(x) & np.isfinite(z)
     for k in range(len(x)):
         for part in (one, two):

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike
 
 from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.correlation.evaluate_groups import (
+    MeasurePlan,
     SortedPanel,
-    Wanted,
     all_pairs,
     arrays,
+    plan_measures,
     run_all,
     scale_of,
     swap_pair,
     table,
-    wanted,
 )
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
@@ -85,7 +85,7 @@ def permutation_test(
     True
     """
     stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
-    rules, want = profile_of(profile, how), wanted(measures)
+    rules, want = profile_of(profile, how), plan_measures(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     data, total = table(stacked, human, want), rules.draws if draws is None else draws
     blocks = [
@@ -110,14 +110,38 @@ def permutation_pairs(
     profile: str | Profile = "nlgauge",
     progress: Steps | None = None,
 ) -> PairTests:
-    """The same for all pairs of K metrics (K×N×M); gives P×L p-values.
+    """Test all pairs of metrics by exchanging their scores at random.
 
-    Draws are shared by all pairs and measures: a pair's p-values depend neither on the other pairs nor on the
-    number of threads. `progress(done, all)` is called after each pair (and block of draws); an exception
-    raised there, or Ctrl-C, stops between two pairs.
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing.
+    z : array of N × M
+        Ratings.
+    measures : sequence of Measure or str
+    how : {'both', 'inputs', 'systems', 'cells'}, optional
+        What is exchanged as a whole; that of the profile by default.
+    draws : int, optional
+        That of the profile by default. Draws are shared by all pairs and measures.
+    seed : int, default 0
+    profile : str, default 'nlgauge'
+        Conventions of another tool.
+    progress : callable, optional
+        Called with the number of pairs done, and of how many.
+
+    Returns
+    -------
+    PairTests
+        `pairs`, `difference` and `p` (pairs × measures), `cells`, `undefined`, and the `method` in words.
+
+    Notes
+    -----
+    The test of Deutsch, Dror and Roth (2021): if two metrics were equally good, their (standardized) scores could be
+    exchanged. p is (count + 1) / (draws + 1) of differences at least as large. Only outputs count that have a rating
+    and scores of both metrics.
     """
     stacked, human = arrays(x, z)
-    rules, want = profile_of(profile, how), wanted(measures)
+    rules, want = profile_of(profile, how), plan_measures(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     chosen = all_pairs(len(stacked))
     data, total = table(stacked, human, want), rules.draws if draws is None else draws
@@ -139,7 +163,7 @@ class _Swapped:
     """A job is a block of draws and a pair; it gives the observed differences and the two counts of `_compare`."""
 
     data: SortedPanel
-    want: Wanted
+    want: MeasurePlan
     rules: Profile
     pairs: Ints
     draws: int
@@ -162,7 +186,7 @@ class _Swapped:
         return kept[1]
 
 
-def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Array:
+def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:
     """First minus second correlation, measures × (1 + draws), the observed difference first."""
     both = swap_pair(
         data,
@@ -179,7 +203,7 @@ def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: W
     return found
 
 
-def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Array:
+def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:
     """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
     valid, shape = data.shared(*pair), (data.systems, data.inputs)
     x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)

@@ -20,13 +20,26 @@ from nlgauge.stats.tests.ks import ks_weighted
 from nlgauge.types import Array, Ints
 
 BLOCK = 4_000_000  # cells of shuffled tables that are held at once
-NEAR = 1e-12
+TIE_TOLERANCE = 1e-12
 CROSSED = 0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
 WORDS = "whole systems and whole inputs of the ratings shuffled"
 
 
 def clustered(x: Array, z: Array) -> bool:
-    """Are there several systems on the same inputs, in the metric (… × N × M) or in the ratings (N × M)?"""
+    """Return whether outputs are not independent because several systems have outputs for the same inputs.
+
+    Parameters
+    ----------
+    x : array of … × N × M
+        Scores, systems × inputs, NaN where missing.
+    z : array of N × M
+        Ratings.
+
+    Returns
+    -------
+    bool
+        True for several systems and inputs where scores or ratings fill at least half of the table.
+    """
     n, m = z.shape
     share = max(float(np.isfinite(table).mean()) for table in (x, z)) if x.size else 0.0
     return n > 1 and m > 1 and share >= CROSSED
@@ -63,7 +76,7 @@ def related_tests(x: Array, z: Array, *, ranks: bool, draws: int = 999, seed: in
         drawn = np.abs(_pearson(moved, scores))
         known += np.isfinite(drawn).sum(axis=0)
         with np.errstate(invalid="ignore"):
-            hits += (drawn >= seen - NEAR).sum(axis=0)
+            hits += (drawn >= seen - TIE_TOLERANCE).sum(axis=0)
     return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
 
 
@@ -115,7 +128,7 @@ def _ks_tests(scores: Array, low: Array, high: Array, drawn: Iterator[tuple[Arra
                 there = np.isfinite(row)
                 distance = _distances(row[there], whole if complete[k] else _steps(low_of[there], high_of[there]))
                 known[k] += int(np.isfinite(distance).sum())
-                hits[k] += int((distance >= observed[k] - NEAR).sum())
+                hits[k] += int((distance >= observed[k] - TIE_TOLERANCE).sum())
     return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
 
 
@@ -164,14 +177,31 @@ def _pearson(one: Array, two: Array) -> Array:
             covariance = x @ y.T / n - mean_x * mean_y
             spread = ((x * x) @ b.T / n - mean_x**2) * (a @ (y * y).T / n - mean_y**2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(spread > NEAR, covariance / np.sqrt(spread), np.nan))
+        return np.asarray(np.where(spread > TIE_TOLERANCE, covariance / np.sqrt(spread), np.nan))
 
 
 def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array:
-    """p that each metric (K × N × M) orders the outputs of an input no better or worse than an unrelated one,
-    two-sided.
+    """Test whether each metric orders the outputs of an input better or worse than an unrelated one would.
 
-    The statistic is the share of pairs of outputs of one input that both order alike, a tie being an order too.
+    Parameters
+    ----------
+    x : array of K × N × M
+        Scores of K metrics, systems × inputs, NaN where missing.
+    z : array of N × M
+        Ratings.
+    draws : int, default 499
+        Shuffles of whole systems and whole inputs of the ratings.
+    seed : int, default 0
+
+    Returns
+    -------
+    array of K
+        Two-sided p-values, (count + 1) / (draws + 1); NaN where nothing can be ordered.
+
+    Notes
+    -----
+    The statistic is the share of pairs of outputs of one input that both order alike, a tie being an order too
+    (Novikova et al. 2017, Table 12).
     """
     first, second = np.triu_indices(len(z), 1)
     scores = [_orders(v, first, second) for v in x]
@@ -185,7 +215,7 @@ def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array
     known = np.isfinite(table).sum(axis=0)
     middle = np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan)
     with np.errstate(invalid="ignore"):
-        hits = (np.abs(table - middle) >= np.abs(seen - middle) - NEAR).sum(axis=0)
+        hits = (np.abs(table - middle) >= np.abs(seen - middle) - TIE_TOLERANCE).sum(axis=0)
     return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
 
 

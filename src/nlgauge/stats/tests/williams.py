@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.permutation import PairTests
 from nlgauge.types import Array, Mask, Steps
@@ -24,13 +24,35 @@ def williams_test(
     alternative: str = "two-sided",
     absolute: bool = False,
 ) -> Array:
-    """p-value from the correlations of metric 1 and of metric 2 with people, and of the metrics with each other.
+    """Test whether two metrics correlate differently with the same ratings (Williams' test).
 
-    `n` is the number of points in one correlation. "greater": metric 1 is better. `absolute` drops the signs
-    first, as nlpstats and the WMT scripts do. Equal correlations give p = 1 (one-sided .5), also for identical
-    metrics. NaN: fewer than four points, or three correlations that no one vector could have together, which
-    happens with averaged and rank correlations.
+    Parameters
+    ----------
+    r1, r2 : array
+        Correlations of metric 1 and of metric 2 with the ratings.
+    r12 : array
+        Correlation of the two metrics with each other.
+    n : array
+        Number of points in one correlation.
+    alternative : {'two-sided', 'greater', 'less'}
+        'greater': metric 1 is better.
+    absolute : bool, default False
+        Drop the signs first, as nlpstats and the WMT scripts do.
 
+    Returns
+    -------
+    array
+        p-values. Equal correlations have 1 (one-sided .5). NaN below four points, and for three correlations that no
+        one vector could have together, which happens with averaged and rank correlations.
+
+    Notes
+    -----
+    Student's t with n − 3 degrees of freedom of (r1 − r2) √((n − 1)(1 + r12) / (2 (n − 1)/(n − 3) D + r̄² (1 − r12)³)),
+    where D = 1 − r1² − r2² − r12² + 2 r1 r2 r12 and r̄ is the mean of r1 and r2 (Williams 1959; Graham and Baldwin
+    2014).
+
+    Examples
+    --------
     >>> round(float(williams_test(0.6, 0.4, 0.7, 50)), 4)
     0.0325
     """
@@ -67,7 +89,7 @@ def williams_pairs(
     one correlation, so for the averaged levels it is a convention of the field and not a theorem.
     """
     metrics, human = arrays(x, z)
-    want, chosen = wanted(measures).measures, all_pairs(len(metrics))
+    want, chosen = plan_measures(measures).measures, all_pairs(len(metrics))
     there = np.isfinite(metrics) & np.isfinite(human)
     found: dict[bytes, tuple[Array, Array]] = {}
     shape = (len(chosen), len(want))

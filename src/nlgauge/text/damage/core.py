@@ -69,6 +69,7 @@ def damage(text: str, kind: str, amount: float, rng: Generator, pool: Sequence[s
 
 
 def count(n: int, amount: float) -> int:
+    """Return how many of n places are damaged: at least one where there is one."""
     return min(n, max(1, round(n * amount)))
 
 
@@ -78,16 +79,19 @@ def choose(n: int, amount: float, rng: Generator) -> set[int]:
 
 
 def compare(old: Sequence[str], new: Sequence[str]) -> Pieces:
+    """Mark the words that differ."""
     return [(b, a != b) for a, b in zip(old, new, strict=True)]
 
 
 def without(words: Sequence[str], gone: Iterable[int]) -> Pieces:
+    """Leave out the words at these places and mark those before the gaps."""
     missing = set(gone)
     kept = [i for i in range(len(words)) if i not in missing]
     return [(words[i], i + 1 in missing or (i == kept[0] and i > 0)) for i in kept]
 
 
 def unchanged(words: Sequence[str]) -> Pieces:
+    """Return all words unmarked."""
     return [(word, False) for word in words]
 
 

@@ -106,7 +106,7 @@ def _can_deny(word: str, before: str) -> bool:
 @register("negate")
 def negate(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
     """Turn that share of the English sentences into their opposite, once each: 'not', 'never' or "n't" is
-    taken out where there is one, 'not' or 'never' put in beside a verb where there is none."""
+    taken out where there is one, 'not' or 'never' put in next to a verb where there is none."""
     options = []
     for _, *inner in sentences(words):  # the first word of a sentence is left alone
         denials = [i for i in inner if _affirmed(words[i]) is not None]

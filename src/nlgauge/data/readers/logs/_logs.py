@@ -17,15 +17,16 @@ from typing import Any, ClassVar, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
+from nlgauge.data.declared import Repeats
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import option_worth
-from nlgauge.data.tables.build import Repeats
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
 from nlgauge.data.units import TRIAL_OF, trials_text
 from nlgauge.errors import DataError, NameUnknown, Note
+from nlgauge.options import SOME, option
 from nlgauge.registry import did_you_mean
 
 PERSON, MODEL, CODE, UNKNOWN = "person", "model", "code", "unknown"  # who judged; unknown is never a person
@@ -59,9 +60,15 @@ class Log:
         self._row_of: dict[tuple[Any, ...], int] = {}
 
     def output(
-        self, system: str, input: str, *, task: str | None = None, repeat: Any = None,
-        extra: Mapping[str, Any] | None = None, **texts: Any
-    ) -> int:  # fmt: skip
+        self,
+        system: str,
+        input: str,
+        *,
+        task: str | None = None,
+        repeat: Any = None,
+        extra: Mapping[str, Any] | None = None,
+        **texts: Any,
+    ) -> int:
         """The row of an output. Records of one system, task, input and `repeat` (epoch, run) speak of one output."""
         row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
         if row == len(self.rows):
@@ -107,13 +114,18 @@ class Log:
         placed = [(keys[j.row], j, value) for j, value in numbers]
         ratings = pl.DataFrame(
             [(*key.values(), j.name, j.who, value) for key, j, value in placed if j.by == PERSON and value is not None],
-            schema=Dataset.RATINGS, orient="row",
-        )  # fmt: skip
+            schema=Dataset.RATINGS,
+            orient="row",
+        )
         long = pl.DataFrame(
-            [(*key.values(), names[j.name, j.who], value, j.why or "no value in the log") for key, j,
-             value in placed if j.by != PERSON],
-            schema=SCORES, orient="row",
-        )  # fmt: skip
+            [
+                (*key.values(), names[j.name, j.who], value, j.why or "no value in the log")
+                for key, j, value in placed
+                if j.by != PERSON
+            ],
+            schema=SCORES,
+            orient="row",
+        )
         if repeats != "mean":
             notes += _repeated("ratings repeat the same rater, output and aspect", ratings.drop("value"))
             notes += _repeated("scores repeat the same output and metric", long.drop("value", "reason"))
@@ -150,16 +162,17 @@ class Log:
                     )
                 is_person[bare] = person
         return [
-            j if j.name not in is_person or (j.by == PERSON) == is_person[j.name] 
+            j
+            if j.name not in is_person or (j.by == PERSON) == is_person[j.name]
             else j._replace(by=PERSON if is_person[j.name] else CODE)
             for j in self.judgements
-        ]  # fmt: skip
+        ]
 
     def _base_inputs(self) -> list[str]:
         """The input of every row, whichever trial it is; with its task where there are several."""
         if len({row.get("task") for row in self.rows}) < 2:
             return [row["input"] for row in self.rows]
-        self.notes.append("several tasks: their inputs are kept apart (--by task splits them)")
+        self.notes.append(f"several tasks: their inputs are kept apart ({option('by', 'task')} splits them)")
         return [f"{row.get('task')}: {row['input']}" for row in self.rows]
 
     def _keys(self, bases: Sequence[str], repeats: Repeats) -> list[dict[str, str]]:
@@ -174,9 +187,11 @@ class Log:
             trials = trials_text(pl.DataFrame(keys).with_columns(pl.Series(TRIAL_OF, bases)))
             self.notes.append(
                 f"{further} further outputs of the same system for the same input: the means of their scores and "
-                "ratings are used, the first one's text is shown (--repeats number keeps each)"
+                f"ratings are used, the first one's text is shown ({option('repeats', 'number')} keeps each)"
                 if repeats == "mean"
-                else f"{trials}: the trials of one input count as one cluster (--repeats mean averages their scores)"
+                else f"{trials}: the trials of one input count as one cluster ({option('repeats', 'mean')} "
+                "averages their "
+                "scores)"
             )
         if repeats == "mean":
             return [{"system": row["system"], "input": base} for row, base in zip(self.rows, bases, strict=True)]
@@ -194,8 +209,8 @@ class Log:
             values, how = as_numbers([j.value for j in group], self.worth)
             if values is None:
                 words = list(dict.fromkeys(str(j.value)[:30] for j in group if j.value is not None))[:6]
-                fix = ",".join(f"{word}=…" for word in words)
-                text = f"'{name}' is judged in words ({', '.join(words)}), not read; map them: --values '{fix}'"
+                fix = option("values", dict.fromkeys(words, SOME))
+                text = f"'{name}' is judged in words ({', '.join(words)}), not read; map them: {fix}"
                 lost.append(Note(text, "declare"))
                 continue
             found += zip(group, values, strict=True)
@@ -213,7 +228,7 @@ class Log:
                     whos = found.setdefault(j.name if by == PERSON else names[j.name, j.who], [])
                     whos += [j.who] if by == MODEL and j.who and j.who not in whos else []
             listed = ", ".join(f"'{name}'" + (f" ({', '.join(w)})" if w else "") for name, w in found.items())
-            other = f"--{'metric' if by == PERSON else 'human'} NAME says otherwise"
+            other = f"{option('metrics' if by == PERSON else 'human')} says otherwise"
             lines += [Note(f"{title} in this {self.tool} log: {listed}; {other}", "declare")] if found else []
         return lines or [f"this {self.tool} log holds no judgements, only outputs"]
 

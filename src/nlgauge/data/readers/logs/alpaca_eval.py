@@ -61,9 +61,12 @@ class AlpacaEval:
                 models.add(str(who))
             tie = preference in (0, MIDDLE)
             choices.choose(
-                choices.place(source, outputs), *systems, aspect="preference", rater=None if who is None else str(who),
+                choices.place(source, outputs),
+                *systems,
+                aspect="preference",
+                rater=None if who is None else str(who),
                 preferred=TIE if tie else FIRST if preference < MIDDLE else SECOND,
-            )  # fmt: skip
+            )
         data = choices.dataset([f"{n} {what}" for what, n in counts.items()])
         return replace(data, models=frozenset(models))
 

@@ -44,7 +44,9 @@ class AltTestReader(LogReader):
                         about = prompts.get(instance)
                         about = about if isinstance(about, dict) else {}
                         row = log.output(
-                            "system", instance, extra={"text_id": about.get("text_id")},
-                            source=text_of(about.get("str_prompt"))
-                        )  # fmt: skip
+                            "system",
+                            instance,
+                            extra={"text_id": about.get("text_id")},
+                            source=text_of(about.get("str_prompt")),
+                        )
                         log.judged(row, "label", label, by, who)

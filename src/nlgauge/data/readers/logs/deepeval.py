@@ -38,24 +38,32 @@ class DeepEval(LogReader):
         if not settings.get("model"):
             log.notes.append("no hyperparameter 'model' in the run: its system is called 'system'")
         for case in run.children("testCases"):
-            _judge(log, case, log.output(
-                system,
-                str(case.values.get("name") or case.number),
-                repeat=case.number,
-                output=text_of(case.values.get("actualOutput")),
-                source=text_of(case.values.get("input")),
-                context=_joined(case.values.get("context") or case.values.get("retrievalContext")),
-                references=texts_of(case.values.get("expectedOutput")),
-            ))  # fmt: skip
+            _judge(
+                log,
+                case,
+                log.output(
+                    system,
+                    str(case.values.get("name") or case.number),
+                    repeat=case.number,
+                    output=text_of(case.values.get("actualOutput")),
+                    source=text_of(case.values.get("input")),
+                    context=_joined(case.values.get("context") or case.values.get("retrievalContext")),
+                    references=texts_of(case.values.get("expectedOutput")),
+                ),
+            )
         for case in run.children("conversationalTestCases"):
-            _judge(log, case, log.output(
-                system,
-                str(case.values.get("name") or case.number),
-                repeat=case.number,
-                output=text_of(case.maybe("turns", list)),
-                source=text_of(case.values.get("scenario")),
-                references=texts_of(case.values.get("expectedOutcome")),
-            ))  # fmt: skip
+            _judge(
+                log,
+                case,
+                log.output(
+                    system,
+                    str(case.values.get("name") or case.number),
+                    repeat=case.number,
+                    output=text_of(case.maybe("turns", list)),
+                    source=text_of(case.values.get("scenario")),
+                    references=texts_of(case.values.get("expectedOutcome")),
+                ),
+            )
 
 
 def _joined(passages: Any) -> str | None:

@@ -53,9 +53,13 @@ class EveryEvalEver(LogReader):
             names = [_judge(j) for j in who] if isinstance(who, list) else []
             evaluation = record.want("evaluation", dict)
             log.judged(
-                row, name, evaluation.get("score", evaluation.get("is_correct")), MODEL if judges else CODE,
-                ", ".join(names) or None, str(record.values.get("error") or ""),
-            )  # fmt: skip
+                row,
+                name,
+                evaluation.get("score", evaluation.get("is_correct")),
+                MODEL if judges else CODE,
+                ", ".join(names) or None,
+                str(record.values.get("error") or ""),
+            )
             if config.get("lower_is_better") is True:
                 log.lower.add(name)
 

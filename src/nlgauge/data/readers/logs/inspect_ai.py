@@ -31,7 +31,8 @@ class InspectAi(LogReader):
     takes = Takes(
         "`.eval`, `.json`, or a folder of `.eval` files",
         people="scorers whose names say so (`human_grade`)",
-        scores="every other scorer, `precomputed_scores` too unless --human names it; C, P, I, N are 1, 0.5, 0, 0; an "
+        scores="every other scorer, `precomputed_scores` too unless it is declared as human; C, P, I, N are 1, "
+        "0.5, 0, 0; an "
         "object is one metric for each key",
         tested="inspect_ai 0.3.285",
     )
@@ -75,7 +76,7 @@ class InspectAi(LogReader):
                 output=text_of(output.get("completion", output)),
                 source=text_of(sample.values.get("input")),
                 references=texts_of(sample.values.get("target")),
-            )  # fmt: skip
+            )
             scores = sample.maybe("scores", dict) or {}
             for name in scores:
                 score = Record(f"{sample.where}, key 'scores'", 0, scores).maybe(name, dict) or {}

@@ -27,7 +27,8 @@ class Langfuse(LogReader):
     takes = Takes(
         "scores: a page of the API (v2 or v3), or the export as CSV, JSON or JSON lines; texts are not in it",
         people="scores whose source is ANNOTATION, with their author as the rater",
-        scores="scores whose source is EVAL (a model) or API (whatever was sent: --human NAME if people sent it)",
+        scores="scores whose source is EVAL (a model) or API (whatever was sent: declare it as human if people "
+        "sent it)",
         tested="scores serialised by langfuse 5.0.4 (its server was not run)",
     )
     tool = "Langfuse"

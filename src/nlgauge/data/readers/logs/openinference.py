@@ -26,7 +26,8 @@ class OpenInference(LogReader):
     takes = Takes(
         "one span per line (`span.to_json(indent=None)`), or OTLP JSON with `resourceSpans`",
         people="annotations whose `annotator_kind` is HUMAN",
-        scores="annotations whose `annotator_kind` is LLM or CODE, or is missing (--human NAME if people gave them)",
+        scores="annotations whose `annotator_kind` is LLM or CODE, or is missing (declare them as human if "
+        "people gave them)",
         tested="openinference-instrumentation 0.1.72",
     )
     tool = "OpenInference"
@@ -56,9 +57,13 @@ class OpenInference(LogReader):
                 continue
             name = str(span["id"] or i + 1)
             row = log.output(
-                _system(span), (given or name) if several else name, repeat=i, output=output, source=given,
+                _system(span),
+                (given or name) if several else name,
+                repeat=i,
+                output=output,
+                source=given,
                 extra={"span": name} if several else None,
-            )  # fmt: skip
+            )
             for annotation in _annotations(inside).values():
                 by = KINDS.get(str(annotation.get("annotator_kind")), UNKNOWN)
                 value = annotation.get("score", annotation.get("label"))

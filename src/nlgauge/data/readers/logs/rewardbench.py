@@ -46,9 +46,12 @@ class RewardBench:
             order = [systems["chosen"], systems["rejected"]]
             turned = record.number % 2 == 0
             choices.choose(
-                given, *(order[::-1] if turned else order), aspect="preference", rater=None,
-                preferred=SECOND if turned else FIRST
-            )  # fmt: skip
+                given,
+                *(order[::-1] if turned else order),
+                aspect="preference",
+                rater=None,
+                preferred=SECOND if turned else FIRST,
+            )
             for side in SIDES:
                 key = f"scores_{side}"
                 value = record.values.get(key)

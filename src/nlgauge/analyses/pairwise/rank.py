@@ -1,0 +1,198 @@
+"""How strong is each system by choices between two outputs, and which can the choices not tell apart?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.pairwise._rankings import (
+    Adjust,
+    Interval,
+    SideRanking,
+    annotator_notes,
+    limit_to_annotators,
+    method,
+    rankings,
+    remarks,
+)
+from nlgauge.analyses.pairwise._sides import SidesVotes, sides_of
+from nlgauge.data.choice import Choice
+from nlgauge.number import percent, row_interval, some
+from nlgauge.stats.ranking.ballots import TieModel
+from nlgauge.table import Row, Table, Title
+
+SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
+
+
+@analysis(
+    "rank",
+    takes="dataset",
+    question="How strong is each system by people's choices, and which are told apart?",
+    also=("rank-effects", "rank-sides", "wins(source='comparisons', merge=True)"),
+)
+def rank(
+    choice: Choice,
+    *,
+    aspect: str | None = None,
+    ties: TieModel = "davidson",
+    adjust: Adjust = "first",
+    interval: Interval = "sandwich",
+) -> Table:
+    """Rank systems by pairwise comparisons (Bradley–Terry), with intervals and tiers.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect of the comparisons; may be left out where there is only one.
+    ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
+        How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
+    adjust : {'first', 'style', 'none'}, default 'first'
+        What is controlled for: the presentation order (`first`), order and `style` (length and formatting), or
+        `none`.
+    interval : {'sandwich', 'bootstrap'}, default 'sandwich'
+        Sandwich covariance clustered by input and annotator, or a bootstrap over inputs.
+
+    Returns
+    -------
+    Table
+        One row per side (human votes, models, and the metrics asked for) and system: strength (log-odds around
+        a mean of 0), chance to win against an average other system, rank with its simultaneous confidence
+        interval, and tier. Where a system won or lost everything, its strength has no finite estimate and
+        `reason` says so.
+
+    Notes
+    -----
+    P(A beats B) = 1 / (1 + exp(θ_B − θ_A)) without ties (Bradley and Terry 1952; Davidson 1970; Rao and Kupper
+    1967). Pairs are tested simultaneously (largest |t|).
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> pairs = [("A", "B", 0.8), ("B", "C", 0.6), ("C", "A", 0.3)]
+    >>> votes = [
+    ...     {"question": f"{a}{b}{k}", "model_a": a, "model_b": b, "winner": "model_a" if k < 30 * share else "model_b"}
+    ...     for a, b, share in pairs for k in range(30)
+    ... ]
+    >>> [(row["system"], round(row["value"], 2), row["tier"]) for row in ng.rank(votes)]
+    [('A', 0.73, 1), ('B', -0.29, 2), ('C', -0.44, 2)]
+
+    $ nlgauge analyze rank votes.jsonl
+
+    $ nlgauge analyze rank arena.jsonl --adjust style
+
+    $ nlgauge analyze rank votes.csv --ties rao-kupper --interval bootstrap -f json
+    """
+    data, seed = choice.data, choice.seed
+    found = sides_of(choice, aspect, adjust == "style")
+    ranked = rankings(found, ties, adjust, interval, seed)
+    hidden = {*(["side"] if len(found.sides) == 1 else []), *(["group"] if len(ranked) == len(found.sides) else [])}
+    return Table(
+        title=Title(data.name, f"strengths of {len(found.systems)} systems on {found.aspect}"),
+        rows=[row for r in ranked for row in _rows(found, r)],
+        shown=[column for column in SHOWN if column not in hidden],
+        heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},
+        cells={
+            "value": row_interval,
+            "win_chance": _chance,
+            "rank": _rank_text,
+            "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
+            "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
+        },
+        method=f"{method(found, ranked, ties, adjust, interval)} Tiers and places: all pairs of a side tested at once "
+        "by the largest |t|; a wrong statement among them has a chance of about 5 % at most (simulated: "
+        "docs/rank_coverage.md).",
+        definitions={
+            "rank": "place by strength; in brackets the places that the choices leave open",
+            "tier": "every system of a tier is clearly stronger than every system of the next",
+            "beats an average other": "chance to be preferred to one of the others drawn at random, a tie being half",
+        },
+        answers=[
+            *_only_machines(found),
+            *(words for r in ranked if (words := first_words(found, r, groups="group" not in hidden))),
+            *limit_to_annotators(ranked),
+        ],
+        notes=[*remarks(found, ranked, adjust), *annotator_notes(ranked)],
+        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
+    )
+
+
+def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
+    won, tied, lost = r.counts()
+    value, low, high = r.chances()
+    place = 1 + (r.made.theta[:, None] < r.made.theta).sum(axis=1)
+    tests = r.tests
+    rows = []
+    for i in np.argsort(-r.made.theta, kind="stable"):
+        ends = (int(tests.ranks[0][i]), int(tests.ranks[1][i])) if tests else (None, None)
+        reason = r.infinite[i] or (None if tests else f"{r.made.units} {found.unit}s")
+        rows.append(
+            {
+                "side": r.side,
+                "system": found.systems[r.systems[i]],
+                "group": r.group,
+                "aspect": found.aspect,
+                "measure": "penalised strength" if r.made.penalised else "strength",
+                "value": float(r.made.theta[i]),
+                "low": float(r.low[i]),
+                "high": float(r.high[i]),
+                "n": int(won[i] + tied[i] + lost[i]),
+                "wins": int(won[i]),
+                "ties": int(tied[i]),
+                "losses": int(lost[i]),
+                "win_chance": float(value[i]),
+                "win_low": float(low[i]),
+                "win_high": float(high[i]),
+                "rank": int(place[i]),
+                "rank_low": ends[0],
+                "rank_high": ends[1],
+                "tier": int(tests.tiers()[i]) if tests else None,
+                "reason": reason,
+            }
+        )
+    return rows
+
+
+def _only_machines(found: SidesVotes) -> list[str]:
+    if HUMAN in found.sides:
+        return []
+    return [
+        f"No person chose here: this is the order of {some(list(found.sides))}, and nothing says whether people agree."
+    ]
+
+
+def _chance(row: Row) -> str:
+    ends = f" [{percent(row['win_low'])} {percent(row['win_high'])}]" if np.isfinite(row["win_low"]) else ""
+    return percent(row["win_chance"]) + ends
+
+
+def _rank_text(row: Row) -> str:
+    if row["rank_low"] is None or row["rank_low"] == row["rank_high"]:
+        return str(row["rank"])
+    return f"{row['rank']} [{row['rank_low']} {row['rank_high']}]"
+
+
+def first_words(found: SidesVotes, r: SideRanking, groups: bool = False) -> str:
+    """Who is first, and whether the choices support it; `groups`: and in which group of systems."""
+    people = "people (assumed: no annotator is named)" if found.assumed else "people"
+    who = (people if r.side == HUMAN else r.side) + (f", group {r.group}:" if groups else "")
+    if len(r.systems) < 2:
+        return ""
+    order = [found.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]
+    if r.tests is None:
+        return f"By {who} {order[0]} leads; too few inputs to say more."
+    first = [found.systems[r.systems[i]] for i in np.flatnonzero(r.tests.ranks[0] == 1)]
+    first.sort(key=order.index)
+    tiers = int(r.tests.tiers().max())
+    if len(first) == 1:
+        best = f"By {who} {first[0]} is clearly first of {len(order)}"
+    elif len(first) == len(order):
+        more = "annotators" if 0 < r.made.annotators < r.made.units else "choices"
+        return f"By {who} no two of the {len(order)} systems are told apart ({order[0]} leads); it takes more {more}."
+    else:
+        best = f"By {who} the first of {len(order)} is among {some(first, 5)}, none of them clearly better"
+    pairs = len(order) * (len(order) - 1) // 2
+    apart = f"{int(r.tests.better.sum())} of {pairs} pairs are told apart"
+    return f"{best}; {apart}, in {tiers} tier{'s' * (tiers > 1)}."

@@ -1,0 +1,115 @@
+"""What else moves the choices: the first place, length, lists, headers, bold words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.pairwise._rankings import (
+    Adjust,
+    SideRanking,
+    annotator_notes,
+    effect_names,
+    limit_to_annotators,
+    method,
+    rankings,
+    remarks,
+)
+from nlgauge.analyses.pairwise._sides import sides_of
+from nlgauge.data.choice import Choice
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import percent, row_interval
+from nlgauge.stats.ranking.ballots import TieModel
+from nlgauge.stats.ranking.bradley_terry import expected_score
+from nlgauge.table import Row, Table, Title
+
+WORDS = {
+    "first_place": "shown first",
+    "length": "longer",
+    "lists": "more list items",
+    "headers": "more headers",
+    "bold": "more bold words",
+}
+
+
+@analysis("rank-effects", takes="dataset", question="Do place and style move the choices, of people and of a judge?")
+def rank_effects(
+    choice: Choice, *, aspect: str | None = None, ties: TieModel = "davidson", adjust: Adjust = "first"
+) -> Table:
+    """Estimate how presentation order, length and formatting affect pairwise preferences.
+
+    Parameters
+    ----------
+    choice : Choice
+        Data, and the aspects, metrics and parts of it to use.
+    aspect : str, optional
+        Aspect of the comparisons; may be left out where there is only one.
+    ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
+        How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
+    adjust : {'first', 'style', 'none'}, default 'first'
+        Effects in the model: the presentation order (`first`), order and `style` (length, lists, headers, bold
+        words), or `none`.
+
+    Returns
+    -------
+    Table
+        One row per side (human votes, models) and effect: log-odds with interval and p, and the chance to be
+        preferred to an output of an equally strong system.
+
+    Notes
+    -----
+    Effects of style are per standard deviation of the relative difference between the two outputs.
+    """
+    data = choice.data
+    found = sides_of(choice, aspect, adjust == "style")
+    ranked = rankings(found, ties, adjust, "sandwich", 0)
+    rows = [row for r in ranked for row in _rows(found.aspect, r, effect_names(found, r))]
+    if not rows:
+        raise NeedsMissing(" ".join(remarks(found, ranked, adjust)) or "adjust='none': there is no effect to show.")
+    group = ["group"] if len(ranked) > len(found.sides) else []
+    return Table(
+        title=Title(data.name, f"what else moves the choices on {found.aspect}"),
+        rows=rows,
+        shown=["side", *group, "measure", "win_chance", "value", "p", "n"],
+        heads={"measure": "effect", "value": "log-odds", "win_chance": "beats an equal system"},
+        cells={
+            "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
+            "measure": lambda r: WORDS[r["measure"]],
+            "value": row_interval,
+            "win_chance": lambda r: percent(r["win_chance"]),
+        },
+        method=f"{method(found, ranked, ties, adjust, 'sandwich')} p: two-sided, of each effect by itself.",
+        definitions={
+            "beats an equal system": "chance to be preferred to an output of an equally strong system, by "
+            "place alone or with one standard deviation more of the feature, a tie being half"
+        },
+        notes=[*remarks(found, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
+        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}",
+    )
+
+
+def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
+    from scipy.stats import t
+
+    size = len(r.systems)
+    rows = []
+    for k, name in enumerate(names):
+        value, error = float(r.made.effects[k]), float(np.sqrt(r.covariance[size + k, size + k]))
+        known = r.tests is not None
+        rows.append(
+            {
+                "side": r.side,
+                "group": r.group,
+                "aspect": aspect,
+                "measure": name,
+                "value": value,
+                "low": value - r.factor * error if known else float("nan"),
+                "high": value + r.factor * error if known else float("nan"),
+                "p": float(2 * t.sf(abs(value) / error, r.made.freedom)) if known else float("nan"),
+                "win_chance": float(expected_score(np.array(value), r.made.tie, r.made.ties)),
+                "n": len(r.ballots),
+                "reason": None if known else f"{r.made.units} inputs",
+            }
+        )
+    return rows

@@ -1,0 +1,226 @@
+"""A file as data: what is which in it, other formats, a part to tune on and a part to test on, simulated tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from nlgauge.analyses.design.simulated_data import simulated, simulation_params
+from nlgauge.api.questions import ChoiceOptions, FileOptions, dataset, select
+from nlgauge.data.card import reading
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.export import TEST, check_suffix, differences, export, part_paths, split_data
+from nlgauge.datasets.load import check as check_file
+from nlgauge.errors import NlgaugeError
+from nlgauge.looks import is_test_part, log_of
+from nlgauge.stats.design.simulate import SimulationParams
+from nlgauge.table import CommandOutput, Table, command_output
+from nlgauge.types import Names
+
+
+def check(data: Any, **file: Unpack[FileOptions]) -> Table:
+    """Show each column's inferred role, the reason, and what overrides it.
+
+    Parameters
+    ----------
+    data : path, data frame or rows
+        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or a published set.
+    **file
+        As in `FileOptions`.
+
+    Returns
+    -------
+    Table
+        One row per column.
+
+    Examples
+    --------
+    >>> [row["column"] for row in check([{"system": "A", "doc": 1, "coherence": 4, "bleu": 0.3}])]
+    ['system', 'doc', 'coherence', 'bleu']
+
+    $ nlgauge data check ratings.csv
+
+    $ nlgauge data check ratings.csv --columns system=llm,human=+stars   (what it would be with these words)
+    """
+    return check_file(data, **file)
+
+
+def convert(
+    data: Any, *, out: str | Path, tell: Callable[[str], object] | None = None, **file: Unpack[FileOptions]
+) -> CommandOutput:
+    """Convert any file that can be read to the tidy format, or to a wide CSV or Parquet table.
+
+    A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
+
+    Parameters
+    ----------
+    data : path, data frame, rows or Dataset
+        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'. A reader and
+        its options: wmt23(lp='en-de').
+    out : path
+        File to write: .jsonl, .jsonl.gz (these lose nothing), .csv or .parquet.
+    tell : callable, optional
+        Called with remarks.
+    **file
+        As in `FileOptions`.
+
+    Examples
+    --------
+    $ nlgauge data convert export.json -o ratings.jsonl.gz   (loses nothing)
+
+    $ nlgauge data convert "wmt23(lp='en-de')" -o wmt23.parquet
+    """
+    check_suffix(out)
+    read = dataset(data, **file)
+    (tell or (lambda line: None))(" ".join(reading(read, keep_people=True)))
+    row = {
+        "file": out,
+        "systems": len(read.systems),
+        "inputs": len(read.inputs),
+        "outputs": len(read),
+        "aspects": len(read.aspects),
+        "metrics": len(read.metrics),
+    }
+    return command_output("convert", [row], [], [*export(read, out), *differences(read, out)])
+
+
+def split(
+    data: Any,
+    *,
+    test: float = TEST,
+    by: str | None = None,
+    out: str | Path | None = None,
+    tell: Callable[[str], object] | None = None,
+    **file: Unpack[FileOptions],
+) -> CommandOutput:
+    """Split a file into a part to tune a judge on and a part to test it on once.
+
+    An input goes to one of them by its name alone: more rows never move those that are there. Every later look at the
+    test part is written into a log next to it.
+
+    Parameters
+    ----------
+    data : path, data frame, rows or Dataset
+        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or a published set.
+    test : float, default 0.45
+        About this share of the inputs is kept for the test.
+    by : str, optional
+        Column whose value several inputs share (a conversation): they stay together. By default the document or
+        conversation that the data name, if they do.
+    out : path, optional
+        NAME.csv writes NAME.tune.csv and NAME.test.csv; by default .jsonl next to the file, which loses nothing.
+    tell : callable, optional
+        Called with remarks.
+    **file
+        As in `FileOptions`.
+
+    Examples
+    --------
+    $ nlgauge data split answers.csv
+
+    $ nlgauge data split answers.csv --test .3 --by conversation -o parts/answers.jsonl
+    """
+    read = dataset(data, **file)
+    (tell or (lambda line: None))(" ".join(reading(read, keep_people=True)))
+    path = Path(out) if out is not None else Path(str(data) if isinstance(data, str | Path) else read.name)
+    path = path if out is not None else path.with_suffix(".jsonl")
+    parts, paths = split_data(read, test, by=by, out=path), part_paths(path)
+    rows = [
+        {"file": file_, "outputs": len(part), "labels": part.ratings.select(KEY).unique().height}
+        for file_, part in zip(paths, parts, strict=True)
+    ]
+    lines = ["{file}: {outputs:,} outputs, {labels:,} of them labeled".format_map(r) for r in rows]
+    return command_output(
+        "split", rows, lines, [f"every look at {paths[1].name} is written into {log_of(paths[1]).name}"]
+    )
+
+
+def simulate(
+    data: Any = None,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    systems: int | None = None,
+    inputs: int | None = None,
+    rho_sys: float | None = None,
+    mu_rho: float | None = None,
+    sigma_rho: float | None = None,
+    scale_metric: int | None = None,
+    scale_human: int | None = None,
+    tell: Callable[[str], object] | None = None,
+    **choice: Unpack[ChoiceOptions],
+) -> Table:
+    """Simulate a table of scores of a metric and human ratings, to try things on.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Session, optional
+        Fit the parameters to this table; without it those of gao2025.
+    aspect, metrics : str or sequence of str, optional
+        The aspect and the metric to fit.
+    systems : int, optional
+        Number of systems, 15 by default.
+    inputs : int, optional
+        Number of inputs, 200 by default.
+    rho_sys : float, optional
+        Correlation of the system means, .8 by default.
+    mu_rho : float, optional
+        Mean correlation within systems, .4 by default.
+    sigma_rho : float, optional
+        Standard deviation of that correlation over systems, .15 by default.
+    scale_metric : int, optional
+        Number of distinct values of the metric.
+    scale_human : int, optional
+        Number of distinct values of the ratings.
+    tell : callable, optional
+        Called with remarks.
+    **choice
+        As in `ChoiceOptions`.
+
+    Returns
+    -------
+    Table
+        system, input, quality (of humans), simulated_metric.
+
+    Examples
+    --------
+    >>> table = simulate(systems=3, inputs=4, seed=1)
+    >>> len(table), table.columns
+    (12, ['system', 'input', 'quality', 'simulated_metric'])
+
+    $ nlgauge data simulate -o simulated.csv --systems 12 --inputs 80 --scale-human 5
+
+    $ nlgauge data simulate scores.csv --metrics bleu -o like_mine.csv
+    """
+    params = SimulationParams()
+    if data is not None:
+        session = select(data, aspect, metrics, **choice)
+        params, words = simulation_params(session.panel(session.aspects[0] if session.aspects else None))
+        (tell or (lambda line: None))(words)
+    given: dict[str, Any] = {
+        "N": systems,
+        "M": inputs,
+        "rho_sys": rho_sys,
+        "mu_rho": mu_rho,
+        "sigma_rho": sigma_rho,
+        "scale_m": scale_metric,
+        "scale_h": scale_human,
+    }
+    params = replace(params, **{k: v for k, v in given.items() if v is not None})
+    return simulated(params, seed=choice.get("seed", 0))
+
+
+def tuning_part(data: Dataset, path: str, test: float = TEST) -> tuple[Dataset, str]:
+    """What prompts may be tried on, and how it was found: never the test part."""
+    if is_test_part(path):
+        raise NlgaugeError(f"{path} is a test part ({log_of(path).name}): prompts are tried on the tuning part.")
+    name = Path(path).name
+    if ".tune." in name and is_test_part(Path(path).with_name(name.replace(".tune.", ".test."))):
+        return data, f"prompts are tried on all {len(data):,} outputs of this tuning part"
+    tune, held = split_data(data, test)
+    return tune, (
+        f"prompts are tried on {len(tune):,} outputs; {len(held):,} are kept for the test and not shown to the model "
+        f"(`nlgauge data split {path}` writes both parts)"
+    )

@@ -1,0 +1,357 @@
+"""Language models as judges: the Python interface and the command `judge`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from nlgauge.analyses.verdicts.sentences import lines_of, two_valued_aspects
+from nlgauge.api.files import tuning_part
+from nlgauge.api.questions import FileOptions, dataset
+from nlgauge.data.card import reading
+from nlgauge.data.choice import listed
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.export import check_suffix, export
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics import Batch
+from nlgauge.metrics.judge.batch_files import read_batch, write_batch
+from nlgauge.metrics.judge.client import Asking
+from nlgauge.metrics.judge.cost import Budget, Price, load_prices
+from nlgauge.metrics.judge.cost import plan as plan_cost
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.secret import find_key
+from nlgauge.options import option
+from nlgauge.scoring.judge_data import JudgedData, Mode, judge_data, judges_of
+from nlgauge.scoring.plan import check_needs
+from nlgauge.scoring.replies import Replies
+from nlgauge.session import Session
+from nlgauge.table import CommandOutput, Table, command_output
+from nlgauge.types import Names, Progress
+
+
+def judge(
+    data: Any,
+    aspect: Names = None,
+    *,
+    judge: str | Judge | Sequence[Judge] = "summarisation",
+    prompt: str | Path | None = None,
+    prompts: Path | None = None,
+    test: float = 0.45,
+    setting: Names = None,
+    scale: str = "",
+    mode: str = "",
+    draws: int = 0,
+    temperature: float = -1.0,
+    rivals: int = 0,
+    structured: bool = False,
+    references: bool = False,
+    name: str = "",
+    fill: str = "",
+    model: str = "",
+    base_url: str = "",
+    allow_endpoint: str = "",
+    key_file: Path | None = None,
+    concurrency: int = 16,
+    rpm: float | None = None,
+    tpm: float | None = None,
+    timeout: float = 120.0,
+    attempts: int = 8,
+    dry_run: bool = False,
+    prices: Path | Mapping[str, Price] | None = None,
+    max_cost: float | None = None,
+    batch_out: Path | None = None,
+    batch_in: Path | None = None,
+    reparse: bool = False,
+    pattern: str = "",
+    reask: bool = False,
+    keep_draws: bool = False,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], object] | None = None,
+    confirm: Callable[[str], bool] | None = None,
+    command: Sequence[str] = (),
+    **file: Unpack[FileOptions],
+) -> JudgedData | CommandOutput:
+    """Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
+
+    Every reply is kept at once (NLGAUGE_STORE): a run can be stopped at any moment, goes on where it was, and never
+    asks twice for what it has.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Session
+        Outputs to judge: a table, a known layout, a published set, or 'example'.
+    aspect : str or sequence of str, optional
+        Aspects to judge; all of the task by default.
+    judge : str, Judge or sequence of Judge, default 'summarisation'
+        A shipped task (`nlgauge list judges`) or the path of your own YAML; in Python also judges with all their
+        settings.
+    prompt : path, optional
+        Your own template in place of the task's; it holds {example}.
+    prompts : path, optional
+        Folder of templates (.txt, .md) or tasks (.yaml): try each on the tuning part and say which is best.
+    test : float, default 0.45
+        With `prompts`: share of the inputs kept out, where the data are not split by `nlgauge data split`.
+    setting : str or sequence of str, optional
+        Scale, draws and temperature by name, where the task has settings (`nlgauge list judges gao2025`), or 'all'.
+    scale : str, optional
+        Rating scale, as in 1-5, 1-10, 0-100, A-E.
+    mode : str, optional
+        What is asked for: analysis, rating, logprobs or pairwise.
+    draws : int, optional
+        Replies per output; their ratings are averaged.
+    temperature : float, optional
+        Sampling temperature; by default 0, or 1 with several draws.
+    rivals : int, optional
+        Of pairwise judgments: opponents of each output; all by default.
+    structured : bool, default False
+        Ask for JSON by a schema, where the server can.
+    references : bool, default False
+        Also show the judge the references.
+    name : str, optional
+        Name of the judge in files, tables and pages; model and aspect by default.
+    fill : str, optional
+        'random' fills replies without a rating, as gao2025 did.
+    model : str, optional
+        Name of the model at the endpoint (or NLGAUGE_MODEL).
+    base_url : str, optional
+        Endpoint, as in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).
+    allow_endpoint : str, optional
+        The endpoint that the task's file names, to agree to asking it.
+    key_file : path, optional
+        File with the key of the endpoint; else NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.
+    concurrency : int, default 16
+        Number of requests at once.
+    rpm : float, optional
+        Maximum number of requests per minute.
+    tpm : float, optional
+        Maximum number of tokens per minute.
+    timeout : float, default 120
+        Seconds to wait for a reply.
+    attempts : int, default 8
+        Attempts per request.
+    dry_run : bool, default False
+        Only count requests, tokens and cost.
+    prices : path or mapping, optional
+        Your JSON with {"model": {"input": 0.15, "output": 0.6}} per million tokens.
+    max_cost : float, optional
+        Stop before more than this is spent.
+    batch_out : path, optional
+        Write the open requests as an OpenAI batch file and stop.
+    batch_in : path, optional
+        Read the results of a batch first.
+    reparse : bool, default False
+        Only read the kept replies again; nothing is asked.
+    pattern : str, optional
+        Regular expression of the rating in a reply, as in 'Score=(\\d+)', tried before the usual reading.
+    reask : bool, default False
+        Ask again for the replies that could not be read, and only for these.
+    keep_draws : bool, default False
+        Also keep each draw as a column, name#1, name#2 ….
+    out : path, optional
+        File for the data with the judge's scores: .jsonl, .csv or .parquet.
+    progress : callable, optional
+        Called with the aspect, the number of requests done, and of how many.
+    tell : callable, optional
+        Called with remarks while it runs.
+    confirm : callable, optional
+        Asked whether an endpoint that a task's file names may be asked.
+    command : sequence of str, optional
+        The command to repeat, which messages name.
+    **file
+        As in `FileOptions`.
+
+    Returns
+    -------
+    JudgedData
+        `data` with the judges' columns, `table`, and `stopped`: why it ended early, if it did. For a dry run or a batch
+        file an CommandOutput.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> done = ng.judge("outputs.csv", judge="dialogue", model="llama3")  # doctest: +SKIP
+    >>> ng.correlate(done.data)    # doctest: +SKIP
+
+    $ nlgauge judge outputs.jsonl --aspect coherence --model gpt-4o-mini --dry-run
+
+    $ nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
+
+    $ nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m   (ends with the agreement with humans)
+
+    $ nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
+
+    $ nlgauge judge summeval -j gao2025 --setting GPT4o_T=1_1_10 --aspect coherence -o judged.jsonl
+    """
+    say = tell or (lambda line: None)
+    check_suffix(out)
+    if reparse and reask:
+        raise NlgaugeError(f"{option('reparse')} asks nothing and {option('reask')} asks again: choose one.")
+    read = dataset(data, **file)
+    if isinstance(data, str | Path):
+        say(" ".join(reading(read, keep_people=True)))
+    settings: dict[str, Any] = {
+        "model": model,
+        "scale": scale,
+        "n": draws,
+        "temperature": temperature,
+        "mode": mode,
+        "base_url": base_url,
+        "structured": structured,
+        "fill": fill,
+        "rivals": rivals,
+        "references": references,
+        "pattern": pattern,
+    }
+    if prompts is not None and isinstance(judge, str):
+        if setting:
+            raise NlgaugeError(f"{option('prompts')} tries prompts, {option('setting')} names settings: choose one.")
+        read, words = tuning_part(read, str(data), test)
+        say(words)
+        judges = _one_each(prompts, judge, listed(aspect), settings)
+    elif isinstance(judge, str):
+        judges = judges_of(judge, listed(aspect), name, listed(setting), **settings, prompt=str(prompt or ""))
+    elif aspect or setting or any(value not in ("", 0, -1.0, False) for value in settings.values()):
+        raise NlgaugeError("judge: a Judge has its own model, aspect and settings; name them there.")
+    else:
+        judges = [judge] if isinstance(judge, Judge) else list(judge)
+    offline = dry_run or batch_out is not None or reparse
+    if not offline:
+        judges = _allowed(judges, allow_endpoint, confirm)
+    known = load_prices(prices) if isinstance(prices, str | Path) else prices or {}
+    replies = Replies()
+    check_needs(read, judges)
+    if not offline:
+        judges[0].ready()
+    if batch_in is not None or dry_run or batch_out is not None:
+        batch = Batch.of(read)
+        requests = [r for each in judges for r in each.decided().requests(batch)]
+    if batch_in is not None:
+        got = read_batch(batch_in, requests, replies)
+        lost = f", {got.failed:,} failed (the last: {got.reason})" if got.failed else ""
+        odd = f", {got.foreign:,} lines belong to other requests" if got.foreign else ""
+        say(f"{batch_in}: {got.kept:,} replies kept{lost}{odd}")
+    if batch_out is not None:
+        count = write_batch(requests, replies, batch_out)
+        told = f"written: {batch_out}, {count:,} requests; give its results to {option('batch_in')}"
+        return command_output("judge-batch", [{"file": batch_out, "requests": count}], [told])
+    if dry_run:
+        planned = plan_cost(requests, replies, known)
+        return command_output("judge-plan", [asdict(planned)], planned.lines())
+    how = None
+    if not offline:
+        key = find_key(judges[0].decided().url, key_file)
+        if key.withheld:
+            say(key.withheld)
+        budget = Budget(max_cost, known) if max_cost is not None else None
+        how = Asking(concurrency, attempts, timeout, rpm, tpm, key=key, budget=budget)
+    again: Mode = "reparse" if reparse else "reask" if reask else "ask"
+    done = judge_data(
+        read, judges, how=how, replies=replies, mode=again, prices=known, keep_draws=keep_draws, progress=progress
+    )
+    for lines in done.unread:
+        for line in lines:
+            say(line)
+    repeat = _repeat(reparse, command)
+    if done.nothing:
+        raise NlgaugeError(f"{done.nothing.rstrip('.')}. {repeat('When that is mended, the same command goes on')}")
+    for each in done.replaced:
+        say(f"the scores of '{each}' that the data had are replaced; {option('name')} keeps both")
+    unwritten = (
+        f"the scores are not written to a file; {option('out', 'judged.jsonl')} does (the replies are in the store "
+        "either way)"
+    )
+    written = [unwritten] if out is None else export(done.data, out)
+    tried = [str(each) for each in judges] if prompts is not None else []
+    best, about = _best(done.data, tried)
+    answers = [] if tried else answers_about(done.data, [row["judge"] for row in done.table])
+    return replace(
+        done,
+        tables=[replace(done.table, answers=answers), *best],
+        remarks=[*about, *written],
+        unfinished=_unfinished(done, len(judges), out, repeat),
+    )
+
+
+def _unfinished(done: JudgedData, judges: int, out: str | Path | None, repeat: Callable[[str], str]) -> str:
+    """Why a part of the outputs has no score, and how to get the rest."""
+    if not done.stopped and not done.failures:
+        return ""
+    several = f" on {judges} aspects" if judges > 1 else ""
+    why = (done.stopped or f"{done.failures:,} requests got no reply").rstrip(".")
+    return (
+        f"partly done: {why}. {done.scored:,} of {done.of:,} outputs{several} are scored"
+        f"{f' and written to {out}' if out else ''}. {repeat('The same command goes on with the rest')}"
+    )
+
+
+def _repeat(reparse: bool, command: Sequence[str]) -> Callable[[str], str]:
+    """How to get the rest; what is only read again must be asked for first."""
+    if reparse:
+        return lambda words: f"Without {option('reparse')} the missing replies are asked for."
+    again = f": {shlex.join(['nlgauge', *command])}" if command else "."
+    return lambda words: f"{words}{again}"
+
+
+def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
+    """Return how far these judges can be relied on, where humans said pass or fail; else nothing."""
+    aspects = two_valued_aspects(data, data.aspects)
+    if not aspects:
+        return []
+    session = Session(data, aspects, metrics, keep_people=True)
+    tables: list[Table] = []
+    for name in ("verdicts", "threshold"):
+        with suppress(NeedsMissing):  # a judge with two values has no threshold, one with numbers no verdict
+            tables += session.each(name)
+    return [f"{table.rows[0]['aspect']}: {line}" for table in tables for line in lines_of(table)]
+
+
+def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict[str, Any]) -> list[Judge]:
+    """A judge for each prompt of a folder, called by its file."""
+    folder = Path(folder)
+    files = sorted(p for p in folder.glob("*") if p.suffix in (".txt", ".md", ".yaml", ".yml"))
+    tasks = [p for p in files if p.suffix in (".yaml", ".yml")]
+    own = tasks or files  # templates next to tasks belong to them
+    where = option("prompts", folder)
+    if len(own) < 2:
+        raise NlgaugeError(f"{where}: needs two templates (.txt, .md) or tasks (.yaml), found {len(own)}.")
+    judges = [
+        judges_of(str(p), aspects, p.stem, **settings)
+        if tasks
+        else judges_of(task, aspects, p.stem, **settings, prompt=str(p))
+        for p in own
+    ]
+    if any(len(one) > 1 for one in judges):
+        raise NlgaugeError(f"{where}: one aspect at a time; name it with {option('aspect')}.")
+    return [one[0] for one in judges]
+
+
+def _best(data: Dataset, tried: list[str]) -> tuple[list[Table], list[str]]:
+    """Which of the prompts is best on the tuning part, with an interval that pays for the choice; and remarks."""
+    if not tried:
+        return [], []
+    try:
+        tables = Session(data, metrics=tried).each("best-of")
+    except NlgaugeError as error:
+        return [], [f"which is best cannot be told: {error}"]
+    best = tables[0].facts["best"]
+    told = f"to know how good it is, judge the test part with '{best}' alone, once ({option('prompt')})"
+    return tables, [told]
+
+
+def _allowed(judges: list[Judge], allowed: str, confirm: Callable[[str], bool] | None) -> list[Judge]:
+    """With the endpoint that a task's file names, once the user has agreed to it: by an option or when asked."""
+    told, task = judges[0].file_endpoint(), judges[0].task
+    if allowed and allowed.rstrip("/") != told:
+        what = f"names {told}" if told else "names no endpoint, or you named one"
+        raise NlgaugeError(
+            f"{option('allow_endpoint', allowed)}: {task} {what}; {option('base_url')} says where to ask."
+        )
+    if told and not allowed and confirm is not None:
+        question = f"{task} names the endpoint {told}. Send the outputs there, and the key if there is one?"
+        allowed = told if confirm(question) else ""
+    return [replace(each, base_url=told) for each in judges] if told and allowed else judges

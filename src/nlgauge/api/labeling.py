@@ -1,0 +1,95 @@
+"""What people should label next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from nlgauge.analyses.design.next_labels import Goal, How, next_labels
+from nlgauge.api.label_tasks import Tool, write_tasks
+from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.table import Table
+from nlgauge.types import Names
+
+SHOWN = 5  # rows that are printed, where a file holds them all
+
+
+def label(
+    data: Any,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    budget: int,
+    goal: Goal = "estimate",
+    how: How | None = None,
+    cut: float | None = None,
+    tool: Tool | None = None,
+    out: str | Path | None = None,
+    **choice: Unpack[ChoiceOptions],
+) -> Table:
+    """Choose which outputs people should label next: a draw with known probabilities, as a file to fill in.
+
+    The file holds texts and no scores. Each output carries the probability with which it was drawn; filled in and given
+    back as labels, `nlgauge estimate` weighs by it. A next draw takes what has no label yet.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Session
+        Outputs of which few or none have labels.
+    aspect : str or sequence of str, optional
+        Aspects to label; those of the data by default.
+    metrics : str or sequence of str, optional
+        Judges whose scores guide the draw; all by default.
+    budget : int
+        Number of outputs to draw among those without a label.
+    goal : {'estimate', 'agreement', 'ranking', 'threshold'}, default 'estimate'
+        What the labels are for.
+    how : {'random', 'stratified', 'disagreement', 'optimal', 'diverse'}, optional
+        Design of the draw; by default the one that measured best for the goal.
+    cut : float, optional
+        Pass threshold of the judge, for the goal threshold; by default where earlier labels of pass and fail put it.
+    tool : {'csv', 'label-studio', 'argilla'}, optional
+        Layout of the file; by default by its suffix.
+    out : path, optional
+        File to write for those who label: .csv, or .json (Label Studio; Argilla by `tool`).
+    **choice
+        As in `ChoiceOptions`.
+
+    Returns
+    -------
+    Table
+        system, input, label_probability, label_stratum and label_round of each output drawn.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> rows = [{"system": "A", "id": i, "output": f"text {i}", "judge": i / 50} for i in range(50)]
+    >>> table = ng.label(ng.load(rows, metrics=["judge"]), budget=10)
+    >>> len(table), table.rows[0]["label_probability"]
+    (10, 0.2)
+
+    $ nlgauge label answers.csv --budget 60 -o to_label.csv
+
+    $ nlgauge label answers.csv --budget 60 --goal ranking -o tasks.json --tool label-studio
+
+    $ nlgauge label answers.csv --labels to_label.csv --budget 40 -o second.csv
+
+    $ nlgauge estimate answers.csv --labels to_label.csv --labels second.csv
+    """
+    session = select(data, aspect, metrics, **choice)
+    chosen = session.data
+    if session.aspects:
+        asked = [chosen.aspect(a) for a in session.aspects] if chosen.aspects else []
+        chosen = replace(chosen, ratings=chosen.ratings.filter(pl.col("aspect").is_in(asked)))
+    if session.metrics is not None:
+        chosen = chosen.only_metrics(session.metrics)
+    table = next_labels(chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_people=session.keep_people)
+    if out is not None:
+        table.notes = [*table.notes, *write_tasks(chosen, table.rows, out, tool, session.aspects or ())]
+        if len(table) > SHOWN:
+            more = f"… and {len(table) - SHOWN:,} more in {out}"
+            table.parts = [replace(table, rows=table.rows[:SHOWN], notes=[more, *table.notes])]
+    return table

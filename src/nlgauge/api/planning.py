@@ -1,0 +1,139 @@
+"""How large a study must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Unpack
+
+from nlgauge.analyses.design.labels_needed import Aim
+from nlgauge.analyses.design.planning import Swapped
+from nlgauge.api.questions import ChoiceOptions, select, with_companions
+from nlgauge.errors import NlgaugeError
+from nlgauge.options import option
+from nlgauge.stats.design.planning import Axis
+from nlgauge.table import CommandOutput, Table
+from nlgauge.types import Bounds, Names
+
+OF_LABELS = ("width", "gate", "systems", "people_pass_from", "judge_pass_from")
+OF_STUDIES = ("measure", "axis", "how", "level")
+
+
+def plan(
+    data: Any,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    goal: Aim | None = None,
+    width: float | None = None,
+    gate: str = "kappa=.6",
+    systems: Sequence[str] | None = None,
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+    measure: str = "input/kendall",
+    axis: Axis = "inputs",
+    how: Swapped = "systems",
+    level: float = 0.05,
+    power: float = 0.8,
+    sizes: Sequence[int] | None = None,
+    trials: Annotated[int, Bounds(1)] = 100,
+    **choice: Unpack[ChoiceOptions],
+) -> Table:
+    """Plan a study: how many inputs, systems or raters tell two metrics apart, or how many labels a goal needs.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Session
+        A pilot study, or a log with labels of a few outputs.
+    aspect : str or sequence of str, optional
+        Aspects to use; all by default.
+    metrics : str or sequence of str, optional
+        The two metrics to tell apart, or the judge that helps to reach the goal.
+    goal : {'estimate', 'gate', 'compare'}, optional
+        What labels are needed for: an estimate, a gate, or a comparison of two systems. Without it, the study
+        compares two metrics.
+    width : float, optional
+        For the goal estimate: width of the interval; a tenth of the range of the ratings by default.
+    gate : str, default 'kappa=.6'
+        For the goal gate: a figure of `verdicts` and the limit that it must pass.
+    systems : sequence of str, optional
+        For the goal compare: two systems; the two rated highest by default.
+    people_pass_from : float, optional
+        For the goal gate: lowest human rating that counts as pass.
+    judge_pass_from : float, optional
+        For the goal gate: lowest score of the judge that counts as pass.
+    measure : str, default 'input/kendall'
+        Of two metrics: measure of agreement with human ratings.
+    axis : {'inputs', 'systems', 'raters'}, default 'inputs'
+        Of two metrics: what there is to be more of.
+    how : {'systems', 'both', 'inputs'}, default 'systems'
+        Of two metrics: what the test swaps; systems generalizes to other systems.
+    level : float, default 0.05
+        Of two metrics: significance level.
+    power : float, default 0.8
+        Chance to find the difference, or to reach the goal.
+    sizes : sequence of int, optional
+        Sample sizes to try, as in 20,40,80; by default found by doubling.
+    trials : int, default 100
+        Simulated studies per size.
+    **choice
+        As in `ChoiceOptions`.
+
+    Returns
+    -------
+    Table
+        Power, or the chance to reach the goal, at each size.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> table = ng.plan(ng.example(), metrics=["unigram_f1", "random"], trials=5)
+    >>> table.kind
+    'plan'
+
+    $ nlgauge plan pilot.csv --metrics bleu,bertscore --measure input/kendall --power .8
+
+    $ nlgauge plan pilot.csv --metrics bleu,bertscore --axis systems --trials 500
+
+    $ nlgauge plan pilot.csv --goal estimate --width .2 --metrics judge
+
+    $ nlgauge plan log.csv --goal estimate --width .1 --cluster conversation_id
+
+    $ nlgauge plan pilot.csv --goal gate --gate kappa=.6
+    """
+    given: dict[str, Any] = {
+        "goal": goal,
+        "width": width,
+        "gate": gate,
+        "systems": systems,
+        "people_pass_from": people_pass_from,
+        "judge_pass_from": judge_pass_from,
+        "measure": measure,
+        "axis": axis,
+        "how": how,
+        "level": level,
+        "power": power,
+        "sizes": sizes,
+        "trials": trials,
+        **choice,
+    }
+    tables = answer_plan(data, aspect, metrics, **given).tables
+    return tables[0]
+
+
+def answer_plan(data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> CommandOutput:
+    """Return the plan with the tables that the command shows after it."""
+    session = select(data, aspect, metrics)
+    unused = OF_STUDIES if options.get("goal") else (*OF_LABELS, "goal")
+    options = {name: value for name, value in options.items() if name not in unused}
+    if "goal" in options:
+        return with_companions("labels-needed", session, **options)
+    if len(session.metrics or session.data.metrics) != 2:
+        raise NlgaugeError(
+            f"plan compares two metrics: name them with {option('metrics', 'a,b', choice=True)}, or say with "
+            f"{option('goal', 'estimate')} what labels are needed for. Metrics with scores: "
+            f"{', '.join(session.data.metrics)}."
+        )
+    return with_companions("plan", session, **options)
+
+
+plan.answer = answer_plan  # type: ignore[attr-defined]  # what the command line shows

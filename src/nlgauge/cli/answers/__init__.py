@@ -1,1 +1,0 @@
-"""Verbs that answer: which metric or judge to trust, for what, how sure."""

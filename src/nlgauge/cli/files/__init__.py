@@ -1,1 +1,0 @@
-"""Verbs about files and sets: what is read as what, what there is."""

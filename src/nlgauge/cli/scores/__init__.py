@@ -1,1 +1,0 @@
-"""Verbs that make scores: metrics, judges, aligners, and what is kept of them."""

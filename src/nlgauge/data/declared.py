@@ -1,0 +1,150 @@
+"""What the user says about a file and its columns: `columns=`, keyword arguments and nlgauge.toml, in one form."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from nlgauge.errors import DataError, NameUnknown, Note
+from nlgauge.number import either
+from nlgauge.options import LABELED, ONE_COLUMN, ROLES, SEVERAL, check_role, option, parse_columns, write_columns
+from nlgauge.registry import names_code
+
+Repeats = Literal["auto", "number", "mean"]
+ColumnNames = Mapping[str, Any] | Sequence[str] | str | None
+SETTINGS_FILE = "nlgauge.toml"
+UNSET: Mapping[str, Any] = {"repeats": "auto", "lower": (), "higher": (), "person_raters": (), "model_raters": ()}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The user's words about one file, each checked.
+
+    Attributes
+    ----------
+    columns : mapping
+        Role -> its one column; for `references` a list of columns.
+    human, metrics : list or mapping, optional
+        Columns ("+x" adds to those that are inferred), or label -> its columns; None where nothing is said.
+    note : str
+        The remark on nlgauge.toml, where it was used.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    human: ColumnNames = None
+    metrics: ColumnNames = None
+    ignore: Sequence[str] = ()
+    lower: Sequence[str] = ()
+    higher: Sequence[str] = ()
+    people: Sequence[str] | None = None
+    person_raters: Sequence[str] = ()
+    model_raters: Sequence[str] = ()
+    repeats: Repeats = "auto"
+    values: Mapping[str, Any] | str | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    reader: str | None = None
+    note: str = ""
+    in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Any] | str | None, keywords: Mapping[str, Any], data: Any) -> Declared:
+        """Merge what is said; explicit words override those of nlgauge.toml next to the file, role by role."""
+        given = {role: value for role, value in keywords.items() if value is not None and value != UNSET.get(role)}
+        told = parse_columns(columns) if isinstance(columns, str) else columns or {}
+        told = _checked(told, option("columns"))
+        if twice := sorted(set(told) & set(given)):
+            raise DataError(f"{option(twice[0])}: given twice, by itself and in {option('columns')}; give one.")
+        explicit = {**told, **_checked(given, "")}
+        from_file = _from_settings(data) if isinstance(data, str | Path) else {}
+        used = {role: value for role, value in from_file.items() if role not in explicit}
+        note = Note(f"read as {SETTINGS_FILE} says: {write_columns(used)}", "declared") if used else ""
+        merged = {**used, **explicit}
+        single = {role: merged.pop(role) for role in (*ONE_COLUMN, "references") if role in merged}
+        return cls(columns=single, note=note, in_settings=frozenset(_names(list(used.values()))), **merged)
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether any column is named, so that only a plain table can be meant."""
+        return bool(self.columns or self.human or self.metrics)
+
+    @property
+    def mentioned(self) -> set[str]:
+        """All that may be names of columns; of a table with very many columns only these are read."""
+        found = set(_names(list(self.columns.values())))
+        for name in _names([self.human, self.metrics]):
+            found |= {name, name.removeprefix("+")}
+        return found
+
+    def without(self, rater: bool, human: bool) -> Declared:
+        """Return the same without the column of raters, or of human ratings."""
+        columns = {role: column for role, column in self.columns.items() if not (rater and role == "rater")}
+        return replace(self, columns=columns, human=None if human else self.human)
+
+
+def _checked(roles: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Roles with values of the right kind; `human.quality` as a role is `human` with a label."""
+    found: dict[str, Any] = {}
+    for name, value in roles.items():
+        if value is None:
+            continue
+        role, _, label = (name, "", "") if name in ROLES else name.partition(".")
+        place = where or option(role)
+        check_role(role, place, labeled=bool(label))
+        before = found[role] if isinstance(found.get(role), Mapping) else {}
+        found[role] = _value(role, {**before, label: value} if label else value, place)
+    if found.get("repeats", "auto") not in get_args(Repeats):
+        raise NameUnknown(f"{option('repeats', found['repeats'])}: use {either(get_args(Repeats))}.")
+    return found
+
+
+def _value(role: str, value: Any, where: str) -> Any:
+    if role in LABELED and isinstance(value, Mapping):
+        return value
+    if role in SEVERAL:
+        names = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+        if all(isinstance(name, str) for name in names):
+            return names
+    elif isinstance(value, str):
+        return value
+    raise DataError(f"{where}: {role}: found {value!r}, expected {'names' if role in SEVERAL else 'a name'}.")
+
+
+def _names(values: Any) -> Iterator[str]:
+    """All texts in lists and mappings of them."""
+    if isinstance(values, str):
+        yield values
+    elif values is not None:
+        for value in values.values() if isinstance(values, Mapping) else values:
+            yield from _names(value)
+
+
+def _from_settings(data: str | Path) -> dict[str, Any]:
+    """The roles that nlgauge.toml next to a file declares, in `[columns]` and each "
+    "`[columns."pattern"]` that matches."""
+    path = Path(data).parent / SETTINGS_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+        columns = tomllib.loads(text).get("columns", {})
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    except ValueError as error:  # of the text or of TOML
+        raise DataError(f"{path}: is not TOML ({error}).") from None
+    if not isinstance(columns, Mapping):
+        raise DataError(f"{path}: columns: found {columns!r}, expected a table, [columns].")
+    patterns = {name: part for name, part in columns.items() if isinstance(part, Mapping) and name not in LABELED}
+    found = {name: value for name, value in columns.items() if name not in patterns}
+    roles = _checked(found, f"{path}, [columns]")
+    for pattern, part in patterns.items():
+        own = _checked(part, f'{path}, [columns."{pattern}"]')
+        if fnmatchcase(Path(data).name, pattern):
+            roles |= own
+    if names_code(str(roles.get("reader", ""))):  # the file may have come with the data
+        raise DataError(f"{path}: reader names a Python file, which only {option('reader')} itself may.")
+    return roles

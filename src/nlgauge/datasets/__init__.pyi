@@ -1,0 +1,9 @@
+from nlgauge.datasets.catalog import Entry as Entry
+from nlgauge.datasets.catalog import entries as entries
+from nlgauge.datasets.catalog import entry as entry
+from nlgauge.datasets.catalog import load_set as load_set
+from nlgauge.datasets.catalog import mirror_folder as mirror_folder
+from nlgauge.datasets.load import check as check
+from nlgauge.datasets.published_sets import describe as describe
+from nlgauge.datasets.published_sets import get_set as get_set
+from nlgauge.datasets.published_sets import published_sets as published_sets

@@ -1,0 +1,63 @@
+"""What results.json keeps of a run, as data: scores and labels of single outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.results_file import is_results, read_results
+
+UNNAMED = "output"  # the only system of a results.json
+
+
+def holds_results(data: Any) -> bool:
+    """Return whether this is the path of a results.json."""
+    path = Path(data) if isinstance(data, str | Path) else None
+    return path is not None and path.suffix.lower() == ".json" and path.is_file() and is_results(path)
+
+
+def data_of_results(path: str | Path) -> Dataset:
+    """Return the scores and labels of single outputs that a results.json keeps; a single system has no name there."""
+    path = Path(path)
+    results = read_results(path)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    ratings = []
+    for aspect, entry in {**results["one_system"], **results["verdicts"]}.items():
+        keys = entry.get("rows") or [[UNNAMED, i] for i in entry["inputs"]]
+        for k, (system, input_id) in enumerate(keys):
+            scores = {name: values[k] for name, values in entry.get("judges", entry.get("metrics", {})).items()}
+            rows.setdefault((str(system), str(input_id)), {}).update(scores)
+            ratings.append((str(system), str(input_id), aspect, None, float(entry["people"][k])))
+    if not rows:
+        raise NeedsMissing(
+            f"{path}: results of several systems keep no score of single outputs; give the score table itself."
+        )
+    keys_frame = pl.DataFrame(list(rows), schema={"system": pl.String, "input": pl.String}, orient="row")
+    names = dict.fromkeys(name for scores in rows.values() for name in scores)
+    data = Dataset.of(path.name, keys_frame, ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"))
+    if units := results["per_input"]["units"]:
+        names_of = [units.get(i, i) for i in keys_frame["input"]]
+        data = replace(data, samples=data.samples.with_columns(pl.Series("unit", names_of)), cluster="unit")
+    data = data.with_scores({name: [scores.get(name) for scores in rows.values()] for name in names})
+    return replace(data, signatures=results["signatures"])
+
+
+def named_alike(runs: Sequence[Dataset]) -> list[Dataset]:
+    """Return the runs of one system with the name that one of them knows, in place of no name."""
+    known = {system for run in runs for system in run.systems} - {UNNAMED}
+    if len(known) != 1:
+        return list(runs)
+    (name,) = known
+    return [_renamed(run, name) if run.systems == [UNNAMED] else run for run in runs]
+
+
+def _renamed(run: Dataset, name: str) -> Dataset:
+    """The data of a single system under another name."""
+    frames = {field: getattr(run, field) for field in ("samples", "ratings", "scores", "failures", "spans")}
+    return replace(run, **{field: f.with_columns(pl.lit(name).alias("system")) for field, f in frames.items()})

@@ -1,0 +1,144 @@
+"""The report of a data set: the answers in words, one HTML page, results for machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from nlgauge.api.questions import ChoiceOptions, dataset, select
+from nlgauge.data.choice import listed
+from nlgauge.datasets.results import named_alike
+from nlgauge.errors import NlgaugeError, Refusal
+from nlgauge.metrics.judge.cost import load_prices
+from nlgauge.options import option
+from nlgauge.report.answer import ReportAnswer, answer_of
+from nlgauge.report.answer_lines import answer_lines
+from nlgauge.report.page import packing_plotly, write_page
+from nlgauge.report.results import results_of
+from nlgauge.report.sections import Answered, ReportContext, answer_all
+from nlgauge.report.sections.evaluated import without_humans
+from nlgauge.report.views import Views
+from nlgauge.results_file import write_results
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.table import Table
+from nlgauge.terminal import wrapped
+from nlgauge.types import Names
+
+
+@dataclass(frozen=True)
+class Report:
+    """A written report: the answer as data and as lines for a terminal, the tables, and where page and results are."""
+
+    lines: list[str]
+    tables: list[Table]
+    path: Path
+    results: Path
+    answer: ReportAnswer
+    not_computed: list[Refusal] = field(default_factory=list)
+    sections: list[Answered] = field(default_factory=list, repr=False)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Where the page is."""
+        return [f"report: {self.path}"]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, f"report: {self.path}"])
+
+
+def report(
+    data: Any = "example",
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    out: str | Path | None = None,
+    measures: Names = None,
+    gate: str = "input/pairwise-accuracy",
+    quick: bool = False,
+    prices: Mapping[str, Any] | str | Path | None = None,
+    against: Any = None,
+    command: Sequence[str] = (),
+    **choice: Unpack[ChoiceOptions],
+) -> Report:
+    """Answer every question about a file of scores and ratings: on screen, as one HTML page, and as results.json.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Session, default 'example'
+        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'.
+    aspect, metrics : str or sequence of str, optional
+        All by default.
+    out : path, optional
+        The report, an .html file; NAME.report.html by default. Next to it stands NAME.report.results.json.
+    measures : str or sequence of str, optional
+        Measures to show next to the gate; the twelve by default.
+    gate : str, default 'input/pairwise-accuracy'
+        Measure that ranks the metrics and that `nlgauge gate` compares between two results.json.
+    quick : bool, default False
+        Fewer draws (200 instead of 1000) and no extras.
+    prices : mapping or path, optional
+        JSON with prices of a million tokens by model: what judges cost.
+    against : path, data frame, rows or Dataset, optional
+        An earlier run of the same judge, its data or its results.json: has it drifted since?
+    command : sequence of str, optional
+        The command that the page names.
+    **choice
+        As in `ChoiceOptions`.
+
+    Returns
+    -------
+    Report
+        With `answer` (the first screen as data), `lines`, `tables`, `path`, `results` and `not_computed`.
+
+    Examples
+    --------
+    >>> import nlgauge as ng, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = ng.report(ng.example(), out=pathlib.Path(folder) / "page.html", quick=True)
+    >>> made.path.name, made.results.name
+    ('page.html', 'page.results.json')
+    >>> made.answer.aspects[0].sentences["rank systems"].partition(". ")[2]
+    'unigram_f1 has the highest pairwise accuracy between systems, 0.95 [0.64, 1.00].'
+
+    $ nlgauge run   (the built-in example)
+
+    $ nlgauge run scores.csv   (writes scores.report.html and scores.report.results.json)
+
+    $ nlgauge run scores.csv --aspect coherence --quick -o coherence.html
+
+    $ nlgauge run judged.csv --against judged_last_month.csv   (and whether the judge has drifted)
+    """
+    chosen = select(data, aspect, metrics, **choice)
+    name = chosen.data.name
+    stem = re.sub(r"[^\w-]+", "-", Path(chosen.source or name).name.split(".")[0]).strip("-")
+    path = Path(f"{stem}.report.html" if out is None else out)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge analyze NAME -o` for {path.suffix}.")
+    if Measure.parse(gate).grouping != "input":
+        raise NlgaugeError(f"{option('gate', gate)}: use an input/… measure, which has a value per input to compare.")
+    alone = without_humans(chosen.data)  # then only what metrics say of each other can be told
+    if chosen.data.aspects or (chosen.data.comparisons.is_empty() and not alone):
+        for each in chosen.aspects or chosen.data.aspects[:1] or (None,):
+            chosen.data.aspect(each)  # a wrong or missing one is said before anything is computed
+    known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
+    packing_plotly()
+    earlier = None if against is None else named_alike([dataset(against), chosen.data])[0]
+    run = ReportContext(chosen, quick, listed(measures), str(Measure.parse(gate)), known, earlier)
+    views = Views(name)
+    answered = answer_all(run, views.draw)
+    command = command or ("run", name)
+    answer = answer_of(run, answered)
+    write_page(path, name, answered, command, answer, views)
+    results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
+    tables = [t for a in answered for t in a.tables]
+    lines = [*(answer_lines(answer) if chosen.data.aspects else [*answer.failures, *answer.warnings]), *answer.choices]
+    if alone:
+        said = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
+        lines = [line for text in (f"{answer.evaluated}.", *lines, *said) for line in wrapped(text, 80)]
+    return Report(lines, tables, path, results, answer, list(chosen.not_computed), answered)
+
+
+report.shows_reading = True  # type: ignore[attr-defined]  # the command shows how the whole file was read
