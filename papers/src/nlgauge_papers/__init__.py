@@ -11,6 +11,7 @@ def table_10(sources: Sources) -> Ours:
 
 from __future__ import annotations
 
+import csv
 import importlib
 import inspect
 import pkgutil
@@ -20,13 +21,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nlgauge.data.tables.separated import text_rows
-from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, NotHere
-from nlgauge.registry import did_you_mean
+from nlgauge import NlgaugeError
+from nlgauge.datasets import load_set
+from nlgauge.plugins import NameUnknown, NeedsMissing, NotHere, did_you_mean
 
 if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.table import Table
+    from nlgauge import Dataset, Table
 
 PAPERS = Path(__file__).parent
 _STUDIES: dict[str, Study] = {}
@@ -102,7 +102,8 @@ def published_file(paper: str, table: str) -> Path:
 
 def published_rows(paper: str, table: str) -> list[dict[str, str]]:
     """The cells that a paper prints in a table: key columns, then `printed` (or `stated`), then perhaps `mark`."""
-    return text_rows(published_file(paper, table))
+    with published_file(paper, table).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 class Sources:
@@ -126,7 +127,6 @@ class Sources:
         return self._load(name, **options)
 
     def _fresh(self, name: str, **options: Any) -> Dataset:
-        from nlgauge.datasets import load_set
 
         return load_set(name, mirror=self.mirror, **options)
 
@@ -153,6 +153,7 @@ class Study:
 
     @property
     def name(self) -> str:
+        """Return the paper and the table, such as novikova2017/9."""
         return f"{self.paper}/{self.table}"
 
     @property
@@ -163,6 +164,7 @@ class Study:
 
     @property
     def published(self) -> Path:
+        """Return the file of the cells that the paper prints."""
         return published_file(self.paper, self.table)
 
     def __call__(self, sources: Sources) -> Ours:

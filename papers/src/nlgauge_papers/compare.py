@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
-from nlgauge.errors import NlgaugeError, Note, code_of
-from nlgauge.table import Cell, Row, Table
+from nlgauge import NlgaugeError, Table
+from nlgauge.plugins import Cell, Row
 from nlgauge_papers import (
     Difference,
     Key,
@@ -35,9 +35,15 @@ MISSING = {NeverPublished: NEVER, NotRedistributed: ELSEWHERE, NeedsWeights: WEI
 JUDGED = (EQUAL, WITHIN, DIFFERS, SLIP)
 VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
 HEADS = {
-    WITHIN: "within", SLIP: "with slip", CHOSEN: "chosen rater", HOLDS: "claims hold", EXCEPTIONS: "claims not",
-    ELSEWHERE: "to fetch", NEVER: "never public", ABSENT: "no rule",
-}  # fmt: skip
+    WITHIN: "within",
+    SLIP: "with slip",
+    CHOSEN: "chosen rater",
+    HOLDS: "claims hold",
+    EXCEPTIONS: "claims not",
+    ELSEWHERE: "to fetch",
+    NEVER: "never public",
+    ABSENT: "no rule",
+}
 WITH_SLIP = "ours with the slip"
 
 
@@ -49,6 +55,7 @@ class Narrow(Table):
     heads: dict[str, str] = field(default_factory=dict)
 
     def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
+        """Return header and cells with the joined columns in one."""
         header, body = super().grid()
         n = len(self.joined)
         if n > 1:
@@ -67,10 +74,12 @@ class Printed:
 
     @property
     def value(self) -> float:
+        """Return the printed text as a number; the minus sign may be a dash."""
         return float(self.text.replace("−", "-").replace(",", ""))
 
     @property
     def decimals(self) -> int:
+        """Return how many decimals the paper prints."""
         return len(self.text.partition(".")[2])
 
 
@@ -112,7 +121,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
         title=f"Paper {study.paper}, {study.label}: {study.title}",
         rows=rows,
         method="stated: statements into which we split what the paper says in words; it prints no such number. "
-               "ours: how many hold."
+        "ours: how many hold."
         if study.claims
         else f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
         + (f"{WITH_SLIP}: a slip of the paper repeated, the reason names it; " if ours.slips else "")
@@ -121,9 +130,16 @@ def compare(study: Study, sources: Sources) -> Narrow:
         decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",
         joined=keys,
-        shown=[*keys, said, "ours", "difference", *ours.beside, "verdict",
-               *(["why"] if any(r["why"] for r in rows) else [])],
-    )  # fmt: skip
+        shown=[
+            *keys,
+            said,
+            "ours",
+            "difference",
+            *ours.beside,
+            "verdict",
+            *(["why"] if any(r["why"] for r in rows) else []),
+        ],
+    )
 
 
 def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
@@ -143,10 +159,15 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
     whole = cell.decimals == 0 and not math.isnan(value) and value == int(value)  # a count prints as one
     shown, off = (int(value), int(value - cell.value)) if whole else (value, value - cell.value)
     return {
-        **dict(zip(names, cell.key, strict=True)), "stated" if study.claims else "printed": cell.text, "ours": shown,
-        "difference": off, **{rule: values.get(cell.key, math.nan) for rule, values in ours.beside.items()},
-        "verdict": found, "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason), "why": "",
-    }  # fmt: skip
+        **dict(zip(names, cell.key, strict=True)),
+        "stated" if study.claims else "printed": cell.text,
+        "ours": shown,
+        "difference": off,
+        **{rule: values.get(cell.key, math.nan) for rule, values in ours.beside.items()},
+        "verdict": found,
+        "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason),
+        "why": "",
+    }
 
 
 def _numbered(rows: list[Row]) -> list[str]:
@@ -154,14 +175,15 @@ def _numbered(rows: list[Row]) -> list[str]:
     reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
     for row in rows:
         row["why"] = f"[{reasons.index(row['reason']) + 1}]" if row["reason"] else ""
-    return [Note(f"[{i}] {reason}", f"[{i}]") for i, reason in enumerate(reasons, 1)]
+    return [f"[{i}] {reason}" for i, reason in enumerate(reasons, 1)]
 
 
 def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
     """The cells with these verdicts; the counts below stay those of the whole table."""
     rows = [row for row in table.rows if row["verdict"] in wanted]
     needed = {row["why"] for row in rows}
-    notes = [n for n in table.notes if code_of(n) not in {row["why"] for row in table.rows} - needed - {""}]
+    gone = {row["why"] for row in table.rows} - needed - {""}
+    notes = [note for note in table.notes if note.partition(" ")[0] not in gone]
     shown = [c for c in table.shown if c != "why" or needed - {""}]
     return replace(table, rows=rows, notes=notes, shown=shown)
 
@@ -202,7 +224,7 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
         # titles are in the list without arguments
         shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],
         heads=HEADS,
-    )  # fmt: skip
+    )
 
 
 MEANING = {

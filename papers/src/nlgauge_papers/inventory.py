@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from nlgauge.analyses import PAPERS
-from nlgauge.errors import NameUnknown
-from nlgauge.registry import did_you_mean
+from nlgauge.plugins import PAPERS, NameUnknown, did_you_mean
 from nlgauge_papers import Study, all_studies
 
 FILE = Path(__file__).with_name("inventory.toml")
@@ -60,6 +58,7 @@ def _read() -> tuple[tuple[Paper, ...], tuple[Item, ...]]:
 
 
 def papers() -> tuple[Paper, ...]:
+    """Return the five papers."""
     return _read()[0]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nlgauge import NlgaugeError, Table
 from nlgauge.datasets import entry, mirror_folder
-from nlgauge.errors import NlgaugeError
-from nlgauge.table import Row, Table
+from nlgauge.plugins import Row
 from nlgauge_papers import Sources, Study
 from nlgauge_papers.compare import DIFFERS, compare, only, scoreboard
 from nlgauge_papers.inventory import STATES, Item, find_paper, find_table, items, studies
@@ -82,10 +82,14 @@ def overview(mirror: str | Path | None = None) -> Table:
     for s in studies():
         absent = [n for n in s.sets if entry(n).here(folder) != "yes"]
         rows.append(
-            {"study": s.name.replace("/", " "), "what": s.title,
-             "state": "our own" if s.further else state.get(s.name, "recomputed"),
-             "data": "not here: " + ", ".join(absent) if absent else "here", "slow": "slow" if s.slow else ""}
-        )  # fmt: skip
+            {
+                "study": s.name.replace("/", " "),
+                "what": s.title,
+                "state": "our own" if s.further else state.get(s.name, "recomputed"),
+                "data": "not here: " + ", ".join(absent) if absent else "here",
+                "slow": "slow" if s.slow else "",
+            }
+        )
     slow = any(row["slow"] for row in rows)
     rest = [i for i in items() if not i.study and i.kind == "table"]
     return Table(
@@ -108,5 +112,5 @@ def not_recomputed(without: list[Item]) -> Table:
     rows: list[Row] = [
         {"paper": i.paper, "item": i.name, "what": i.what, "state": i.state, "here": i.where, "missing": i.missing}
         for i in without
-    ]  # fmt: skip
+    ]
     return Table("Not recomputed cell by cell", rows, kind="inventory", shown=list(rows[0])[1:])

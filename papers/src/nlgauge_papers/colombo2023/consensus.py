@@ -3,50 +3,19 @@ and how far each metric stands from them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from nlgauge.analyses import analysis
-from nlgauge.analyses.sides import Sides
-from nlgauge.data.choice import Choice
-from nlgauge.errors import NeedsMissing
-from nlgauge.number import number
-from nlgauge.stats.correlation.ties import snap
-from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
-from nlgauge.stats.ranking.rankings import system_representation
-from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array
+from nlgauge import Table
+from nlgauge.plugins import Choice, NeedsMissing, Row, Sides, Title, analysis, number
+from nlgauge.stats import Consensus, order_distance, system_representation
 
 Of = Literal["systems", "inputs"]
 DEFINITIONS = {
     "Borda": "share of its comparisons that a system wins, a tie counting half: the order of the rank sums of Eq. 1",
     "Kemeny": "the order that contradicts the fewest votes",
 }
-
-
-@dataclass(frozen=True)
-class Consensus:
-    """What one side (people, or metrics) agrees on: Borda's shares and places, Kemeny's order."""
-
-    share: Array
-    place: np.ndarray
-    kemeny: Kemeny
-    votes: int
-
-    @classmethod
-    def of(cls, scores: Array, seconds: float) -> Consensus:
-        votes = Votes.of(scores)
-        share = snap(borda(votes))
-        place = 1 + (share[None, :] > share[:, None]).sum(axis=1)  # equal shares, equal places
-        return cls(share, place, kemeny(votes, seconds=seconds), int(votes.wins.sum()))
-
-    @property
-    def kemeny_place(self) -> Array:
-        place = np.empty(len(self.kemeny.order))
-        place[self.kemeny.order] = np.arange(1, len(place) + 1)
-        return place
 
 
 @analysis(
@@ -56,11 +25,26 @@ class Consensus:
     question="Which system is best by all people and by all metrics together?",
 )
 def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> Table:
-    """One row per system (or, with of="inputs", per input: Eq. 2): its place by people and by metrics, Borda's and
-    Kemeny's.
+    """Rank the systems by all aspects together and by all metrics together.
 
-    Every ranking of the systems by one aspect or metric on one input is a vote. `seconds` limits the search for
-    Kemeny's order; what it could not prove is said.
+    Every order of two systems by one aspect or metric on one input is a vote.
+
+    Parameters
+    ----------
+    choice : Choice
+    of : {'systems', 'inputs'}
+        What is ranked (Eq. 1, Eq. 2).
+    seconds : float, default 20.0
+        Limit of the search for Kemeny's order; what it could not prove is said.
+
+    Returns
+    -------
+    Table
+        One row per system: its place by humans and by metrics, Borda's and Kemeny's.
+
+    Notes
+    -----
+    Section 2 of Colombo et al. (2023).
     """
     data = choice.data
     sides = Sides.of(choice)
@@ -71,9 +55,10 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
         row: Row = {of[:-1]: name}
         for side, c in found.items():
             row |= {
-                f"{side}_borda": int(c.place[k]), f"{side}_kemeny": int(c.kemeny_place[k]),
+                f"{side}_borda": int(c.place[k]),
+                f"{side}_kemeny": int(c.kemeny_place[k]),
                 f"{side}_share": float(c.share[k]),
-            }  # fmt: skip
+            }
         rows.append(row)
     first = next(iter(found))
     rows.sort(key=lambda row: (row[f"{first}_kemeny"], row[of[:-1]]))
@@ -98,12 +83,27 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
     question="How far does each metric stand from the consensus of people and from that of the metrics?",
 )
 def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
-    """One row per aspect (marked H:) and metric: distance between its order of the systems (rank sums, Eq. 1) and
-    the Kemeny consensus of people and of the metrics, the nearest to people first."""
+    """Compute the distance of each ranking of the systems to the consensus of humans and to that of the metrics.
+
+    Parameters
+    ----------
+    choice : Choice
+    seconds : float, default 20.0
+        Limit of the search for Kemeny's order.
+
+    Returns
+    -------
+    Table
+        One row per aspect (marked H:) and metric, the nearest to humans first.
+
+    Notes
+    -----
+    (1 − tau-b) / 2 between the rank sums of Eq. 1 of Colombo et al. (2023) and the Kemeny consensus.
+    """
     data = choice.data
     sides = Sides.of(choice)
     found = _both(sides, "systems", seconds)
-    sums = snap(system_representation(sides.scores()), axis=1)
+    sums = system_representation(sides.scores())
     rows: list[Row] = []
     for name, human, own in zip(sides.names, sides.human, sums, strict=True):
         row: Row = {"metric": name, "kind": "human" if human else "automatic"}
@@ -128,7 +128,7 @@ def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
     found = {}
     for side, scores in (("people", sides.people()), ("metrics", sides.automatic())):
         if len(scores):
-            found[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds)
+            found[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds=seconds)
     if len(_names(sides, of)) < 2:
         raise NeedsMissing(f"a ranking needs at least two {of}.", data=sides.panel.name, code="too_few_systems")
     return found
@@ -136,15 +136,6 @@ def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
 
 def _names(sides: Sides, of: Of) -> tuple[str, ...]:
     return sides.panel.systems if of == "systems" else sides.panel.inputs
-
-
-def order_distance(first: Array, second: Array) -> float:
-    """(1 − tau-b) / 2 of two rankings; NaN where one of them ties everything."""
-    from nlgauge.stats.correlation.coefficients import kendall
-    from nlgauge.stats.correlation.panel_kernels import group_stats
-
-    s = group_stats(first[None, None], second[None, None], pearson=False, spearman=False)
-    return float((1 - kendall(s)[0, 0]) / 2)
 
 
 def _between(found: dict[str, Consensus]) -> list[str]:

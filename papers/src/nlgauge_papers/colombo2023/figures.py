@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, COLOURS, GRID, LEGEND, QUIET, framed, plain, there
-from nlgauge.table import Table
+from nlgauge import Table
+from nlgauge.plugins import ACCENT, COLORS, GRID, LEGEND, QUIET, figure, framed, plain, there
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -26,14 +25,18 @@ def two_orders(table: Table) -> go.Figure:
         moved = abs(places[0] - places[-1]) > len(table) / 4
         drawn.add_trace(
             go.Scatter(
-                x=sides, y=places, mode="lines+markers+text",
+                x=sides,
+                y=places,
+                mode="lines+markers+text",
                 line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
-                marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
+                marker={"color": ACCENT if moved else QUIET, "size": 7},
+                text=[f"{text} ", f" {text}"][: len(sides)],
                 textposition=["middle left", "middle right"][: len(sides)],
                 textfont={"size": 11 if len(rows) <= 25 else 9},
-                cliponaxis=False, hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
+                cliponaxis=False,
+                hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     side = 30 + min(260, 7 * max(len(str(row[name])) for row in rows))
     framed(drawn, 110 + 22 * len(rows), margin={"l": side, "r": side, "t": 40, "b": 40})
     drawn.update_xaxes(side="top", type="category", showgrid=False)
@@ -49,18 +52,23 @@ def from_both(table: Table) -> go.Figure:
     rows = [row for row in table if all(there(row[c]) for c in sides)]
     places = [(row[sides[0]], row[sides[-1]]) for row in rows]
     drawn = go.Figure()
-    for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLOURS[1], "diamond")):
+    for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLORS[1], "diamond")):
         mine = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
         drawn.add_trace(
             go.Scatter(
-                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind,
+                x=[x for (x, _), _ in mine],
+                y=[y for (_, y), _ in mine],
+                mode="markers+text",
+                name=kind,
                 textfont={"size": 10},
-                marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
+                marker={"color": ink, "symbol": mark, "size": 9},
+                textposition="top center",
+                cliponaxis=False,
                 customdata=[name for _, name in mine],
                 text=[name if _alone(place, places) else "" for place, name in mine],
                 hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     framed(drawn, 440, **LEGEND)
     drawn.update_xaxes(title="distance from the consensus of people", rangemode="tozero")
     other = "the metrics" if len(sides) > 1 else "people"

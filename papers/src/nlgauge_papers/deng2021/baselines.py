@@ -15,21 +15,17 @@ all its tables:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.overlap.matches import paired
-from nlgauge.metrics.overlap.rouge import Rouge, f_measure, sizes
-from nlgauge.scoring.store import Store, stored
-from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.text.windows import sentence_spans
-from nlgauge.types import Array
+from nlgauge import Dataset
+from nlgauge.metrics import Batch, CachedRunner, Store, metric_from_spec, sentences, tokenized_pairs
+from nlgauge.stats import Measure, evaluate
 from nlgauge_papers import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
+from nlgauge_papers.common import Array
 
 SIX = [
     (level, coefficient, Measure(grouping, coefficient))
@@ -48,21 +44,28 @@ def lines(text: str) -> str:
     >>> lines("One . Two .")
     'One .\\nTwo .'
     """
-    return "\n".join(text[a:b] for a, b in sentence_spans(text))
+    return "\n".join(one for line in text.splitlines() for one in sentences(line))
 
 
 def pooled_rouge(spec: str, batch: Batch) -> Array:
-    """F of a ROUGE with all references together: all their matches over all their n-grams (ROUGE-1.5.5's default)."""
-    rouge = metric_from_spec(spec)
-    if not isinstance(rouge, Rouge):
-        raise NlgaugeError(f"{spec}: is no ROUGE.")
-    tokens, pairs = paired(batch, rouge.tokenizer, stem=rouge.stems)
-    precision, recall = rouge._parts(batch, tokens, pairs)
-    size = sizes(tokens, pairs, getattr(rouge, "order", 1) - 1)[1]
+    """Compute F of a ROUGE with all references together: all their matches over all their n-grams.
+
+    This is the default of ROUGE-1.5.5 ("model average"); the mean of the precisions stands for the output's side.
+    """
+    rouge: Any = metric_from_spec(spec)
+    tokens, pairs = tokenized_pairs(batch, rouge.tokenizer, stem=rouge.stems)
+    texts = batch.texts.list()
+    each = Batch.from_columns(
+        [texts[number] for number in pairs.output.tolist()],
+        references=[[texts[number]] for number in pairs.reference.tolist()],
+    )
+    precision, recall = (replace(rouge, part=part).score(each).values for part in ("p", "r"))
+    size = np.maximum(tokens.length[pairs.reference] - (getattr(rouge, "order", 1) - 1), 1).astype(np.float64)
     hits, mass, mean = (_sums(v, pairs.start) for v in (recall * size, size, precision))
     of_all = np.diff(pairs.start)
-    values = f_measure(mean / np.maximum(of_all, 1), hits / np.maximum(mass, 1), 1.0)
-    return pairs.scores(np.where(of_all > 0, values, 0.0)).values
+    p, r = mean / np.maximum(of_all, 1), hits / np.maximum(mass, 1)
+    values = 2.0 * p * r / np.where(p + r > 0, p + r, 1.0)
+    return np.asarray(pairs.scores(np.where(of_all > 0, values, 0.0)).values)
 
 
 def _sums(values: Array, start: np.ndarray) -> Array:
@@ -106,6 +109,9 @@ class BaselineRows:
     def add(
         self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: Difference | None = None
     ) -> None:
+        """Add the cells of a row; `reason` explains them, `other` says that they stand next to the print and are not
+        judged.
+        """
         keys: dict[Key, float] = {(name, *key): value for key, value in found.items()}
         self.values |= keys
         if other:
@@ -114,10 +120,11 @@ class BaselineRows:
             self.reasons[name,] = reason
 
     def ours(self, *notes: str) -> Ours:
+        """Return the collected cells as the result of a study."""
         return Ours(self.values, self.reasons, notes, self.other, slips=self.slips)
 
 
 def run_metric(sources: Sources, spec: str, batch: Batch) -> Array:
     """Scores of a metric that costs time, from the store where they are kept."""
     sources.tell(spec)
-    return stored(metric_from_spec(spec), batch, Store(sources.store)).values
+    return CachedRunner(Store(sources.store)).score(metric_from_spec(spec), batch).values

@@ -7,34 +7,37 @@ are then reported. Consistency is chosen on QAGS-CNN/DM, and once more on QAGS-X
 on Persona-Chat; relevance and preservation have one set each: its inputs at even places choose, those at odd places
 report.
 
-All texts are encoded once with all layers; only each token's highest cosine with each window is kept, and every setting
-of the grid is read off that.
+All texts of a few inputs are encoded once for all layers, and every setting of the grid is read off their alignments.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from nlgauge.errors import NameUnknown
-from nlgauge.metrics import metric_from_spec
-from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
-from nlgauge.metrics.alignment.aspects import ASPECTS, Settings, counted, pair_of
-from nlgauge.metrics.alignment.ctc import samples_of
-from nlgauge.metrics.alignment.expression import AGGREGATES, Expression, Term, parse
-from nlgauge.metrics.alignment.matching import maxima, reading, scores, side, spans_of, windows_of
-from nlgauge.models.encoder import encoder
-from nlgauge.registry import did_you_mean
-from nlgauge.scoring.store import Store
-from nlgauge.table import Layout, Row, Table
+from nlgauge import Table
+from nlgauge.metrics import Batch, metric_from_spec, take, usable
+from nlgauge.plugins import Layout, NameUnknown, Row, did_you_mean
+from nlgauge.stats import Measure, evaluate
 from nlgauge_papers import Sources, Tell, further
-from nlgauge_papers.deng2021.estimators import ABSTRACTIVE, SETS, Case, Sets, cases, correlations, first_references
+from nlgauge_papers.common import Array, Ints
+from nlgauge_papers.deng2021.estimators import (
+    ABSTRACTIVE,
+    SETS,
+    Case,
+    Sets,
+    align_spec,
+    cases,
+    correlations,
+    first_references,
+)
 
 LAYERS, WINDOWS, SHARP = (1, 2, 3, 4, 5, 6), (0, 1, 2), (1.0, 2.0, 3.0)
+Term = tuple[str, tuple[str, ...]]  # y>[x,c] as ("y", ("x", "c"))
 MATCH = ("all", "best", "sentence")
 TOGETHER = 8  # sources whose texts are encoded together: bounds memory
 
@@ -48,14 +51,14 @@ class ChoiceTask:
     formulas: tuple[str, ...]
     windows: tuple[int, ...] = WINDOWS
 
-    def settings(self, quick: bool) -> Iterator[Settings]:
+    def settings(self, quick: bool) -> Iterator[Setting]:
         """The grid, simple settings first."""
         layers, sizes = (LAYERS[2:], tuple(w for w in self.windows if w != 1)) if quick else (LAYERS, self.windows)
         places = [(w, m) for w in sizes for m in (MATCH if w else MATCH[:1])]
         for (window, match), sharp, unit, stop, layer in itertools.product(
             places, SHARP, ("piece", "word"), (False, True), layers
         ):
-            yield Settings(layer, window, match, sharp, stop, unit)  # type: ignore[arg-type]
+            yield Setting(layer, window, match, sharp, stop, unit)
 
 
 def _sums(term: str) -> tuple[str, ...]:
@@ -68,114 +71,163 @@ TASKS = {
         ChoiceTask("consistency", Case("D.4", "qags-cnndm", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
         ChoiceTask("abstractive", Case("D.4", "qags-xsum", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
         ChoiceTask(
-            "relevance", Case("D.3", "summeval", "relevance", "", 11, 0),
+            "relevance",
+            Case("D.3", "summeval", "relevance", "", 11, 0),
             (
-                "mean(r>y) * mean(y>x)", "harmonic(mean(r>y), mean(y>x))", "mean(r>y) / mean(r>x) * mean(y>x)",
-                "mean(r>y) * half(y>x)", "harmonic(mean(r>y), mean(y>r)) * mean(y>x)",
+                "mean(r>y) * mean(y>x)",
+                "harmonic(mean(r>y), mean(y>x))",
+                "mean(r>y) / mean(r>x) * mean(y>x)",
+                "mean(r>y) * half(y>x)",
+                "harmonic(mean(r>y), mean(y>r)) * mean(y>x)",
             ),
         ),
         ChoiceTask(
-            "preservation", Case("E.1", "yelp", "preservation", "", 0, 0),
-            ("harmonic(mean(y>x), mean(x>y))", "mean(y>x) * mean(x>y)", "min(mean(y>x), mean(x>y))"), (0,),
+            "preservation",
+            Case("E.1", "yelp", "preservation", "", 0, 0),
+            ("harmonic(mean(y>x), mean(x>y))", "mean(y>x) * mean(x>y)", "min(mean(y>x), mean(x>y))"),
+            (0,),
         ),
         ChoiceTask("engagingness", Case("F.1", "usr-persona", "engagingness", ""), _sums("y>[x,c]")),
         ChoiceTask("groundedness", Case("F.2", "usr-persona", "groundedness", ""), _sums("y>c")),
     )
-}  # fmt: skip
+}
 
 
-@dataclass
-class RecordedAlignments:
-    """Every alignment that a task's formulas need, as maxima per layer and window size; numbers are made from them."""
+class Setting(NamedTuple):
+    """One cell of the grid: how E aligns, and which tokens count."""
 
-    rows: list[dict[Term, ToAlign]]  # one per sample, or per sample and reference
-    owner: Any  # the sample that a row belongs to
-    found: dict[
-        ToAlign, dict[tuple[int, int, bool], Any]
-    ]  # by layer, window size, and whether sentences of a are read alone
-    spans: dict[tuple[str, bool], Any]
-    kept: dict[Any, Any] = field(default_factory=dict)
-
-    def number(self, name: str, term: Term, s: Settings) -> Any:
-        """The aggregate of a term for every row. What is never read in windows does not depend on them."""
-        whole = self.rows[0][term].whole
-        key = (name, term, s.layer, s.sharp, s.stop, s.unit, *(() if whole else (s.window, s.match)))
-        if key not in self.kept:
-            known: dict[ToAlign, float] = {}
-            for row in self.rows:
-                if row[term] not in known:
-                    known[row[term]] = AGGREGATES[name](self._alignment(row[term], s))
-            self.kept[key] = np.array([known[row[term]] for row in self.rows])
-        return self.kept[key]
-
-    def _alignment(self, pair: ToAlign, s: Settings) -> Alignment:
-        window = 0 if pair.whole else s.window
-        alone = s.match == "sentence" and window > 0
-        spans = self.spans[pair.a, alone]
-        near = self.found[pair][s.layer or 0, window, alone]
-        return counted(Alignment(pair.a, spans, scores(pair.a, spans, near, s.match, s.sharp)), s.stop, s.unit)  # type: ignore[arg-type]
-
-    def values(self, expression: Expression, s: Settings) -> Any:
-        """One value per sample, the mean over its references where there are some."""
-        each = np.broadcast_to(expression.values(lambda name, term: self.number(name, term, s)), len(self.rows))
-        return np.bincount(self.owner, each) / np.bincount(self.owner)
+    layer: int
+    window: int
+    match: str
+    sharp: float
+    stop: bool
+    unit: str
 
 
-def record(
-    samples: Sequence[dict[str, Any]], terms: Sequence[Term], layers: Sequence[int], sizes: Sequence[int], tell: Tell
-) -> RecordedAlignments:
-    many = any("r" in (a, *b) for a, b in terms)
-    rows, owner = [], []
-    for i, sample in enumerate(samples):
-        for reference in sample["r"] if many else [None]:
-            rows.append({t: pair_of(t, {**sample, "r": reference}) for t in terms})
-            owner.append(i)
-    groups: dict[Any, list[ToAlign]] = {}
-    for i, row in zip(owner, rows, strict=True):
-        groups.setdefault((samples[i]["x"], samples[i]["c"]), []).extend(row.values())
-    done = RecordedAlignments(rows, np.array(owner), {}, {})
+@dataclass(frozen=True)
+class RecordedNumbers:
+    """The aggregates of every alignment that a task's formulas need, under every setting of its grid.
+
+    `numbers` has one array for each aggregate, term and setting, one value per sample, or per sample and reference;
+    `owner` is the sample that a value belongs to.
+    """
+
+    owner: Ints
+    numbers: dict[tuple[Any, ...], Array]
+
+    def values(self, expression: Any, s: Setting) -> Array:
+        """Return one value per sample, the mean over its references where there are some."""
+        each = expression.values(lambda name, term: self.numbers[name, term, *_about(term, s)])
+        total = np.bincount(self.owner, np.broadcast_to(each, len(self.owner)))
+        return np.asarray(total / np.bincount(self.owner))
+
+
+def record(batch: Batch, expressions: Sequence[Any], settings: Sequence[Setting], tell: Tell) -> RecordedNumbers:
+    """Align the texts of a few inputs at a time under every setting, and keep the aggregates that the formulas need."""
+    wanted = list(dict.fromkeys(pair for e in expressions for pair in _aggregates_of(e)))
+    groups: dict[tuple[int, int], list[int]] = {}
+    for i, place in enumerate(zip(batch.source.tolist(), batch.context.tolist(), strict=True)):
+        groups.setdefault(place, []).append(i)
     waiting = list(groups.values())
+    parts = []
     for at in range(0, len(waiting), TOGETHER):
-        pairs = list(dict.fromkeys(p for group in waiting[at : at + TOGETHER] for p in group))
-        _match(pairs, layers, sizes, done)
+        rows = np.array([i for group in waiting[at : at + TOGETHER] for i in group], np.int64)
+        owner, numbers = _numbers(take(batch, rows), wanted, settings)
+        parts.append((rows[owner], numbers))
         tell(f"{min(at + TOGETHER, len(waiting))} of {len(waiting)} inputs matched")
-    return done
+    owners = np.concatenate([owner for owner, _ in parts])
+    return RecordedNumbers(owners, {key: np.concatenate([numbers[key] for _, numbers in parts]) for key in parts[0][1]})
 
 
-def _match(pairs: list[ToAlign], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments) -> None:
-    """Encode the texts of these pairs once, and keep the maxima of every layer and window size."""
-    sizes_of = {p: (0,) if p.whole else tuple(sizes) for p in pairs}
-    parts = {(p.b, n): [w for t in p.b for w in windows_of(t, n)] for p in pairs for n in sizes_of[p]}
-    ways = {(p, False): [(0, p.a)] for p in pairs}
-    ways |= {(p, True): reading(p, "sentence", max(sizes)) for p in pairs if any(sizes_of[p])}
-    mine = (text for way in ways.values() for _, text in way)
-    texts = list(dict.fromkeys([*mine, *(w for ws in parts.values() for w in ws)]))
-    vectors = dict(zip(texts, encoder().encode(texts, layers), strict=True))
-    for layer in layers:
-        sides = {key: side([vectors[w][layer] for w in ws]) for key, ws in parts.items()}
-        for (p, alone), way in ways.items():
-            read = [(first, vectors[text][layer]) for first, text in way]
-            done.spans[p.a, alone] = spans_of(read)
-            for n in sizes_of[p]:
-                if n or not alone:
-                    near = np.concatenate([maxima(e, sides[p.b, n]) for _, e in read])
-                    done.found.setdefault(p, {})[layer, n, alone] = near.astype(np.float32)
+def _aggregates_of(expression: Any) -> list[tuple[str, Term]]:
+    """The aggregates in an expression: mean of y>x, sum of y>c."""
+    found: list[tuple[str, Term]] = []
+
+    def number(name: str, term: Term) -> float:
+        found.append((name, term))
+        return 1.0
+
+    expression.values(number)
+    return found
+
+
+def _is_whole(term: Term) -> bool:
+    """Outputs and references are never read in windows."""
+    return set(term[1]) <= {"y", "r"}
+
+
+def _about(term: Term, s: Setting) -> Setting:
+    """What the number of a term depends on."""
+    return s._replace(window=0, match="all") if _is_whole(term) else s
+
+
+def _numbers(
+    batch: Batch, wanted: Sequence[tuple[str, Term]], settings: Sequence[Setting]
+) -> tuple[Ints, dict[tuple[Any, ...], Array]]:
+    """The owner of each row, and the aggregates of one part of the samples."""
+    readings: dict[tuple[int, int, str], list[Term]] = {}
+    for term in dict.fromkeys(term for _, term in wanted):
+        for s in dict.fromkeys(_about(term, s) for s in settings):
+            terms = readings.setdefault((s.layer, s.window, s.match), [])
+            terms += [term] if term not in terms else []
+    metrics: dict[tuple[int, int, str], Any] = {
+        (layer, window, match): metric_from_spec(
+            f"align-expr(expr={_sum_of(terms)!r}, layer={layer}, window={window}, match={match!r})"
+        )
+        for (layer, window, match), terms in readings.items()
+    }
+    for metric in metrics.values():
+        metric.prepare(batch)  # one pass of the encoder for all layers
+    found: dict[tuple[Any, ...], list[list[float]]] = {}
+    for reading, metric in metrics.items():
+        alignments = metric.explain(batch)[1]
+        for term in readings[reading]:
+            names = [name for name, other in wanted if other == term]
+            forms = dict.fromkeys((s.sharp, s.stop, s.unit) for s in settings)
+            for sharp, stop, unit in forms:
+                values = _aggregated(alignments, term, names, (sharp, stop, unit))
+                found |= {(name, term, *reading, sharp, stop, unit): v for name, v in values.items()}
+    counts = [max(len(values[i]) for values in found.values()) for i in range(len(batch))]
+    owner = np.repeat(np.arange(len(batch)), counts)
+    return owner, {key: np.concatenate(_repeated(values, counts)) for key, values in found.items()}
+
+
+def _repeated(values: Sequence[Sequence[float]], counts: Sequence[int]) -> list[Array]:
+    """One value per reference, also of a term that no reference is in."""
+    return [np.repeat(np.array(v, np.float64), n // max(len(v), 1)) for v, n in zip(values, counts, strict=True)]
+
+
+def _sum_of(terms: Sequence[Term]) -> str:
+    return " + ".join(f"mean({a}>[{','.join(b)}])" for a, b in terms)
+
+
+def _aggregated(
+    alignments: Any, term: Term, names: Sequence[str], form: tuple[float, bool, str]
+) -> dict[str, list[list[float]]]:
+    """Aggregate name -> values by sample and reference, with a cosine exponent and the tokens that count."""
+    sharp, stop, unit = form
+    known: dict[int, dict[str, float]] = {}
+    for terms in (terms for each in alignments for terms in each):
+        one = terms[term]
+        if id(one) not in known:  # samples share the alignment of equal texts
+            counted = replace(one, scores=one.scores**sharp) if sharp != 1 else one
+            counted = counted.words() if unit == "word" else counted
+            counted = counted.content() if stop else counted
+            known[id(one)] = {name: getattr(counted, name)() for name in names}
+    return {name: [[known[id(terms[term])][name] for terms in each] for each in alignments] for name in names}
 
 
 def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
-    """Every setting with its global Pearson correlation on the set that chooses."""
-    from nlgauge.stats.correlation.measure import Measure, evaluate
-
-    formulas = {text: parse(text) for text in task.formulas}
-    terms = list(dict.fromkeys(t for f in formulas.values() for t in f.terms))
+    """Return every setting with its global Pearson correlation on the set that chooses."""
+    metrics: dict[str, Any] = {text: metric_from_spec(f"align-expr(expr={text!r})") for text in task.formulas}
+    formulas = {text: metric.expression() for text, metric in metrics.items()}
     needs = frozenset().union(*(f.needs for f in formulas.values()))
     batch = first_references(sets.get(task.on.set)[1], task.on.references)
-    samples, missing, _ = samples_of(batch, needs)
+    missing = usable(batch, needs).reasons
     places, human = sets.places(task.on)
-    used = sorted({int(i) for i in places[~np.isnan(places)]} - set(missing))
+    used = np.array(sorted({int(i) for i in places[~np.isnan(places)]} - set(missing)), np.int64)
     settings = list(task.settings(quick))
-    layers, sizes = (sorted({getattr(s, k) for s in settings}) for k in ("layer", "window"))
-    recorded = record([samples[i] for i in used], terms, layers, sizes, sets.tell)
+    recorded = record(take(batch, used), list(formulas.values()), settings, sets.tell)
     rows: list[Row] = []
     tables = []
     for text, expression in formulas.items():
@@ -183,14 +235,14 @@ def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
             values = np.full(len(batch) + 1, np.nan)  # one more: a cell without an output
             values[used] = recorded.values(expression, s)
             tables.append(values[np.where(np.isnan(places), len(batch), places).astype(np.int64)])
-            words = "without stop words" if s.stop else "all words"
-            windows = f"windows of {s.window}, {s.match}" if s.window else "whole text"
-            rows.append({"task": task.name, "formula": text, "setting": f"{text}: {windows}; cosine^{s.sharp:g}; "
-                f"{s.unit}s; {words}",
-                         "layer": s.layer, "window": s.window, "match": s.match, "sharp": s.sharp, "unit": s.unit,
-                         "stop": s.stop})  # fmt: skip
+            rows.append({"task": task.name, "formula": text, "setting": f"{text}: {_words(s)}", **s._asdict()})
     found = evaluate(np.stack(tables), human, [Measure.parse("global/pearson")]).value[:, 0]
     return [row | {"pearson": float(value)} for row, value in zip(rows, found, strict=True)]
+
+
+def _words(s: Setting) -> str:
+    windows = f"windows of {s.window}, {s.match}" if s.window else "whole text"
+    return f"{windows}; cosine^{s.sharp:g}; {s.unit}s; {'without stop words' if s.stop else 'all words'}"
 
 
 def choose(rows: Sequence[Row], formula: str | None = None) -> Row:
@@ -198,24 +250,19 @@ def choose(rows: Sequence[Row], formula: str | None = None) -> Row:
     return max((r for r in rows if formula in (None, r["formula"])), key=lambda r: r["pearson"])
 
 
-def settings_of(row: Row) -> Settings:
-    return Settings(*(row[k] for k in ("layer", "window", "match", "sharp", "stop", "unit")))
+def settings_of(row: Row) -> Setting:
+    """Return the setting of a row of the grid."""
+    return Setting(*(row[name] for name in Setting._fields))
 
 
 def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
-    """The metric with these settings, and whether the code has them as its own."""
-    s = settings_of(row)
-    spec = (
-        f"align-expr(expr={row['formula']!r}, layer={s.layer}, window={s.window}, match={s.match!r}, sharp={s.sharp}, "
-        f"stop={s.stop}, unit={s.unit!r})"
-    )
+    """Return the metric with these settings, and whether the code has them as its own."""
+    spec = align_spec(row["formula"], settings_of(row))
     if task.name == "abstractive":
-        return str(metric_from_spec(spec)), kind == "chosen" or str(metric_from_spec(spec)) == ABSTRACTIVE
-    own = ASPECTS[task.name].form(kind)
-    if (own.formula, own.settings) != (row["formula"], s):
-        return str(metric_from_spec(spec)), False
+        return spec, kind == "chosen" or spec == ABSTRACTIVE
     more = "" if kind == "paper" else ", formula='chosen'"
-    return str(metric_from_spec(f"ctc(aspect='{task.name}'{more})")), True
+    own: Any = metric_from_spec(f"ctc(aspect='{task.name}'{more})")
+    return (str(own), True) if align_spec(own.expression().text, own.settings()) == spec else (spec, False)
 
 
 def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
@@ -229,19 +276,28 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
             here = (name, half, references) == (task.on.set, task.on.half, task.on.references)
             both = name == task.on.set and half is None and task.on.half is not None
             got = correlations(sets, case, draws, seed)
-            found.append({"task": task.name, "formula": kind, "metric": spec, "set": got["set"],
-                          "references": references or None,
-                          "pearson": got["pearson"], "low": got["low"], "high": got["high"],
-                          "spearman": got["spearman"],
-                          "role": "chosen here" if here else "half chosen here" if both else "reported",
-                          "in the code": same})  # fmt: skip
+            found.append(
+                {
+                    "task": task.name,
+                    "formula": kind,
+                    "metric": spec,
+                    "set": got["set"],
+                    "references": references or None,
+                    "pearson": got["pearson"],
+                    "low": got["low"],
+                    "high": got["high"],
+                    "spearman": got["spearman"],
+                    "role": "chosen here" if here else "half chosen here" if both else "reported",
+                    "in the code": same,
+                }
+            )
     return found
 
 
 @further("deng2021", "choice", title="How the settings of E were chosen", sets=SETS)
 def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0) -> list[Table]:
     """A grid for each task (or for one), then both choices on all sets. quick: layers 3-6, whole texts or pairs."""
-    sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+    sets = Sets(sources)
     if task and task not in TASKS:
         raise NameUnknown(f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}.")
     grids, rows = [], []
@@ -249,19 +305,26 @@ def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1
         sets.tell(f"{each.name}: grid on {each.on.set}")
         found = grid(each, sets, quick)
         half = "" if each.on.half is None else ", inputs at even places"
-        grids.append(Table(
-            f"Settings tried for {each.name} on {each.on.set}{half}", found, Layout("setting", "layer", "pearson"),
-            method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the "
-                   "encoder's layer.",
-            notes=[f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
-                   f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer "
-                   f"{choose(found)['layer']}"],
-        ))  # fmt: skip
+        grids.append(
+            Table(
+                f"Settings tried for {each.name} on {each.on.set}{half}",
+                found,
+                Layout("setting", "layer", "pearson"),
+                method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the "
+                "encoder's layer.",
+                notes=[
+                    f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
+                    f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer "
+                    f"{choose(found)['layer']}"
+                ],
+            )
+        )
         rows += reported(each, found, sets, draws, seed)
     last = Table(
-        "What the rule chose, on all sets", rows,
+        "What the rule chose, on all sets",
+        rows,
         method="the highest global Pearson correlation on the set marked 'chosen here', nothing else; low, high: 95% "
         f"percentile bootstrap over inputs, {draws} draws, seed {seed}.",
         notes=["in the code: these are the settings that ctc and papers/deng2021/estimators.py use."],
-    )  # fmt: skip
+    )
     return [*grids, last]

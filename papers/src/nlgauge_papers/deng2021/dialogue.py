@@ -8,13 +8,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError, NotHere
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.learned.usr import regression
-from nlgauge.types import Array
+from nlgauge import Dataset, NlgaugeError
+from nlgauge.metrics import Batch, metric_from_spec, usr_regression
+from nlgauge.plugins import NotHere
 from nlgauge_papers import Difference, Key, LeftOut, Ours, Sources, meteor_1_5, study, why_absent
+from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.baselines import ENCODER, LEFT_OUT, BaselineRows
+from nlgauge_papers.deng2021.estimators import Sets, ablation_table
 from nlgauge_papers.deng2021.tables import TRAINED, e_row, embedding_matching, model_row, start
 
 TRUTH = "Original Ground Truth"
@@ -67,7 +67,7 @@ def usr_rows(rows: BaselineRows, aspect: str) -> None:
         return
     own = BaselineRows(rows.sources, data)
     parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
-    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {"USR": np.array(regression(parts))}
+    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {"USR": np.array(usr_regression(parts))}
     for name, values in scores.items():
         rows.add(name, own.correlate(values, aspect, without=TRUTH))
         del rows.reasons[name,]
@@ -84,6 +84,7 @@ def baseline(sources: Sources, name: str, metric: str) -> Array | LeftOut:
 
 
 def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
+    """Compute the rows of one table of dialogue: baselines, word length, USR, BERTScore and E."""
     rows = start(sources, name)
     batch = Batch.of(rows.data)
     for metric in BASELINES:
@@ -109,11 +110,13 @@ def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
 
 @study("deng2021", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
 def table_f1(sources: Sources) -> Ours:
+    """Correlate with Engaging on Persona-Chat."""
     return dialogue(sources, "F.1", "usr-persona", "engagingness")
 
 
 @study("deng2021", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
 def table_f2(sources: Sources) -> Ours:
+    """Correlate with UsesKnowledge on Persona-Chat."""
     return dialogue(sources, "F.2", "usr-persona", "groundedness")
 
 
@@ -121,6 +124,7 @@ def table_f2(sources: Sources) -> Ours:
     "deng2021", "F.3", title="Engagingness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
 )
 def table_f3(sources: Sources) -> Ours:
+    """Correlate with Engaging on Topical-Chat."""
     return dialogue(sources, "F.3", "usr-topical", "engagingness")
 
 
@@ -128,6 +132,7 @@ def table_f3(sources: Sources) -> Ours:
     "deng2021", "F.4", title="Groundedness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
 )
 def table_f4(sources: Sources) -> Ours:
+    """Correlate with UsesKnowledge on Topical-Chat."""
     return dialogue(sources, "F.4", "usr-topical", "groundedness")
 
 
@@ -139,6 +144,7 @@ def table_f4(sources: Sources) -> Ours:
     tolerance=0.01,
 )
 def table_f6(sources: Sources) -> Ours:
+    """Correlate with the other four aspects of both chats, Pearson over outputs."""
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     other: dict[Key, Difference] = {}
@@ -178,15 +184,12 @@ WHOLE, KNOWN = "sum(y>[x,c])", "sum(y>c)"
 
 def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
     """E of one ablation table: key of the cell to (set, aspect, formula); D and R have no weights."""
-    from nlgauge.scoring.store import Store
-    from nlgauge_papers.deng2021.estimators import Sets, ablation_table
-
     reasons: dict[Key, str] = {(): TRAINED}
     values: dict[Key, float] = {}
     if sources.slow:
         for name in {name for name, _, _ in names.values()}:
             sources(name)
-        sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+        sets = Sets(sources)
         found = {
             (r["set"], r["aspect"], r["variant"]): r["ours E"]
             for r in ablation_table(sets, only={name for name, _, _ in names.values()})
@@ -198,6 +201,7 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
 
 @study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
 def table_1(sources: Sources) -> Ours:
+    """Compare relevance with one of its two factors, and with their sum."""
     return ablation(
         sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()}
     )
@@ -205,6 +209,7 @@ def table_1(sources: Sources) -> Ours:
 
 @study("deng2021", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
 def table_2(sources: Sources) -> Ours:
+    """Compare preservation with each of its two directions."""
     return ablation(
         sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()}
     )
@@ -212,14 +217,20 @@ def table_2(sources: Sources) -> Ours:
 
 @study("deng2021", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
 def table_3(sources: Sources) -> Ours:
-    return ablation(sources, {
-        ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
-        for chat, name in SETS.items() for theirs in ("Mean", "Sum")
-    })  # fmt: skip
+    """Compare engagingness by mean and by sum."""
+    return ablation(
+        sources,
+        {
+            ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
+            for chat, name in SETS.items()
+            for theirs in ("Mean", "Sum")
+        },
+    )
 
 
 @study("deng2021", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True)
 def table_f5(sources: Sources) -> Ours:
+    """Swap the formulas of engagingness and groundedness."""
     names: dict[Key, tuple[str, str, str]] = {}
     for chat, name in SETS.items():
         names["Engagingness (E)", chat, "Swapped"] = name, "engagingness", KNOWN

@@ -21,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.datasets import load_set
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.scoring.store import Store, lacks, stored
-from nlgauge.table import Row, Table
-from nlgauge_papers import Sources, Tell, further
+from nlgauge import Dataset, Table
+from nlgauge.metrics import Batch, CachedRunner, Store, metric_from_spec
+from nlgauge.plugins import Row
+from nlgauge.stats import Measure, bootstrap, evaluate
+from nlgauge_papers import Sources, further
 
 PAPER = json.loads(Path(__file__).with_name("ctc_paper.json").read_text(encoding="utf-8"))
 SETS = ("qags-cnndm", "qags-xsum", "summeval", "yelp", "usr-persona", "usr-topical")
@@ -66,10 +65,12 @@ class Case:
 
     @property
     def human(self) -> str:
+        """Return the name that the set has for the aspect."""
         return HUMAN.get(self.aspect, self.aspect)
 
 
 def cases() -> list[Case]:
+    """Return every number that is computed, set by set."""
     found = []
     for name in ("usr-persona", "usr-topical"):
         one, two = ("F.1", "F.2") if name == "usr-persona" else ("F.3", "F.4")
@@ -88,31 +89,41 @@ def cases() -> list[Case]:
     return found + [Case("E.1", "yelp", "preservation", s, 0, h) for h in halves for s in both("preservation")]
 
 
+def align_spec(formula: str, settings: Any) -> str:
+    """Return the metric `align-expr` with a formula and the settings of another alignment (layer, window …)."""
+    names = ("layer", "window", "match", "sharp", "stop", "unit")
+    options = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
+    return str(metric_from_spec(f"align-expr(expr={formula!r}, {options})"))
+
+
 class Sets:
     """The published sets with the paper's fields: x what was asked, c what is known, y the output, r references."""
 
-    def __init__(self, mirror: str | Path | None, store: Store, tell: Tell) -> None:
-        self.mirror, self.store, self.tell = mirror, store, tell
+    def __init__(self, sources: Sources) -> None:
+        self.sources, self.tell = sources, sources.tell
+        self.runner = CachedRunner(Store(sources.store))
         self.loaded: dict[str, tuple[Dataset, Batch]] = {}
         self.scores: dict[tuple[str, int, str], list[float]] = {}
 
     def get(self, name: str) -> tuple[Dataset, Batch]:
+        """Return a set with its texts as a batch, loaded once."""
         if name not in self.loaded:
-            data = load_set(name, self.mirror)
+            data = self.sources(name)
             there = ("output", "source", "context", "references")
             columns = [data.samples[c].to_list() if c in data.samples.columns else None for c in there]
             self.loaded[name] = data, Batch.from_columns(*columns)
         return self.loaded[name]
 
     def score(self, case: Case) -> list[float]:
+        """Return one score per output, from the store where it has them."""
         key = case.set, case.references, case.spec
         if key not in self.scores:
             batch = first_references(self.get(case.set)[1], case.references)
             metric = metric_from_spec(case.spec)
-            if case.spec != "length" and lacks(metric, batch, self.store):
+            if case.spec != "length" and self.runner.lacks(metric, batch):
                 self.tell(f"{case.set}: {case.spec}")
                 self._prepare(case.set)
-            self.scores[key] = stored(metric, batch, self.store).values.tolist()
+            self.scores[key] = self.runner.score(metric, batch).values.tolist()
         return self.scores[key]
 
     def _prepare(self, name: str) -> None:
@@ -147,8 +158,6 @@ def first_references(batch: Batch, most: int) -> Batch:
 
 def correlations(sets: Sets, case: Case, draws: int, seed: int) -> Row:
     """Six correlations of a case, the first with its 95% bootstrap interval over inputs."""
-    from nlgauge.stats.correlation.measure import Measure, evaluate
-    from nlgauge.stats.resampling.bootstrap import bootstrap
 
     x, z = sets.arrays(case)
     values = evaluate(x, z, [Measure.parse(m) for m in MEASURES]).value[0]
@@ -158,11 +167,22 @@ def correlations(sets: Sets, case: Case, draws: int, seed: int) -> Row:
         low, high = float(ends.low[0, 0]), float(ends.high[0, 0])
     half = {None: "", 0: " (even inputs)", 1: " (odd inputs)"}[case.half]
     return {
-        "table": case.table, "set": case.set + half, "aspect": case.aspect, "references": case.references or None,
-        "metric": case.spec, "pearson": float(values[0]), "low": low, "high": high, "spearman": float(values[1]),
-        "kendall": float(values[2]), "system pearson": float(values[3]), "system spearman": float(values[4]),
-        "system kendall": float(values[5]), "by": "nlgauge", "chosen": _role(case),
-    }  # fmt: skip
+        "table": case.table,
+        "set": case.set + half,
+        "aspect": case.aspect,
+        "references": case.references or None,
+        "metric": case.spec,
+        "pearson": float(values[0]),
+        "low": low,
+        "high": high,
+        "spearman": float(values[1]),
+        "kendall": float(values[2]),
+        "system pearson": float(values[3]),
+        "system spearman": float(values[4]),
+        "system kendall": float(values[5]),
+        "by": "nlgauge",
+        "chosen": _role(case),
+    }
 
 
 def _role(case: Case) -> str:
@@ -181,14 +201,21 @@ def _role(case: Case) -> str:
 
 
 def published(table: str, name: str, aspect: str, references: int) -> list[Row]:
+    """Return the paper's rows for a set, an aspect and a number of references."""
     names = ["pearson", "spearman", "kendall", "system pearson", "system spearman", "system kendall"]
     return [
-        {"table": r["table"], "set": r["set"], "aspect": r["aspect"], "references": r.get("references"),
-         "metric": r["metric"], **dict(zip(names, r["values"], strict=False)),
-         "by": "paper (best)" if r.get("best") else "paper"}
+        {
+            "table": r["table"],
+            "set": r["set"],
+            "aspect": r["aspect"],
+            "references": r.get("references"),
+            "metric": r["metric"],
+            **dict(zip(names, r["values"], strict=False)),
+            "by": "paper (best)" if r.get("best") else "paper",
+        }
         for r in PAPER["rows"]
         if (r["table"], r["set"], r["aspect"]) == (table, name, aspect) and r.get("references", 0) == references
-    ]  # fmt: skip
+    ]
 
 
 def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterable[str] = ()) -> Table:
@@ -218,23 +245,25 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
 
 def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
     """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings."""
-    from nlgauge.metrics.alignment.aspects import ASPECTS
-
     rows: list[Row] = []
     for given in PAPER["ablations"]:
         if only and given["set"] not in only:
             continue
-        s = ASPECTS[given["aspect"]].paper.settings
-        spec = str(metric_from_spec(
-            f"align-expr(expr={given['variant']!r}, layer={s.layer}, window={s.window}, match={s.match!r}, "
-            f"sharp={s.sharp}, stop={s.stop}, unit={s.unit!r})"
-        ))  # fmt: skip
+        metric: Any = metric_from_spec(f"ctc(aspect={given['aspect']!r})")
+        spec = align_spec(given["variant"], metric.settings())
         refs = 11 if given["aspect"] == "relevance" else 0
         found = correlations(sets, Case(given["table"], given["set"], given["aspect"], spec, refs), 0, 0)
         rows.append(
-            {"table": given["table"], "set": given["set"], "aspect": given["aspect"], "variant": given["variant"],
-             "paper E": given["E"], "ours E": found["pearson"], "definition": bool(given.get("ours"))}
-        )  # fmt: skip
+            {
+                "table": given["table"],
+                "set": given["set"],
+                "aspect": given["aspect"],
+                "variant": given["variant"],
+                "paper E": given["E"],
+                "ours E": found["pearson"],
+                "definition": bool(given.get("ours")),
+            }
+        )
     return Table(
         "Ablations of deng2021 with E, global Pearson", rows, method="the settings of the aspect, other formulas."
     )
@@ -243,6 +272,6 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
 @further("deng2021", "estimators", title="Embedding matching (E) beside the paper's rows, with intervals", sets=SETS)
 def study(sources: Sources, only: Sequence[str] = (), draws: int = 1000, seed: int = 0) -> list[Table]:
     """Correlations and ablations, of all sets or `only` some; scores go to the store, so a second run is quick."""
-    sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+    sets = Sets(sources)
     tables = [correlation_table(sets, draws, seed, only), ablation_table(sets, only)]
     return [table for table in tables if table.rows]

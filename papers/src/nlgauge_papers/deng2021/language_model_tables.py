@@ -6,16 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.number import number
-from nlgauge.table import Row
-from nlgauge.types import Array
+from nlgauge import Dataset
+from nlgauge.plugins import Row, number
+from nlgauge.stats import Measure, bootstrap, evaluate
 from nlgauge_papers import published_rows
+from nlgauge_papers.common import Array
 
 MEASURES = (
-    "global/pearson", "global/spearman", "global/kendall", "system/pearson", "system/spearman", "system/kendall",
+    "global/pearson",
+    "global/spearman",
+    "global/kendall",
+    "system/pearson",
+    "system/spearman",
+    "system/kendall",
     "input/kendall",
-)  # fmt: skip
+)
 ASPECTS = {"summeval": ("coherence", "consistency", "fluency", "relevance")}
 OURS, RELEASED, PRINTED = "computed here", "scores released with nimah2023", "printed in deng2021"
 # Columns of the sets with scores of language models that are not here: their own model's name stands beside.
@@ -27,9 +32,12 @@ COLUMNS = {
     "relev_met": "CTRLEval relevance (PEGASUS)",
 }
 MODELS = {
-    "FED": "DialoGPT", "USR": "RoBERTa, fine-tuned", "SummaQA": "BERT-large", "BLANC": "BERT-base",
+    "FED": "DialoGPT",
+    "USR": "RoBERTa, fine-tuned",
+    "SummaQA": "BERT-large",
+    "BLANC": "BERT-base",
     "FactCC": "BERT-base",
-}  # fmt: skip
+}
 TABLES = {
     ("usr-persona", "Engaging"): "F.1", ("usr-persona", "UsesKnowledge"): "F.2", ("usr-topical", "Engaging"): "F.3",
     ("usr-topical", "UsesKnowledge"): "F.4", ("summeval", "consistency"): "D.1", ("summeval", "relevance"): "D.2",
@@ -40,8 +48,6 @@ CHATS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 
 def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, seed: int) -> list[tuple[str, int, Row]]:
     """Metric, outputs that count, and every measure with the ends of its interval."""
-    from nlgauge.stats.correlation.measure import Measure, evaluate
-    from nlgauge.stats.resampling.bootstrap import bootstrap
 
     panel = data.panel(aspect, metrics=list(names), keep_people=True)
     found = []
@@ -96,8 +102,11 @@ def printed(name: str) -> list[Row]:
     def row(metric: str, aspect: str, table: str) -> Row:
         model = next(m for key, m in MODELS.items() if metric.startswith(key))
         fresh: Row = {
-            "set": name, "metric": f"{metric} ({model})", "aspect": aspect, "from": f"{PRINTED}, Table {table}",
-        }  # fmt: skip
+            "set": name,
+            "metric": f"{metric} ({model})",
+            "aspect": aspect,
+            "from": f"{PRINTED}, Table {table}",
+        }
         return rows.setdefault((metric, aspect), fresh)
 
     for (of, aspect), table in TABLES.items():

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.metrics import Batch, metric_from_spec, take
-from nlgauge.scoring.store import Store, full_signature, keys_of, lacks, stored
-from nlgauge.table import Row, Table
-from nlgauge.types import Array
+from nlgauge import Dataset, Table
+from nlgauge.metrics import Batch, CachedRunner, Store, metric_from_spec, take
+from nlgauge.plugins import Row
 from nlgauge_papers import Sources, Tell, further
+from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.estimators import first_references
 from nlgauge_papers.deng2021.language_model_tables import ours, printed, released, shown
 
@@ -47,17 +46,18 @@ def fields(data: Dataset) -> Batch:
 
 def scored(
     data: Dataset, name: str, specs: Sequence[str], store: Store, inputs: int, tell: Tell, compute: bool = True
-) -> dict[str, Array]:  # fmt: skip
+) -> dict[str, Array]:
     """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) not in the store."""
     chosen = np.arange(data.samples.height)
     if name == "summeval" and inputs:
         first = data.samples["input"].unique(maintain_order=True)[:inputs].to_list()
         chosen = np.flatnonzero(data.samples["input"].is_in(first).to_numpy())
     batch = take(fields(data), chosen.astype(np.int64))
+    runner = CachedRunner(store, CHUNK)
     metrics: dict[str, Any] = {spec: metric_from_spec(spec) for spec in specs if spec != PMI}
     for metric in metrics.values() if compute else ():
         metric.ready()
-        if lacks(metric, batch, store):
+        if runner.lacks(metric, batch):
             metric.prepare(batch)
     found: dict[str, Array] = {}
     for spec in specs:
@@ -68,7 +68,7 @@ def scored(
         else:
             tell(f"{name}: {spec}")
             metric = metrics[spec]
-            values[chosen] = stored(metric, batch, store, chunk=CHUNK).values if compute else kept(metric, batch, store)
+            values[chosen] = (runner.score if compute else runner.stored)(metric, batch).values
             if "references" in metric.facts.needs:
                 values[chosen[_copies(batch)]] = np.nan
         found[spec] = values
@@ -82,13 +82,6 @@ def _copies(batch: Batch) -> Any:
         texts[batch.reference[a]].strip() if b > a else None for a, b in zip(batch.start, batch.start[1:], strict=False)
     ]
     return np.array([texts[o].strip() == r for o, r in zip(batch.output, first, strict=True)], bool)
-
-
-def kept(metric: Any, batch: Batch, store: Store) -> Array:
-    """What the store holds of a run that is not finished."""
-    keys = keys_of(metric, batch)
-    known = store.get(full_signature(metric), keys)
-    return np.array([known[k].value if k in known else np.nan for k in keys])
 
 
 @further("deng2021", "language-models", title="Language-model metrics on dialogue and summaries", sets=tuple(SETS))

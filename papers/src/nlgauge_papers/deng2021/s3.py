@@ -20,15 +20,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, metric
-from nlgauge.metrics.base import signature
-from nlgauge.metrics.batch import Sample, Usable
-from nlgauge.metrics.embedding.word_vectors import counted_overlap
-from nlgauge.metrics.learned.on_samples import OnSamples
-from nlgauge.text.snowball import stem
-from nlgauge.text.stopwords import STOP, stop_signature, stop_words_of
-from nlgauge.types import Array
+from nlgauge import NlgaugeError
+from nlgauge.metrics import (
+    Batch,
+    OnSamples,
+    Usable,
+    counted_overlap,
+    metric,
+    signature,
+    stem,
+    stop_signature,
+    stop_words_of,
+)
+from nlgauge_papers.common import Array
 
 FORMAT = "nlgauge-s3-1"
 FEATURES = ("JS_eval_1", "JS_eval_2", "ROUGE_1_R", "ROUGE_1_R_WE", "ROUGE_2_R", "ROUGE_2_R_WE")
@@ -68,9 +72,12 @@ class S3(OnSamples):
     stop: str = ""
 
     def ready(self) -> None:
+        """Refuse, before any work, files that are missing or not what they should be."""
         super().ready()
-        for option, what in (("regressors", "regressors, as tools/s3_regressors.py writes them"),
-                             ("vectors", "word vectors, a word and its numbers a line")):  # fmt: skip
+        for option, what in (
+            ("regressors", "regressors, as tools/s3_regressors.py writes them"),
+            ("vectors", "word vectors, a word and its numbers a line"),
+        ):
             if not getattr(self, option).strip():
                 raise NlgaugeError(f"s3: {option}='': name the file with the {what} (docs/metrics.md, S3).")
         self.regressor()
@@ -80,9 +87,10 @@ class S3(OnSamples):
 
     @property
     def _stop(self) -> frozenset[str]:
-        return stop_words_of(self.stop) if self.stop else STOP
+        return stop_words_of(self.stop)
 
     def regressor(self) -> Mapping[str, Any]:
+        """Return the regressor of the target."""
         path = _file(self.regressors)
         try:
             return read_regressors(str(path), path.stat().st_mtime_ns)[self.target]  # type: ignore[no-any-return]
@@ -92,9 +100,11 @@ class S3(OnSamples):
     @property
     def signature(self) -> str:
         return signature(
-            target=self.target, regressors=hashed(self.regressors), vectors=hashed(self.vectors),
+            target=self.target,
+            regressors=hashed(self.regressors),
+            vectors=hashed(self.vectors),
             stop=stop_signature(self.stop) or "nlgauge",
-        )  # fmt: skip
+        )
 
     def values(self, batch: Batch, found: Usable) -> Sequence[float]:
         self.ready()
@@ -118,7 +128,7 @@ def predicted(model: Mapping[str, Any], rows: Array) -> list[float]:
     return [float(v) for v in near @ weight + model["intercept"]]
 
 
-def features(samples: Sequence[Sample], stop: frozenset[str], vectors: Callable[[frozenset[str]], Vectors]) -> Array:
+def features(samples: Sequence[Any], stop: frozenset[str], vectors: Callable[[frozenset[str]], Vectors]) -> Array:
     """The six features of each sample, in the order of their names."""
     plain = [[words(s.output), *map(words, s.references)] for s in samples]
     known = vectors(frozenset(w for texts in plain for text in texts for w in text))
@@ -137,10 +147,12 @@ def features(samples: Sequence[Sample], stop: frozenset[str], vectors: Callable[
 
 
 def words(text: str) -> list[str]:
+    """Split a text into lower-case words."""
     return [w.lower() for w in WORD.findall(text)]
 
 
 def grams(text: Sequence[str], n: int) -> list[Gram]:
+    """Return the runs of n words."""
     return [tuple(text[i : i + n]) for i in range(len(text) - n + 1)]
 
 

@@ -12,12 +12,11 @@ from functools import lru_cache
 
 import polars as pl
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError, NotHere
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.text.snowball import stem
-from nlgauge.types import Array
+from nlgauge import Dataset, NlgaugeError
+from nlgauge.metrics import Batch, metric_from_spec, stem
+from nlgauge.plugins import NotHere
 from nlgauge_papers import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, meteor_1_5, study
+from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.baselines import (
     ENCODER,
     LEFT_OUT,
@@ -28,17 +27,28 @@ from nlgauge_papers.deng2021.baselines import (
     pooled_rouge,
     run_metric,
 )
-from nlgauge_papers.deng2021.estimators import first_references
+from nlgauge_papers.deng2021.estimators import Sets, cases, correlations, first_references
 
 TRAINED = NeedsWeights("the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)")
 OF_OTHERS = {
-    "SummaQA-prob": WEIGHTS, "SummaQA-f": WEIGHTS, "BLANC": WEIGHTS, "FactCC-prob": WEIGHTS, "QAGS": WEIGHTS,
+    "SummaQA-prob": WEIGHTS,
+    "SummaQA-f": WEIGHTS,
+    "BLANC": WEIGHTS,
+    "FactCC-prob": WEIGHTS,
+    "QAGS": WEIGHTS,
     "BLEURT": WEIGHTS,
     "SUPERT": NeedsWeights("the weights of its encoder are not here (`supert` runs on the embedded one)"),
-    "FED-Interesting": WEIGHTS, "FED-Informative": WEIGHTS, "FED": WEIGHTS, "USR": WEIGHTS, "USR-MLM": WEIGHTS,
-    "USR-DR (x=c)": WEIGHTS, "USR-DR (x=f)": WEIGHTS, "BERTScore (large)": WEIGHTS,
-    "Ours (E) (RoBERTa-large)": WEIGHTS, "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
-}  # fmt: skip
+    "FED-Interesting": WEIGHTS,
+    "FED-Informative": WEIGHTS,
+    "FED": WEIGHTS,
+    "USR": WEIGHTS,
+    "USR-MLM": WEIGHTS,
+    "USR-DR (x=c)": WEIGHTS,
+    "USR-DR (x=f)": WEIGHTS,
+    "BERTScore (large)": WEIGHTS,
+    "Ours (E) (RoBERTa-large)": WEIGHTS,
+    "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
+}
 TRAINED_ON = ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)", " (TopicalChat)")
 OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in TRAINED_ON}
 ROUGE = (
@@ -73,6 +83,7 @@ NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
 
 def start(sources: Sources, name: str) -> BaselineRows:
+    """Collect rows of a set, with the reasons of those that need weights."""
     rows = BaselineRows(sources, sources(name))
     rows.reasons |= {(metric,): reason for metric, reason in OF_OTHERS.items()}
     return rows
@@ -87,12 +98,10 @@ def embedding_matching(rows: BaselineRows, table: str, name: str) -> None:
 
 
 def e_row(sources: Sources, table: str, name: str, aspect: str = "") -> dict[tuple[str, str], float]:
-    from nlgauge.scoring.store import Store
-    from nlgauge_papers.deng2021.estimators import Sets, cases, correlations
-
+    """Return the correlations of the paper's formula by embedding matching; empty without slow studies."""
     if not sources.slow:
         return {}
-    sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+    sets = Sets(sources)
     case = next(
         c
         for c in cases()
@@ -156,6 +165,7 @@ def released(sources: Sources, aspect: str, references: int) -> dict[str, dict[t
 
 
 def summarisation(sources: Sources, table: str, aspect: str, references: int) -> Ours:
+    """Compute the rows of one table of SummEval, from the toolkit's scores where they are there."""
     rows = start(sources, "summeval")
     batch = first_references(Batch.of(rows.data), references)
     from_toolkit = released(sources, aspect, references)
@@ -205,21 +215,25 @@ def model_row(
 
 @study("deng2021", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
 def table_d1(sources: Sources) -> Ours:
+    """Correlate with consistency, 11 references."""
     return summarisation(sources, "D.1", "consistency", 0)
 
 
 @study("deng2021", "D.2", title="Relevance on SummEval, 1 reference", sets=["summeval"], tolerance=0.01)
 def table_d2(sources: Sources) -> Ours:
+    """Correlate with relevance, 1 reference."""
     return summarisation(sources, "D.2", "relevance", 1)
 
 
 @study("deng2021", "D.3", title="Relevance on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
 def table_d3(sources: Sources) -> Ours:
+    """Correlate with relevance, 11 references."""
     return summarisation(sources, "D.3", "relevance", 0)
 
 
 @study("deng2021", "D.4", title="Consistency on QAGS", sets=["qags-cnndm", "qags-xsum"])
 def table_d4(sources: Sources) -> Ours:
+    """Correlate with consistency on CNN/DM and XSUM, where only E can be computed."""
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
@@ -242,6 +256,7 @@ TIED = (
 
 @study("deng2021", "E.1", title="Preservation on Yelp", sets=["yelp"], tolerance=0.01)
 def table_e1(sources: Sources) -> Ours:
+    """Correlate with content preservation, the source as the reference."""
     rows = start(sources, "yelp")
     aspect = "content preservation"
     samples = rows.data.samples

@@ -16,25 +16,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from nlgauge import Table
 from nlgauge.metrics import metric_from_spec
-from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
-from nlgauge.metrics.alignment.aspects import Settings, counted, pair_of
-from nlgauge.metrics.alignment.ctc import samples_of
-from nlgauge.metrics.alignment.expression import Expression, parse
-from nlgauge.metrics.alignment.features import NAMES, Reader
-from nlgauge.metrics.alignment.head import Head
-from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
-from nlgauge.models.encoder import DEFAULT
-from nlgauge.models.loading import fingerprint
-from nlgauge.scoring.store import Store, StoredScore, keys_of
-from nlgauge.table import Row, Table
-from nlgauge.text.batch import Batch
+from nlgauge.plugins import Row
 from nlgauge_papers import Sources, further, published_rows
-from nlgauge_papers.deng2021.estimators import SETS, Case, Sets, correlations, first_references
+from nlgauge_papers.deng2021.estimators import SETS, Case, Sets, correlations
+from nlgauge_papers.deng2021.training_steps import ablation, figure_7
 
 KINDS = ("E", "D", "R")
 ABOUT = [
@@ -52,7 +41,6 @@ CHOOSING = {
     "groundedness": "usr-persona",
 }
 HALVED = ("relevance", "preservation")  # one set only: even inputs choose, odd ones report
-Heads = tuple[Head, Head]
 
 
 def _sums(term: str) -> tuple[str, ...]:
@@ -64,8 +52,9 @@ TRIED = {
     "consistency": ("mean(y>x)", "geo(y>x)", "half(y>x)", "low(y>x)"),
     "relevance": ("mean(r>y) * mean(y>x)", "geo(r>y) * geo(y>x)", "mean(r>y) / mean(r>x) * mean(y>x)"),
     "preservation": ("harmonic(mean(y>x), mean(x>y))", "mean(y>x) * mean(x>y)", "min(mean(y>x), mean(x>y))"),
-    "engagingness": _sums("y>[x,c]"), "groundedness": _sums("y>c"),
-}  # fmt: skip
+    "engagingness": _sums("y>[x,c]"),
+    "groundedness": _sums("y>c"),
+}
 TRIED_HEADS = {
     "consistency": ("summarisation",), "relevance": ("summarisation",), "preservation": ("style", "summarisation"),
     "engagingness": ("response", "dialogue", "summarisation"),
@@ -74,6 +63,7 @@ TRIED_HEADS = {
 
 
 def cases(only: Iterable[str] = ()) -> list[Case]:
+    """Return the numbers that are computed, of all sets or of `only` some; aspects with one set also by halves."""
     found = []
     for table, name, aspect, references in ABOUT:
         halves = (None, 0, 1) if aspect in HALVED else (None,)
@@ -81,71 +71,28 @@ def cases(only: Iterable[str] = ()) -> list[Case]:
     return found
 
 
-class Read:
-    """What aligners look at, read once for each pair of texts; any head is then applied at once."""
+class Form(NamedTuple):
+    """What an aspect makes of the scores of D or R: formula, whether stop words are left out, and whose scores."""
 
-    def __init__(self, sets: Sets) -> None:
-        self.sets = sets
-        self.known: dict[ToAlign, tuple[Any, Any]] = {}
-
-    def values(self, case: Case, expression: Expression, settings: Settings, heads: Heads) -> list[float]:
-        """The value of an expression for every sample of a set, mean over its references; kept in the store."""
-        batch = first_references(self.sets.get(case.set)[1], case.references)
-        how = (
-            f"align-expr(expr={expression.text!r}, align={heads[0].facts['kind']!r}, stop={settings.stop}, "
-            f"unit={settings.unit!r})"
-        )
-        metric = metric_from_spec(how)
-        signature = f"{metric}|heads:{hashed(heads)}|encoder:{fingerprint(DEFAULT)}|features:{len(NAMES)}"
-        keys = keys_of(metric, batch)
-        kept = self.sets.store.get(signature, keys)
-        if any(key not in kept for key in keys):
-            values = self._values(case, batch, expression, settings, heads)
-            kept = {key: StoredScore(value) for key, value in zip(keys, values, strict=True)}
-            self.sets.store.put(signature, kept)
-        return [kept[key].value for key in keys]
-
-    def _values(
-        self, case: Case, batch: Batch, expression: Expression, settings: Settings, heads: Heads
-    ) -> list[float]:
-        samples, missing, _ = samples_of(batch, expression.needs)
-        rows, owner = [], []
-        for i, sample in enumerate(samples):
-            for reference in sample["r"] if "r" in expression.fields else [None]:
-                if i not in missing:
-                    rows.append({t: pair_of(t, {**sample, "r": reference}) for t in expression.terms})
-                    owner.append(i)
-        pairs = list(dict.fromkeys(p for row in rows for p in row.values()))
-        self._read(case, [p for p in pairs if p not in self.known])
-        aligned = {}
-        for p in pairs:
-            spans, features = self.known[p]
-            found = Alignment(p.a, spans, scores(heads[p.whole], features))
-            aligned[p] = counted(found, settings.stop, settings.unit)
-        each = [expression.value({t: aligned[p] for t, p in row.items()}) for row in rows]
-        total, count = np.zeros(len(batch)), np.zeros(len(batch))
-        np.add.at(total, owner, each)
-        np.add.at(count, owner, 1)
-        with np.errstate(invalid="ignore"):
-            return (total / np.where(count > 0, count, np.nan)).tolist()  # type: ignore[no-any-return]
-
-    def _read(self, case: Case, pairs: Sequence[ToAlign]) -> None:
-        if pairs:
-            self.sets.tell(f"{case.set}: {len(pairs)} pairs of texts for {case.aspect}")
-        for i, spans, rows in Reader().read(pairs):
-            self.known[pairs[i]] = spans, rows
+    formula: str
+    stop: bool
+    head: str
 
 
-def scored(read: Read, case: Case, expression: str, settings: Settings, heads: Heads, name: str, draws: int = 0) -> Row:
-    """Six correlations of an expression under these heads."""
-    key = case.set, case.references, name
-    if key not in read.sets.scores:
-        read.sets.scores[key] = read.values(case, parse(expression), settings, heads)
-    return correlations(read.sets, replace(case, spec=name), draws, 0)
+def form(aspect: str, kind: str, formula: str = "paper") -> Form:
+    """Return the form that `ctc` has for an aspect: the paper's, or the one that was chosen."""
+    metric: Any = metric_from_spec(ctc_spec(aspect, kind, formula))
+    return Form(metric.expression().text, metric.settings().stop, metric.task())
 
 
-def shipped_heads(kind: str, aspect: str) -> Heads:
-    return Trained(kind, HEADS[aspect]).heads()
+def ctc_spec(aspect: str, kind: str, formula: str = "paper") -> str:
+    """Return the metric `ctc` of an aspect with an estimator (E, D or R)."""
+    options = [
+        f"aspect='{aspect}'",
+        *[f"align='{kind}'"] * (kind != "E"),
+        *["formula='chosen'"] * (formula == "chosen"),
+    ]
+    return f"ctc({', '.join(options)})"
 
 
 def printed(case: Case) -> dict[str, float]:
@@ -160,21 +107,7 @@ def printed(case: Case) -> dict[str, float]:
     return found
 
 
-def measured(read: Read, case: Case, kind: str, formula: str, draws: int) -> Row:
-    """The correlations of `ctc` with this estimator."""
-    said = [
-        f"aspect='{case.aspect}'",
-        *[f"align='{kind}'"] * (kind != "E"),
-        *["formula='chosen'"] * (formula == "chosen"),
-    ]
-    name = f"ctc({', '.join(said)})"
-    if kind == "E":
-        return correlations(read.sets, replace(case, spec=name), draws, 0)
-    how = form(case.aspect, kind, formula)
-    return scored(read, case, how.formula, how.settings, shipped_heads(kind, case.aspect), name, draws)
-
-
-def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Table:
+def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Table:
     """E, D and R on every set and aspect, with intervals, beside the paper's."""
     columns = (
         "table",
@@ -194,9 +127,9 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
         paper = printed(case) if case.half is None else {}
         for kind in KINDS:
             for formula in ("paper", "chosen"):
-                if formula == "chosen" and kind != "E" and kind not in CHOSEN.get(case.aspect, {}):
-                    continue
-                found = measured(read, case, kind, formula, draws)
+                if formula == "chosen" and kind != "E" and form(case.aspect, kind) == form(case.aspect, kind, formula):
+                    continue  # nothing else was chosen
+                found = correlations(sets, replace(case, spec=ctc_spec(case.aspect, kind, formula)), draws, 0)
                 beside = {
                     "paper": paper.get(kind),
                     "paper best": max(paper.values(), default=None),
@@ -216,7 +149,7 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
     )
 
 
-def choice_table(read: Read, only: Iterable[str] = ()) -> Table:
+def choice_table(sets: Sets, only: Iterable[str] = ()) -> Table:
     """Every head and aggregation that was tried, on the set that chooses."""
     rows: list[Row] = []
     for case in cases(only):
@@ -225,7 +158,7 @@ def choice_table(read: Read, only: Iterable[str] = ()) -> Table:
             continue
         for kind in ("D", "R"):
             rows += [
-                _tried(read, case, kind, head, formula, stop)
+                _tried(sets, case, kind, head, formula, stop)
                 for head in TRIED_HEADS[case.aspect]
                 for formula in TRIED[case.aspect]
                 for stop in (False, True)
@@ -233,18 +166,20 @@ def choice_table(read: Read, only: Iterable[str] = ()) -> Table:
     return Table("Heads and aggregations of D and R on the set that chooses", rows, method="global Pearson.")
 
 
-def _tried(read: Read, case: Case, kind: str, head: str, formula: str, stop: bool) -> Row:
-    settings = Settings(unit="word", stop=stop)
-    name = f"{kind} {head} {formula} {stop}"
-    found = scored(read, case, formula, settings, Trained(kind, head).heads(), name)
-    forms = {name: form(case.aspect, kind, name) for name in ("paper", "chosen")}
-    shipped = [
-        n for n, f in forms.items()
-        if (formula, stop, head) == (f.formula, f.settings.stop, HEADS[case.aspect])
-    ]  # fmt: skip
-    return {"aspect": case.aspect, "on": found["set"], "align": kind, "head": head, "formula": formula,
-            "without stop words": stop,
-            "pearson": found["pearson"], "shipped": ", ".join(shipped)}  # fmt: skip
+def _tried(sets: Sets, case: Case, kind: str, head: str, formula: str, stop: bool) -> Row:
+    spec = f"align-expr(expr={formula!r}, align={kind!r}, weights={head!r}, stop={stop}, unit='word')"
+    found = correlations(sets, replace(case, spec=spec), 0, 0)
+    shipped = [name for name in ("paper", "chosen") if form(case.aspect, kind, name) == Form(formula, stop, head)]
+    return {
+        "aspect": case.aspect,
+        "on": found["set"],
+        "align": kind,
+        "head": head,
+        "formula": formula,
+        "without stop words": stop,
+        "pearson": found["pearson"],
+        "shipped": ", ".join(shipped),
+    }
 
 
 @further("deng2021", "trained", title="Trained aligners (D, R) beside E and the paper's, with intervals", sets=SETS)
@@ -252,14 +187,12 @@ def study(
     sources: Sources, only: Sequence[str] = (), draws: int = 1000, choose: bool = False, trainings: Sequence[str] = ()
 ) -> list[Table]:
     """E, D and R on every set, or `only` some. choose: what was tried; trainings: their folders, for Figure 7."""
-    from nlgauge_papers.deng2021.training_steps import ablation, figure_7
-
-    read = Read(Sets(sources.mirror, Store(sources.store), sources.tell))
-    tables = [trained_table(read, draws, only)]
+    sets = Sets(sources)
+    tables = [trained_table(sets, draws, only)]
     if choose:
-        tables.append(choice_table(read, only))
+        tables.append(choice_table(sets, only))
     if trainings:
-        tables += [figure_7(read, [Path(t) for t in trainings], only)]
+        tables += [figure_7(sets, [Path(t) for t in trainings], only)]
     if len(trainings) > 1:
         tables += [ablation(tables[-1])]
     return [table for table in tables if table.rows]

@@ -7,15 +7,16 @@ the correlation of the aspect that its task serves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.head import Head
-from nlgauge.metrics.alignment.trained import FORMS
-from nlgauge.table import Row, Table
-from nlgauge_papers.deng2021.estimators import Case
-from nlgauge_papers.deng2021.trained import Read, scored
+from nlgauge import NlgaugeError, Table
+from nlgauge.metrics import metric_from_spec
+from nlgauge.plugins import Row
+from nlgauge_papers.deng2021.estimators import Case, Sets, correlations
 
 FIGURE = "alignment-accuracy"
 # Which ratings a task answers to; the paper shows XSUM and Topical-Chat.
@@ -27,25 +28,36 @@ SERVES = {
 }
 
 
-def checkpoints(training: Path) -> list[Head]:
-    """The heads that a training saved, the earliest first."""
-    paths = sorted(training.glob("step-*.safetensors"))
+@dataclass(frozen=True)
+class Checkpoint:
+    """The head that a training saved after so many steps; `facts` is what the training says about it."""
+
+    path: Path
+    facts: dict[str, Any]
+
+
+def checkpoints(training: Path) -> list[Checkpoint]:
+    """Return the heads that a training saved, the earliest first."""
+    paths = sorted(path.with_suffix("") for path in training.glob("step-*.safetensors"))
     if not paths:
         raise NlgaugeError(f"{training}: no checkpoints of a training (step-N.safetensors).")
-    return [Head.load(path) for path in paths]
+    try:
+        return [Checkpoint(path, json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))) for path in paths]
+    except (OSError, ValueError) as error:
+        raise NlgaugeError(f"{training}: a checkpoint without a readable description ({error}).") from None
 
 
-def figure_7(read: Read, trainings: Sequence[Path], only: Iterable[str] = ()) -> Table:
+def figure_7(sets: Sets, trainings: Sequence[Path], only: Iterable[str] = ()) -> Table:
     """Accuracy on held-out weak labels and human correlation at each checkpoint."""
     found = {training: checkpoints(training) for training in trainings}
     tasks = [heads[0].facts["task"] for heads in found.values()]
     rows: list[Row] = []
     for training, heads in found.items():
-        aspect, sets = SERVES[heads[0].facts["task"]]
+        aspect, names = SERVES[heads[0].facts["task"]]
         # Trainings of one task are told apart by their folders.
         tag = f" ({training.name})" if tasks.count(heads[0].facts["task"]) > 1 else ""
-        for name in (s for s in sets if not only or s in only):
-            rows += [_point(read, training, head, aspect, name, tag) for head in heads]
+        for name in (s for s in names if not only or s in only):
+            rows += [_point(sets, training, head, aspect, name, tag) for head in heads]
     return Table(
         "Figure 7: accuracy of the alignment and correlation with people over training steps",
         rows,
@@ -56,17 +68,24 @@ def figure_7(read: Read, trainings: Sequence[Path], only: Iterable[str] = ()) ->
     )
 
 
-def _point(read: Read, training: Path, head: Head, aspect: str, name: str, tag: str) -> Row:
-    facts, how = head.facts, FORMS[aspect][head.facts["kind"]]
-    label = f"{training} step {facts['step']}"
-    found = scored(read, Case("7", name, aspect, ""), how.formula, how.settings, (head, head), label)
+def _point(sets: Sets, training: Path, head: Checkpoint, aspect: str, name: str, tag: str) -> Row:
+    facts, kind = head.facts, head.facts["kind"]
+    own: Any = metric_from_spec(f"ctc(aspect={aspect!r}, align={kind!r})")
+    spec = f"align-expr(expr={own.expression().text!r}, align={kind!r}, weights={str(head.path)!r}, unit='word'"
+    found = correlations(sets, Case("7", name, aspect, f"{spec}, stop={own.settings().stop})"), 0, 0)
     told = facts["held out"]
     return {
-        "task": f"{name}, {aspect}{tag}", "set": name, "training": training.name,
+        "task": f"{name}, {aspect}{tag}",
+        "set": name,
+        "training": training.name,
         "targets": facts.get("targets") or "its own",
-        "step": facts["step"], "accuracy": told.get("accuracy", told.get("pearson")), "auc": told.get("auc"),
-        "pearson": found["pearson"], "spearman": found["spearman"], "label": f"{training.name}, step {facts['step']}:",
-    }  # fmt: skip
+        "step": facts["step"],
+        "accuracy": told.get("accuracy", told.get("pearson")),
+        "auc": told.get("auc"),
+        "pearson": found["pearson"],
+        "spearman": found["spearman"],
+        "label": f"{training.name}, step {facts['step']}:",
+    }
 
 
 def ablation(steps: Table) -> Table:

@@ -12,12 +12,12 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NeedsMissing
-from nlgauge.number import number
-from nlgauge.table import Row
+from nlgauge import Dataset, analyze
+from nlgauge.plugins import NeedsMissing, Row, number
+from nlgauge.stats import SimulationParams
 from nlgauge_papers import Key, Ours, Sources, all_studies, study, why_absent
 from nlgauge_papers.compare import published
+from nlgauge_papers.gao2025.simulation import relation, scale
 
 NEAR = 0.05  # what ≈ is taken to mean
 STILL = 0.02  # a series that moves less hardly moves
@@ -74,6 +74,7 @@ class ClaimCounts:
         self.reasons: dict[Key, str] = {}
 
     def add(self, claim: str, on: str, held: int, broken: Sequence[str]) -> None:
+        """Count the statements of a claim that hold, and keep those that do not as the reason."""
         self.values[claim, on] = held
         if broken:
             self.reasons[claim, on] = "; ".join(broken)
@@ -91,6 +92,7 @@ class ClaimCounts:
     def series(
         self, claim: str, on: str, all_: Mapping[str, Sequence[float]], holds: Callable[[Sequence[float]], bool]
     ) -> None:
+        """Count the series for which a claim holds."""
         broken = [f"{name}: " + " ".join(map(number, values)) for name, values in all_.items() if not holds(values)]
         self.add(claim, on, len(all_) - len(broken), broken)
 
@@ -106,10 +108,12 @@ def rises(values: Sequence[float]) -> bool:
 
 
 def still(values: Sequence[float]) -> bool:
+    """Return whether a series hardly moves."""
     return max(values) - min(values) <= STILL
 
 
 def rises_then_falls(values: Sequence[float]) -> bool:
+    """Return whether the highest value lies between the first and the last."""
     return values[0] < max(values) > values[-1]
 
 
@@ -123,8 +127,7 @@ def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
 
 @study("gao2025", "claims", title="Takeaways: on the simulation and on the paper's own tables", sets=[], claims=True)
 def claims(sources: Sources) -> Ours:
-    from nlgauge.analyses.design.simulation import relation, scale
-    from nlgauge.stats.design.simulate import SimulationParams
+    """Count the statements that hold in the simulation, and in Tables 2, 3 and 7 as printed."""
 
     found = ClaimCounts()
     for on, (systems, inputs) in SIZES.items():
@@ -153,11 +156,15 @@ def claims(sources: Sources) -> Ours:
             int(worst > 15),
             [words] if worst <= 15 else [],
         )
-    return Ours(found.values, found.reasons, notes=[
-        f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × "
-        f"{REDRAWS}), seed 0; hardly moves: at most {STILL}; rises: never more than {NOISE} below what it had "
-        f"reached; ≈: within {NEAR}.",
-    ])  # fmt: skip
+    return Ours(
+        found.values,
+        found.reasons,
+        notes=[
+            f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × "
+            f"{REDRAWS}), seed 0; hardly moves: at most {STILL}; rises: never more than {NOISE} below what it had "
+            f"reached; ≈: within {NEAR}."
+        ],
+    )
 
 
 def _by_measure(cells: Iterable[tuple[Key, float]]) -> dict[tuple[str, str], float]:
@@ -177,9 +184,16 @@ def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
     return sum(worst(levels, key=lambda g: fmean(levels[g])) == "system" for levels in sets.values())
 
 
-@study("gao2025", "claims-sets", title="Takeaways of section 5 on published sets with other metrics",
-       sets=[name for name, _, _ in SETS.values()], slow=True, claims=True)  # fmt: skip
+@study(
+    "gao2025",
+    "claims-sets",
+    title="Takeaways of section 5 on published sets with other metrics",
+    sets=[name for name, _, _ in SETS.values()],
+    slow=True,
+    claims=True,
+)
 def claims_on_sets(sources: Sources) -> Ours:
+    """Count the statements about DP and RC that hold with the metrics published with six sets."""
     found = ClaimCounts()
     notes = []
     for on, (name, options, aspects) in SETS.items():
@@ -193,21 +207,23 @@ def claims_on_sets(sources: Sources) -> Ours:
         for kind in ("DP", "RC"):
             found.orders(kind, on, values[kind])
         notes.append(f"{on}: {len(data.metrics)} metrics published with it, {len(aspects or data.aspects)} aspects")
-    return Ours(found.values, found.reasons, notes=[
-        "the metrics are others than the paper's 32, whose scores were never published: this asks whether the claims "
-        "hold beyond them, not whether the paper counted right. People stay among the systems, as in the paper; "
-        f"means over aspects; {DRAWS} draws and splits (paper: 1000), seed 0.",
-        *notes,
-    ])  # fmt: skip
+    return Ours(
+        found.values,
+        found.reasons,
+        notes=[
+            "the metrics are others than the paper's 32, whose scores were never published: this asks whether the "
+            "claims hold beyond them, not whether the paper counted right. People stay among the systems, as in the "
+            f"paper; means over aspects; {DRAWS} draws and splits (paper: 1000), seed 0.",
+            *notes,
+        ],
+    )
 
 
 def stability_of(data: Dataset, aspects: Sequence[str]) -> dict[str, dict[tuple[str, str], float]]:
     """DP and RC by (level, coefficient), means over the aspects."""
-    from nlgauge.analyses.design.stability import stability
-
     gathered: dict[str, dict[tuple[str, str], list[float]]] = {"DP": {}, "RC": {}}
     for aspect in aspects:
-        for row in stability(data.panel(aspect, keep_people=True), draws=DRAWS, trials=DRAWS).rows:
+        for row in analyze("stability", data.panel(aspect, keep_people=True), draws=DRAWS, trials=DRAWS).rows:
             level, coefficient = row["measure"].split("/")
             for kind, values in gathered.items():
                 values.setdefault((level, coefficient), []).append(row[kind.lower()])

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.judges.fineness import coarse
-from nlgauge.data.dataset import Dataset
+from nlgauge import Dataset
 from nlgauge.datasets import mirror_folder
-from nlgauge.types import Array
+from nlgauge.stats import coarsen
 from nlgauge_papers import Sources
+from nlgauge_papers.common import Array
 from nlgauge_papers.gao2025.judge_scores import Score, read_scores
 from nlgauge_papers.gao2025.judges import ratings
 
@@ -46,13 +46,14 @@ class Family:
 
     @property
     def size(self) -> str:
+        """Say how many scorers, outputs and aspects there are."""
         k, systems, inputs = next(iter(self.panels.values()))[0].shape
         aspects = "4 aspects" if len(self.panels) == len(ASPECTS) else ", ".join(self.panels)
         return f"{k} scorers, {systems} × {inputs}, {aspects}"
 
     def cut(self, levels: int) -> Family:
         """The same scorers on a scale of few equal steps."""
-        panels = {a: (np.stack([coarse(x, levels) for x in xs]), z) for a, (xs, z) in self.panels.items()}
+        panels = {a: (np.stack([coarsen(x, levels) for x in xs]), z) for a, (xs, z) in self.panels.items()}
         return Family(f"{self.name}, {levels} levels", self.scorers, panels)
 
 
@@ -65,10 +66,7 @@ class JudgedSet:
     added: ByJudge = field(default_factory=dict)
     facts: Mapping[str, Score] = field(default_factory=dict)  # of each added scorer
 
-    def family(
-        self, name: str, scores: ByJudge, metrics: bool = False,
-        inputs: Sequence[str] | None = None,
-    ) -> Family:  # fmt: skip
+    def family(self, name: str, scores: ByJudge, metrics: bool = False, inputs: Sequence[str] | None = None) -> Family:
         """Scorers by aspect on these inputs; one that gives every output the same is left out."""
         data = self.data if inputs is None else self.data.where(self.data.samples.filter(pl.col("input").is_in(inputs)))
         own = list(data.metrics) if metrics else []
@@ -120,7 +118,7 @@ def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, li
 
 
 def families(all_: JudgedSet) -> Iterator[Family]:
-    """Released judges as they are and coarse, metrics, both; then each judge of the files beside the released ones on
+    """Released judges as they are and coarsen, metrics, both; then each judge of the files beside the released ones on
     the same outputs, alone where it has enough settings, and all together.
     """
     nine = all_.family(RELEASED, all_.released)

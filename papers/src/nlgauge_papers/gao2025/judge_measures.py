@@ -17,13 +17,11 @@ from statistics import fmean
 import numpy as np
 from scipy.special import stdtrit
 
-from nlgauge.analyses.comparing.significance import PairTest, run_test
-from nlgauge.number import interval, some
-from nlgauge.stats.correlation.measure import TWELVE
-from nlgauge.stats.design.stability import discriminative_power, over_metrics, ranking_consistency
-from nlgauge.table import Layout, Row, Table
-from nlgauge.types import Array, Ints
+from nlgauge import Table
+from nlgauge.plugins import Layout, Row, interval
+from nlgauge.stats import TWELVE, discriminative_power, over_metrics, permutation_pairs, ranking_consistency
 from nlgauge_papers import Sources, further, published_rows
+from nlgauge_papers.common import Array, Ints
 from nlgauge_papers.gao2025.claims import NEAR, ORDERS
 from nlgauge_papers.gao2025.judge_families import Family, families, judged
 from nlgauge_papers.gao2025.judge_scales import (
@@ -61,7 +59,7 @@ def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
     """The permutation test of all pairs (1,000 draws in the paper) and splits of the inputs, on each aspect."""
     p, kept = [], []
     for x, z in family.panels.values():
-        tests = run_test(x, z, list(TWELVE), PairTest("permutation", draws=draws, seed=seed))
+        tests = permutation_pairs(x, z, TWELVE, draws=draws, seed=seed)
         p.append(tests.p)
         kept.append(ranking_consistency(x, z, TWELVE, trials=draws, seed=seed))
     with warnings.catch_warnings():
@@ -133,10 +131,20 @@ def statement_rows(family: Family, whole: Stability, parts: Sequence[Stability])
         low, high = jackknifed(value, [float(np.nanmean(d)) for d in left], SURE)
         ends = float(scorers.low), float(scorers.high)
         rows.append(
-            {"family": family.name, "claim": claim, "statement": f"{a} {sign} {b}", "value": value, "low": low,
-             "high": high, "verdict": verdict(sign, low, high), "low_scorers": ends[0], "high_scorers": ends[1],
-             "verdict_scorers": verdict(sign, *ends), "n": len(family.scorers)}
-        )  # fmt: skip
+            {
+                "family": family.name,
+                "claim": claim,
+                "statement": f"{a} {sign} {b}",
+                "value": value,
+                "low": low,
+                "high": high,
+                "verdict": verdict(sign, low, high),
+                "low_scorers": ends[0],
+                "high_scorers": ends[1],
+                "verdict_scorers": verdict(sign, *ends),
+                "n": len(family.scorers),
+            }
+        )
     return rows
 
 
@@ -161,9 +169,17 @@ def paper_rows() -> list[Row]:
         value, n = fmean(by_set), len(by_set)
         low, high = jackknifed(value, [(n * value - one) / (n - 1) for one in by_set], SURE)
         rows.append(
-            {"family": OWN, "claim": claim, "statement": f"{a} {sign} {b}", "value": value, "low": low, "high": high,
-             "verdict": verdict(sign, low, high), "n": 32}
-        )  # fmt: skip
+            {
+                "family": OWN,
+                "claim": claim,
+                "statement": f"{a} {sign} {b}",
+                "value": value,
+                "low": low,
+                "high": high,
+                "verdict": verdict(sign, low, high),
+                "n": 32,
+            }
+        )
     return rows
 
 
@@ -199,13 +215,18 @@ def printed_rows() -> list[Row]:
     """The paper's DP and RC of SummEval's four aspects, means of D1 to D4."""
     dp, rc = printed_cells("2"), printed_cells("3")
     return [
-        {"family": PAPER, "measure": m, "n": 32,
-         **{what: fmean(at[f"D{k}", m] for k in range(1, 5)) for what, at in (("dp", dp), ("rc", rc))}}
+        {
+            "family": PAPER,
+            "measure": m,
+            "n": 32,
+            **{what: fmean(at[f"D{k}", m] for k in range(1, 5)) for what, at in (("dp", dp), ("rc", rc))},
+        }
         for m in map(str, TWELVE)
-    ]  # fmt: skip
+    ]
 
 
 def measures_table(rows: list[Row], about: Mapping[str, str], draws: int, notes: list[str]) -> Table:
+    """Lay out DP and RC of every measure by family."""
     long: list[Row] = [
         {**{k: row[k] for k in ("family", "measure", "n")}, "what": what, "value": row[what.lower()]}
         for what in ("DP", "RC")
@@ -225,6 +246,7 @@ def measures_table(rows: list[Row], about: Mapping[str, str], draws: int, notes:
 
 
 def statements_table(rows: list[Row]) -> Table:
+    """Lay out the statements by family, with marks and intervals."""
     answers = [said_of([row for row in rows if row["family"] == n]) for n in dict.fromkeys(r["family"] for r in rows)]
     return Table(
         "SummEval: the paper's statements about the order of measures (sections 5.1 and 5.2), one by one",
@@ -239,7 +261,7 @@ def statements_table(rows: list[Row]) -> Table:
         answers=answers,
         notes=["five of the nine judges are one model, GPT-3.5, in five prompts: intervals take them as five judges"],
         kind="judge-statements",
-    )  # fmt: skip
+    )
 
 
 def said_of(rows: Sequence[Row]) -> str:
@@ -252,7 +274,7 @@ def said_of(rows: Sequence[Row]) -> str:
     for column, about in abouts.items():
         counts = {v: sum(row[column] == v for row in rows) for v in (HOLDS, NOT, UNSURE)}
         against = [f"{row['claim'][:2]} {row['statement']}" for row in rows if row[column] == NOT]
-        named = f" ({some(against, 8)})" if against else ""
+        named = f" ({', '.join(against)})" if against else ""
         parts.append(
             f"{about}: holds {counts[HOLDS]}, does not hold {counts[NOT]}{named}, cannot tell {counts[UNSURE]}"
         )
@@ -291,10 +313,15 @@ def study(
         found = stability_of_family(family, draws, seed)
         about[family.name] = family.size
         rows += [
-            {"family": family.name, "measure": str(m), "dp": float(found.dp[j]), "rc": float(found.rc[j]),
-             "n": len(family.scorers)}
+            {
+                "family": family.name,
+                "measure": str(m),
+                "dp": float(found.dp[j]),
+                "rc": float(found.rc[j]),
+                "n": len(family.scorers),
+            }
             for j, m in enumerate(TWELVE)
-        ]  # fmt: skip
+        ]
         if not family.only_beside:
             said += statement_rows(family, found, without_documents(family, draws, seed))
     sources.tell("scales, averages, single judges")

@@ -10,14 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-from nlgauge.analyses.judges.fineness import coarse
-from nlgauge.number import interval, number
-from nlgauge.stats.correlation.evaluate_groups import wanted
-from nlgauge.stats.correlation.measure import TWELVE
-from nlgauge.stats.correlation.weighted import weighted
-from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Layout, Row, Table
-from nlgauge.types import Array
+from nlgauge import Table
+from nlgauge.plugins import Layout, Row, interval, number
+from nlgauge.stats import TWELVE, coarsen, evaluate_weighted, fit_scores
+from nlgauge_papers.common import Array
 from nlgauge_papers.gao2025.claims import STILL, STILL_WITH_SCALE, UP_AND_DOWN
 from nlgauge_papers.gao2025.judge_families import Family, JudgedSet
 from nlgauge_papers.gao2025.judges import STYLES
@@ -42,7 +38,7 @@ def resampled(family: Family, seed: int, draws: int = DRAWS, aspect: str | None 
             rng = np.random.default_rng(seed)
             inputs = rng.multinomial(z.shape[1], np.full(z.shape[1], 1 / z.shape[1]), size=draws).astype(np.float64)
             inputs = np.vstack([np.ones(z.shape[1]), inputs])
-            found.append(weighted(x, z, np.ones((len(inputs), z.shape[0])), inputs, wanted(TWELVE)))
+            found.append(evaluate_weighted(x, z, TWELVE, inputs))
     return np.asarray(np.mean(found, axis=0))
 
 
@@ -65,7 +61,7 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
     """The mean of five prompts on coarser and coarser scales, and the paper's statements about it."""
     mean = means_of(five_prompts(all_), len(STYLES))
     versions = {
-        **{f"{k} levels": {a: coarse(x[0], k) for a, (x, _) in mean.panels.items()} for k in STEPS},
+        **{f"{k} levels": {a: coarsen(x[0], k) for a, (x, _) in mean.panels.items()} for k in STEPS},
         WHOLE: {a: x[0] for a, (x, _) in mean.panels.items()},
     }
     names = list(versions)
@@ -74,22 +70,32 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
     unique = {v: np.mean([fit_scores(x).unique for x in versions[v].values()]) for v in names}
     ties = {v: np.mean([fit_scores(x).tie_ratio for x in versions[v].values()]) for v in names}
     values: list[Row] = [
-        {"version": v, "measure": m, "value": float(found[i, j, 0]), "low": _end(found[i, j], 2.5),
-         "high": _end(found[i, j], 97.5), "unique": float(unique[v]), "ties": float(ties[v])}
+        {
+            "version": v,
+            "measure": m,
+            "value": float(found[i, j, 0]),
+            "low": _end(found[i, j], 2.5),
+            "high": _end(found[i, j], 97.5),
+            "unique": float(unique[v]),
+            "ties": float(ties[v]),
+        }
         for i, v in enumerate(names)
         for j, m in enumerate(NAMES)
-    ]  # fmt: skip
+    ]
     shown = Table(
         "SummEval, mean of GPT-3.5's five prompts: twelve measures on coarser scales",
         values,
         Layout(
-            "version", "measure", "value", heads=heads(),
+            "version",
+            "measure",
+            "value",
+            heads=heads(),
             extra={"unique": lambda rows: f"{rows[0]['unique']:.0f}", "ties": lambda rows: number(rows[0]["ties"])},
         ),
         method=f"scores cut into equal steps between their lowest and highest; means over four aspects; 12 systems × "
         f"100 documents; the rows also have 95 % intervals from {DRAWS:,} resamplings of the documents, seed {seed}.",
         kind="judge-scales",
-    )  # fmt: skip
+    )
     return [shown, scale_claims(found, names)]
 
 
@@ -110,9 +116,17 @@ def scale_claims(found: Array, names: list[str]) -> Table:
         moved = found[a, NAMES.index(m)] - found[b, NAMES.index(m)]
         low, high = _end(moved, tail), _end(moved, 100 - tail)
         rows.append(
-            {"measure": m, "claim": claim, "from": names[b], "to": names[a], "value": float(moved[0]), "low": low,
-             "high": high, "verdict": moved_verdict(claim, low, high)}
-        )  # fmt: skip
+            {
+                "measure": m,
+                "claim": claim,
+                "from": names[b],
+                "to": names[a],
+                "value": float(moved[0]),
+                "low": low,
+                "high": high,
+                "verdict": moved_verdict(claim, low, high),
+            }
+        )
     counts = {v: sum(row["verdict"] == v for row in rows) for v in (HOLDS, NOT, UNSURE)}
     return Table(
         "The paper's statements about scale size (section 4.4) on this judge",
@@ -128,7 +142,7 @@ def scale_claims(found: Array, names: list[str]) -> Table:
         ],
         notes=["people's scores stay as they are (means of three experts); the paper's simulation coarsens both sides"],
         kind="judge-scale-statements",
-    )  # fmt: skip
+    )
 
 
 def moved_verdict(claim: str, low: float, high: float) -> str:
@@ -144,7 +158,7 @@ def moved_verdict(claim: str, low: float, high: float) -> str:
 
 
 def averaging_table(all_: JudgedSet, seed: int) -> Table:
-    """One prompt, means of two to five, and the mean of five made as coarse as one."""
+    """One prompt, means of two to five, and the mean of five made as coarsen as one."""
     five = five_prompts(all_)
     versions: dict[str, Family] = {f"{m} of 5 prompts": means_of(five, m) for m in range(1, len(STYLES) + 1)}
     whole = versions[f"{len(STYLES)} of 5 prompts"]
@@ -164,10 +178,15 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
         up = [m for m, (low, _) in zip(NAMES, ends, strict=True) if low > 0]
         down = [m for m, (_, high) in zip(NAMES, ends, strict=True) if high < 0]
         rows += [
-            {"version": f"{name}, minus one prompt", "measure": m, "value": float(moved[j, 0]), "low": ends[j][0],
-             "high": ends[j][1]}
+            {
+                "version": f"{name}, minus one prompt",
+                "measure": m,
+                "value": float(moved[j, 0]),
+                "low": ends[j][0],
+                "high": ends[j][1],
+            }
             for j, m in enumerate(NAMES)
-        ]  # fmt: skip
+        ]
         unsure = [m for m in NAMES if m not in up and m not in down]
         told = {"surely higher": up, "surely lower": down, "cannot be told": unsure}
         answers.append(
@@ -183,7 +202,7 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
         f"over documents ({DRAWS:,} resamplings) at {LEVEL:.0%} for all {2 * len(NAMES)} together.",
         answers=answers,
         kind="judge-averages",
-    )  # fmt: skip
+    )
 
 
 def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Table:
@@ -206,14 +225,27 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
             x = family.panels[aspect][0][i]
             fit = fit_scores(x)
             rows.append(
-                {"judge": name, "origin": origin, "documents": inputs, "unscored": int(np.isnan(x).sum()),
-                 "unique": int(fit.unique), "ties": float(fit.tie_ratio), **_ends_of(found[i])}
-            )  # fmt: skip
+                {
+                    "judge": name,
+                    "origin": origin,
+                    "documents": inputs,
+                    "unscored": int(np.isnan(x).sum()),
+                    "unique": int(fit.unique),
+                    "ties": float(fit.tie_ratio),
+                    **_ends_of(found[i]),
+                }
+            )
         rows += [
-            {"judge": name, "origin": origin, "documents": inputs, "unique": 1, "ties": 1.0,
-             "reason": "always the same score"}
+            {
+                "judge": name,
+                "origin": origin,
+                "documents": inputs,
+                "unique": 1,
+                "ties": 1.0,
+                "reason": "always the same score",
+            }
             for name in family.left_out
-        ]  # fmt: skip
+        ]
     return Table(
         f"SummEval, {aspect}: each judge by itself",
         rows,

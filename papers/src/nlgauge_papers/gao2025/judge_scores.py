@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.tables.separated import text_rows
-from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.metrics.judge.scale import Scale
-from nlgauge.writing import write_whole
+from nlgauge import Dataset, NlgaugeError
+from nlgauge.judges import Scale
+from nlgauge.plugins import DataError
 
 FIELDS = ("judge", "setting", "scale", "sampling", "system", "input", "aspect", "value")
 SHIPPED = Path(__file__).with_name("scores")
@@ -44,6 +42,7 @@ class Score:
 
     @property
     def scorer(self) -> str:
+        """Return judge and setting, which together name a scorer."""
         return f"{self.judge} {self.setting}"
 
 
@@ -69,16 +68,16 @@ def read_scores(paths: Iterable[str | Path]) -> list[Score]:
 
 
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    if path.suffix == ".csv":
-        return list(enumerate(text_rows(path), 2))
-    if path.suffix != ".jsonl":
+    if path.suffix not in (".csv", ".jsonl"):
         raise NlgaugeError(f"{path}: scores of judges are a .csv or a .jsonl file with {', '.join(FIELDS)}.")
-    found = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}).") from None
-    for number, line in enumerate(lines, 1):
+    if path.suffix == ".csv":
+        return list(enumerate(csv.DictReader(io.StringIO(text)), 2))
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 row = json.loads(line)
@@ -108,9 +107,15 @@ def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
         if not math.isfinite(value) or value not in Scale.parse(said["scale"]):
             raise DataError(f"{path}, line {line}: value {said['value']} is outside the scale {said['scale']}.")
     return Score(
-        said["judge"], said["setting"], said["scale"], said["sampling"], said["system"], said["input"], said["aspect"],
+        said["judge"],
+        said["setting"],
+        said["scale"],
+        said["sampling"],
+        said["system"],
+        said["input"],
+        said["aspect"],
         value,
-    )  # fmt: skip
+    )
 
 
 def score_rows(
@@ -132,4 +137,4 @@ def write_scores(scores: Sequence[Score], path: str | Path) -> None:
     for s in sorted(scores, key=lambda s: (s.judge, s.setting, s.aspect, s.input, s.system)):
         value = "" if s.value is None or math.isnan(s.value) else f"{s.value:.5g}"
         writer.writerow([s.judge, s.setting, s.scale, s.sampling, s.system, s.input, s.aspect, value])
-    write_whole(Path(path), out.getvalue())
+    Path(path).write_text(out.getvalue(), encoding="utf-8", newline="")

@@ -15,14 +15,9 @@ from statistics import fmean
 
 import polars as pl
 
-from nlgauge.analyses.judges.fineness import fineness
-from nlgauge.analyses.judges.judges import judges
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import Dataset
+from nlgauge import Dataset, Table, analyze
 from nlgauge.datasets import load_set, mirror_folder
-from nlgauge.metrics.judge.reply_parser import parse
-from nlgauge.metrics.judge.scale import Scale
-from nlgauge.table import Table
+from nlgauge.judges import Scale, parse_reply
 from nlgauge_papers import Sources, further
 
 FIVE, OPTIONS = Scale.parse("1-5"), Scale.parse("A-E")
@@ -36,7 +31,7 @@ def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]
         for line in file:
             row = json.loads(line)
             if row["aspect"] == aspect:
-                parsed = parse(row["resp"], OPTIONS if "mcq" in row["method"] else FIVE)
+                parsed = parse_reply(row["resp"], OPTIONS if "mcq" in row["method"] else FIVE)
                 if parsed.value is not None:
                     mine = found.setdefault(f"{row['evaluator']} {row['method']}", {})
                     mine.setdefault((row["system"], row["id"]), parsed.value)
@@ -66,5 +61,5 @@ def study(sources: Sources) -> list[Table]:
     tables = []
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
         data = judged_set(aspect, sources.mirror)
-        tables += [judges(Choice(data, [aspect])), fineness(data.panel(aspect))]
+        tables += [analyze("judges", data, aspect), analyze("fineness", data.panel(aspect))]
     return tables

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.agreement.parameters import parameters
-from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
+from nlgauge import analyze
+from nlgauge.plugins import NeedsMissing, Panel
 from nlgauge_papers import Key, NeverPublished, Ours, Sources, study, why_absent
 
 NO_SCORES = NeverPublished("the scores of the paper's 32 metrics, 18 of them GPT judges, were never published")
@@ -34,6 +33,7 @@ class Subset:
     people: bool = True  # human-written outputs stay among the systems
 
     def panel(self, sources: Sources, aspect: str) -> Panel:
+        """Return the panel of an aspect under the paper's name."""
         data = sources(self.name, **self.options)
         return data.panel(self.aspects.get(aspect, aspect), keep_people=self.people)
 
@@ -108,14 +108,19 @@ def table_1(sources: Sources) -> Ours:
         "WMT23": "377 rated news segments in the release; they give the paper's own Table 5 (4 of 4 cells)",
     }
     reasons |= {(name,): words for name, words in known.items() if (name, "systems") in values}
-    return Ours(values, reasons, notes=[
-        "where a set has two subsets the first is counted, as in the paper (USR Topical-Chat has 6 systems).",
-        "WebNLG2020 without its human reference: 16 systems; with it 17.",
-    ])  # fmt: skip
+    return Ours(
+        values,
+        reasons,
+        notes=[
+            "where a set has two subsets the first is counted, as in the paper (USR Topical-Chat has 6 systems).",
+            "WebNLG2020 without its human reference: 16 systems; with it 17.",
+        ],
+    )
 
 
 @study("gao2025", "5", title="Parameters of the human scores of D1 to D30", sets=SETS)
 def table_5(sources: Sources) -> Ours:
+    """Compute mean, spread, distinct values and ties of the ratings of each set."""
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for number, part, aspect in numbered():
@@ -125,14 +130,18 @@ def table_5(sources: Sources) -> Ours:
         except NeedsMissing as error:
             reasons[key] = why_absent(error)
             continue
-        people = parameters(panel, human_scale=part.scale).rows[0]
+        people = analyze("parameters", panel, human_scale=part.scale).rows[0]
         names = {"mean": "mean", "σ": "sigma", "unique": "unique", "tie ratio": "tie_ratio"}
         values |= {(*key, name): float(people[column]) for name, column in names.items()}
-    return Ours(values, reasons, notes=[
-        "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which agrees "
-        "only without its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM (x + "
-        "25)/25, WebNLG x/100.",
-    ])  # fmt: skip
+    return Ours(
+        values,
+        reasons,
+        notes=[
+            "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which "
+            "agrees only without its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM "
+            "(x + 25)/25, WebNLG x/100."
+        ],
+    )
 
 
 def absent(reason: str, note: str) -> Ours:
@@ -142,18 +151,23 @@ def absent(reason: str, note: str) -> Ours:
 
 @study("gao2025", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
 def table_2(sources: Sources) -> Ours:
+    """Say why discriminative power cannot be recomputed."""
     return absent(
-        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+        NO_SCORES,
+        "`nlgauge analyze stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.",
     )
 
 
 @study("gao2025", "3", title="Ranking consistency of 12 measures", sets=[])
 def table_3(sources: Sources) -> Ours:
+    """Say why ranking consistency cannot be recomputed."""
     return absent(
-        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+        NO_SCORES,
+        "`nlgauge analyze stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.",
     )
 
 
 @study("gao2025", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])
 def table_7(sources: Sources) -> Ours:
-    return absent(NO_SCORES, "`nlgauge stability FILE --test williams` asks the same of any data.")
+    """Say why Williams' test cannot be recomputed."""
+    return absent(NO_SCORES, "`nlgauge analyze stability FILE --test williams` asks the same of any data.")

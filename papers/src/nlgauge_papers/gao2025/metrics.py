@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import fmean
 
-from nlgauge.analyses.agreement.parameters import parameters
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NeedsMissing
+from nlgauge import Dataset, analyze
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.types import Array
+from nlgauge.plugins import NeedsMissing
 from nlgauge_papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, study
+from nlgauge_papers.common import Array
 from nlgauge_papers.gao2025.measures import JUDGES, SETS, numbered
 
 # As the paper's appendix A.1: BLEU and chrF of TorchMetrics, ROUGE of Hugging Face's evaluate; all on 0 to 1.
@@ -31,6 +30,7 @@ ENCODERS = ("BERTScore-f", "BERTScore-p", "BERTScore-r", "MoverScore", "COMET")
 
 @study("gao2025", "6", title="Parameters of the metrics, means over D1 to D30", sets=SETS)
 def table_6(sources: Sources) -> Ours:
+    """Compute the parameters of five metrics on the sets that have texts, means over the sets."""
     reasons: dict[Key, str] = {(): JUDGES}
     reasons |= {(name,): NeedsWeights("its weights are to be had by name and are not here") for name in ENCODERS}
     gathered: dict[Key, list[float]] = {}
@@ -51,7 +51,7 @@ def table_6(sources: Sources) -> Ours:
             part.aspects.get(aspect, aspect), metrics=list(SPECS), keep_people=part.people
         )
         panel = replace(part_panel, metrics={n: part_panel.metrics[n] / scale for n, (_, scale) in SPECS.items()})
-        for row in parameters(panel, human_scale=part.scale).rows[1:]:
+        for row in analyze("parameters", panel, human_scale=part.scale).rows[1:]:
             for name, column in PARAMETERS.items():
                 if row[column] is not None:
                     gathered.setdefault((row["variable"], name), []).append(float(row[column]))
@@ -59,13 +59,20 @@ def table_6(sources: Sources) -> Ours:
     values: dict[Key, float] = {key: fmean(found) for key, found in gathered.items()}
     said = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
     reasons |= {(name,): said if used else NotRedistributed("none of the 30 sets is here") for name in SPECS}
-    return Ours(values, reasons, other=dict.fromkeys(values, "fewer sets"), notes=[
-        "beside, not judged: the mean is over fewer sets. Settings as in the paper's appendix A.1; all references.",
-        "μ_ρ (item level) is near 0 in the paper for all these metrics (−.03 to .00) and "
-        f"{min(values[n, 'μ_ρ'] for n in SPECS):.2f} to {max(values[n, 'μ_ρ'] for n in SPECS):.2f} here. The sets "
-        "that are missing would need means of −.4 to −.6 to explain it; a guess: in the paper scores and ratings "
-        "were not aligned within systems (input and global level are lower there too, system level is not).",
-    ] if values else [])  # fmt: skip
+    return Ours(
+        values,
+        reasons,
+        other=dict.fromkeys(values, "fewer sets"),
+        notes=[
+            "beside, not judged: the mean is over fewer sets. Settings as in the paper's appendix A.1; all references.",
+            "μ_ρ (item level) is near 0 in the paper for all these metrics (−.03 to .00) and "
+            f"{min(values[n, 'μ_ρ'] for n in SPECS):.2f} to {max(values[n, 'μ_ρ'] for n in SPECS):.2f} here. The sets "
+            "that are missing would need means of −.4 to −.6 to explain it; a guess: in the paper scores and ratings "
+            "were not aligned within systems (input and global level are lower there too, system level is not).",
+        ]
+        if values
+        else [],
+    )
 
 
 def _scores(data: Dataset) -> dict[str, Array]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.dataset import Dataset
+from nlgauge import Dataset, score
 from nlgauge.datasets import entry
-from nlgauge.errors import NotHere
-from nlgauge.stats.ranking.preference import levenshtein, similarity
+from nlgauge.plugins import NotHere
+from nlgauge.stats import levenshtein, preference_similarity
 from nlgauge_papers import Key, Ours, Sources, study, why_absent
 from nlgauge_papers.nimah2023.systems import ABSENT
 
@@ -28,10 +29,20 @@ SETS = {
 
 
 @study(
-    "nimah2023", "2", title="rows of the data sets",
-    sets=["uber-topic", "ctrl-topic", "checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc",
-          "checklist-unieval-tc", "newsroom", "summeval"],
-)  # fmt: skip
+    "nimah2023",
+    "2",
+    title="rows of the data sets",
+    sets=[
+        "uber-topic",
+        "ctrl-topic",
+        "checklist-ctrleval-topic",
+        "checklist-usr-pc",
+        "checklist-usr-tc",
+        "checklist-unieval-tc",
+        "newsroom",
+        "summeval",
+    ],
+)
 def table_2(sources: Sources) -> Ours:
     """One row a rater where single ratings are known, else one an output."""
     values: dict[Key, float] = {}
@@ -76,9 +87,12 @@ def figure_7(sources: Sources) -> Ours:
     for side in ("first", "second"):
         rated = data.ratings.pivot(on="aspect", index=["system", "input", "rater"], values="value")
         votes = votes.join(
-            rated.rename({a: f"{a} {side}" for a in data.aspects}), left_on=[side, "input", "rater"],
-            right_on=["system", "input", "rater"], how="left", maintain_order="left",
-        )  # fmt: skip
+            rated.rename({a: f"{a} {side}" for a in data.aspects}),
+            left_on=[side, "input", "rater"],
+            right_on=["system", "input", "rater"],
+            how="left",
+            maintain_order="left",
+        )
     whole = votes.drop_nulls(["fluency first", "fluency second"])
     return Ours(
         _outcomes(votes, whole),
@@ -113,11 +127,11 @@ def _outcomes(votes: pl.DataFrame, whole: pl.DataFrame) -> dict[Key, float]:
 
 @study("nimah2023", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
 def worked_examples(sources: Sources) -> Ours:
-    """Levenshtein distance and preference similarity of the sequences that section 3.3 gives."""
+    """Levenshtein distance and preference preference_similarity of the sequences that section 3.3 gives."""
     values: dict[Key, float] = {}
     for name in ("a≺b | b≺a", "cdabe | abcde", "cbed | abcde"):
         one, two = name.split(" | ")
-        values |= {(name, "Levenshtein"): levenshtein(one, two), (name, "similarity"): similarity(one, two)}
+        values |= {(name, "Levenshtein"): levenshtein(one, two), (name, "similarity"): preference_similarity(one, two)}
     wrong = (
         "the paper's figure contradicts its own formula: cbed, abed, abcd, abcde are three edits, and "
         "(9 − 2 · 3) / 9 = 0.33; its 4 and 0.11 = (9 − 2 · 4) / 9 fit each other. Where the 4 comes from is not known."
@@ -142,11 +156,13 @@ WEIGHTS = ABSENT["UniEval-summ"]
 
 @study("nimah2023", "7", title="SummEval outputs on which aspects agree", sets=["summeval"], tolerance=0.02)
 def table_7(sources: Sources) -> Ours:
+    """Look up the ratings of the outputs on which aspects agree, and score their texts."""
     return _outputs(sources, ["Merson"])
 
 
 @study("nimah2023", "8", title="SummEval outputs on which aspects disagree", sets=["summeval"], tolerance=0.02)
 def table_8(sources: Sources) -> Ours:
+    """Look up the ratings of the outputs on which aspects disagree, and score their texts."""
     return _outputs(sources, ["Varvara", "Henderson"])
 
 
@@ -184,9 +200,6 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
 
 def _surface(one: Dataset) -> dict[str, float]:
     """BLEU and ROUGE of one output, mean over both numbers of references."""
-    from dataclasses import replace
-
-    from nlgauge.scoring.score import score
 
     specs = {"BLEU": "bleu(lowercase=True)", "ROUGE": "rouge-lsum(stem=True, references='mean')"}
     # A sentence is a line for ROUGE-Lsum.

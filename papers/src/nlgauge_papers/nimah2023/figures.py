@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nlgauge.report.figures import figure
-from nlgauge.report.figures.dot_plots import column_dots
-from nlgauge.table import Table
+from nlgauge import Table
+from nlgauge.plugins import column_dots, figure
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist.inter_aspect import aspect_levels, level_words, two_or_more
-from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.choice import Choice
-from nlgauge.data.families import Families, families_of
-from nlgauge.number import sentence
-from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
-from nlgauge.table import Layout, Row, Table, Title
-from nlgauge.types import Mask
+from nlgauge import Table
+from nlgauge.plugins import (
+    Choice,
+    Layout,
+    RaterRows,
+    Row,
+    Title,
+    analysis,
+    families_of,
+    people_note,
+    signature,
+    turned_note,
+)
+from nlgauge_papers.common import Bins, Families, Mask, RowUnit, Scales
 
 
 @analysis(
@@ -29,27 +32,44 @@ def joint_aspects(
     *,
     bins: Bins = "thirds",
     scale: Scales = None,
-    unit: Unit = "rater",
+    unit: RowUnit = "rater",
     families: Families | None = None,
     draws: int = 499,
 ) -> Table:
-    """KS between rows that are low on all aspects, high on all, and mixed. With two aspects also between the two
-    ways to be mixed: that tells which aspect the metric follows. Choose them with `aspects` (--aspect a,b)."""
-    panel = chosen_panel(choice)
-    panel.stacked()
-    rows = rated_rows(panel, unit)
-    two_or_more(rows)
-    parts = joint_levels(aspect_levels(rows, bins, scale))
-    family = families_of(panel.names, families)
-    found: list[Row] = []
-    for contrast, (one, two) in _contrasts(parts).items():
-        for name, (d, p) in rows.ks(parts[one], parts[two], draws, choice.seed).items():
-            higher = _higher(rows, name, one, two, parts)
-            found.append(
-                {"metric": name, "family": family[name], "contrast": contrast, "value": d, "p": p,
-                 "n_first": int(parts[one].sum()), "n_second": int(parts[two].sum()), "higher": higher,
-                 "follows": _follows(rows, contrast, higher == one, p) if higher else None}
-            )  # fmt: skip
+    """Compare the scores of rows that are low on all aspects, high on all, and mixed.
+
+    With two aspects the two ways to be mixed are compared too, which tells which aspect the metric follows.
+
+    Parameters
+    ----------
+    choice : Choice
+        Its aspects are those that count together.
+    bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
+        How ratings become low, moderate and high.
+    scale : two numbers, or a mapping from aspects to them, optional
+        Ends of the rating scale; guessed from the ratings by default.
+    unit : {'rater', 'output'}
+        One row per rater where raters are known, else one per output.
+    families : mapping, optional
+        {column: family} or {family: [columns]}.
+    draws : int, default 499
+        Of the permutation test.
+
+    Returns
+    -------
+    Table
+        KS distance and p of every metric and contrast.
+
+    Notes
+    -----
+    A limitation that Nimah et al. (2023) name themselves.
+    """
+    rows = RaterRows.of(choice, unit)
+    panel = rows.panel
+    panel.stacked()  # says what is missing when there are no metrics
+    rows.require_two_aspects()
+    parts = joint_levels(rows, bins, scale)
+    found = _rows(rows, parts, families_of(panel.names, families), draws, choice.seed)
     contrasts = list(dict.fromkeys(r["contrast"] for r in found))
     first = {r["metric"]: r["value"] for r in reversed(found)}
     found.sort(
@@ -64,28 +84,56 @@ def joint_aspects(
         layout=Layout("metric", "contrast", "value", best=lambda row: row["value"], extra=extra),
         definitions={
             "low": "low on every aspect; high: high on every aspect; mixed: all other rows",
-            **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the "
-                           "metric scores higher (where p < .05)"} if extra else {}),
+            **(
+                {
+                    "follows": "of rows high on one aspect and low on the other, the aspect whose high rows the "
+                    "metric scores higher (where p < .05)"
+                }
+                if extra
+                else {}
+            ),
         },
-        method=f"{sentence(row_words(rows))}: "
+        method=f"{rows.description().capitalize()}: "
         + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
-        + f". Levels: {level_words(rows, bins, scale)}. p: {rows.words}, {draws} draws.",
+        + f". Levels: {rows.level_words(bins, scale)}. p: {rows.words}, {draws} draws.",
         notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
-    )  # fmt: skip
+    )
 
 
-def joint_levels(levels: dict[str, NDArray[np.int8]]) -> dict[str, Mask]:
-    """Masks of the rows low on all, high on all, mixed; with two aspects the two opposite corners as well."""
-    stacked = np.stack(list(levels.values()))
-    complete = (stacked != NONE).all(axis=0)
-    low, high = (stacked == LOW).all(axis=0), (stacked == HIGH).all(axis=0)
-    parts = {"low": low, "high": high, "mixed": complete & ~low & ~high}
+def joint_levels(rows: RaterRows, bins: Bins = "thirds", scale: Scales = None) -> dict[str, Mask]:
+    """Return masks of the rows low on all aspects, high on all, and mixed; of two aspects also the opposite corners."""
+    levels = {aspect: rows.levels(aspect, bins, scale) for aspect in rows.human}
+    low = np.all([one.low for one in levels.values()], axis=0)
+    high = np.all([one.high for one in levels.values()], axis=0)
+    parts = {"low": low, "high": high, "mixed": np.logical_or(*rows.unanimous(bins, scale)) & ~low & ~high}
     if len(levels) == 2:
         a, b = levels
-        parts[f"high {a}, low {b}"] = (levels[a] == HIGH) & (levels[b] == LOW)
-        parts[f"low {a}, high {b}"] = (levels[a] == LOW) & (levels[b] == HIGH)
+        parts[f"high {a}, low {b}"] = levels[a].high & levels[b].low
+        parts[f"low {a}, high {b}"] = levels[a].low & levels[b].high
     return parts
+
+
+def _rows(rows: RaterRows, parts: dict[str, Mask], family: dict[str, str], draws: int, seed: int) -> list[Row]:
+    """One row per contrast and metric."""
+    found: list[Row] = []
+    for contrast, (one, two) in _contrasts(parts).items():
+        for name, (d, p) in rows.ks(parts[one], parts[two], draws, seed).items():
+            higher = _higher(rows, name, one, two, parts)
+            found.append(
+                {
+                    "metric": name,
+                    "family": family[name],
+                    "contrast": contrast,
+                    "value": d,
+                    "p": p,
+                    "n_first": int(parts[one].sum()),
+                    "n_second": int(parts[two].sum()),
+                    "higher": higher,
+                    "follows": _follows(rows, contrast, higher == one, p) if higher else None,
+                }
+            )
+    return found
 
 
 def _contrasts(parts: dict[str, Mask]) -> dict[str, tuple[str, str]]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.checklist.easy_hard_pairs import system_pairs
-from nlgauge.analyses.checklist.rater_rows import RaterRows, chosen_panel, rated_rows
-from nlgauge.data.choice import Choice
-from nlgauge.types import Array
+from nlgauge import Dataset, analyze
+from nlgauge.plugins import Choice, RaterRows
 from nlgauge_papers import Key, Ours, Sources, study
+from nlgauge_papers.common import Array
 from nlgauge_papers.nimah2023.systems import BENCHMARKS, CONTROLLED, TOPICS, Benchmark, Pairs, listed_pairs, those_here
 
 BY_HAND = (
@@ -71,7 +71,10 @@ def checked(sources: Sources, table: str, name: str) -> Ours:
             more = ", ".join(f"{a} – {b}" for a, b in surplus)
             notes.append(f"{group}: found and not listed in the text that is left: {more}.")
     return Ours(
-        values, {(name, "Hard"): BY_HAND if not rule["Hard"] else TIED}, [*notes, _own_rule(rows, listed)], slips=slips
+        values,
+        {(name, "Hard"): BY_HAND if not rule["Hard"] else TIED},
+        [*notes, _own_rule(b.rated(sources), b, listed)],
+        slips=slips,
     )
 
 
@@ -84,20 +87,22 @@ TIED = (
 
 
 def _rows(sources: Sources, b: Benchmark) -> RaterRows:
-    panel = chosen_panel(Choice(b.rated(sources), b.aspects, keep_people=True), b.overall)
-    return rated_rows(panel, "output" if b.means else "rater")
+    choice = Choice(b.rated(sources), b.aspects, keep_people=True)
+    return RaterRows.of(choice, "output" if b.means else "rater", b.overall)
 
 
-def _own_rule(rows: RaterRows, listed: Pairs) -> str:
+def _own_rule(data: Dataset, b: Benchmark, listed: Pairs) -> str:
     """How many listed pairs are among the thirds that `system-discrimination` takes by itself."""
-    systems = rows.panel.systems
-    own = system_pairs(rows)
+    unit = "output" if b.means else "rater"
+    options: dict[str, Any] = {"keep_people": True, "unit": unit, "overall": b.overall, "per": "pair", "draws": 1}
+    own = analyze("system-discrimination", data, b.aspects, [], **options)
     words = []
     for group, pairs in listed.items():
-        mine = {frozenset((systems[a], systems[b])) for a, b in own.groups[group.lower()]}
+        mine = {frozenset((row["first"], row["second"])) for row in own if row["pairs"] == group.lower()}
         hit = sum(frozenset(pair) in mine for pair in pairs)
         words.append(f"{hit} of {len(pairs)} {group} pairs")
-    return f"the default of system-discrimination ({own.words}) has {' and '.join(words)} in the same group."
+    rule = own.method.partition(". ")[0]
+    return f"the default of system-discrimination ({rule}) has {' and '.join(words)} in the same group."
 
 
 FEW = (
@@ -109,6 +114,7 @@ FEW = (
 
 @study("nimah2023", "10", title="pairs of systems, controlled generation", sets=TOPICS)
 def table_10(sources: Sources) -> Ours:
+    """Check that the pairs chosen by hand are far apart (Easy) and close together (Hard)."""
     values: dict[Key, float] = {}
     gaps: dict[str, dict[Key, float]] = {}
     here, reasons = those_here(sources, CONTROLLED)
@@ -128,29 +134,37 @@ def table_10(sources: Sources) -> Ours:
                     gaps.setdefault(f"gap, {aspect}", {})[b.name, group, *pair] = size
         rest = [p for p in combinations(place, 2) if not {p, p[::-1]} & {q for some in listed.values() for q in some}]
         if rest:
-            notes.append(f"{b.name}, not listed: " + ", ".join(
-                f"{c} – {d} (" + ", ".join(f"{a} {g:.3f}" for a, g in zip(means, gap[c, d], strict=True)) + ")"
-                for c, d in rest))  # fmt: skip
+            notes.append(
+                f"{b.name}, not listed: "
+                + ", ".join(
+                    f"{c} – {d} (" + ", ".join(f"{a} {g:.3f}" for a, g in zip(means, gap[c, d], strict=True)) + ")"
+                    for c, d in rest
+                )
+            )
     return Ours(values, {(): FEW} | reasons, notes, beside=gaps)
 
 
 @study("nimah2023", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])
 def table_11(sources: Sources) -> Ours:
+    """Check the pairs of UniEval-summ."""
     return checked(sources, "11", "UniEval-summ")
 
 
 @study("nimah2023", "12", title="pairs of systems, summEval", sets=["summeval-17"])
 def table_12(sources: Sources) -> Ours:
+    """Check the pairs of summEval."""
     return checked(sources, "12", "summEval")
 
 
 @study("nimah2023", "13", title="pairs of systems, Newsroom", sets=["newsroom"])
 def table_13(sources: Sources) -> Ours:
+    """Check the pairs of Newsroom."""
     return checked(sources, "13", "Newsroom")
 
 
 @study("nimah2023", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
 def table_14(sources: Sources) -> Ours:
+    """Check the pairs of UniEval-TC that the text of the paper still has."""
     ours = checked(sources, "14", "UniEval-TC")
     lost = (
         "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table "
@@ -161,9 +175,11 @@ def table_14(sources: Sources) -> Ours:
 
 @study("nimah2023", "15", title="pairs of systems, USR-TC", sets=["checklist-usr-tc"])
 def table_15(sources: Sources) -> Ours:
+    """Check the pairs of USR-TC."""
     return checked(sources, "15", "USR-TC")
 
 
 @study("nimah2023", "16", title="pairs of systems, USR-PC", sets=["checklist-usr-pc"])
 def table_16(sources: Sources) -> Ours:
+    """Check the pairs of USR-PC."""
     return checked(sources, "16", "USR-PC")

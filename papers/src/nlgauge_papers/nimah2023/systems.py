@@ -13,11 +13,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from nlgauge.analyses.checklist.system_discrimination import system_discrimination
-from nlgauge.analyses.checklist.system_preference import system_preference
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NotHere
+from nlgauge import Dataset, analyze, score
+from nlgauge.plugins import NotHere
 from nlgauge_papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, published_rows, study, why_absent
 
 Pairs = dict[str, list[tuple[str, str]]]
@@ -53,6 +50,7 @@ class Benchmark:
     means: bool = False  # one row an output, rated by the mean
 
     def rated(self, sources: Sources) -> Dataset:
+        """Return the set, perhaps without scores."""
         return sources(self.set)
 
     def data(self, sources: Sources) -> Dataset:
@@ -62,9 +60,11 @@ class Benchmark:
         return self.rated(sources)
 
     def pairs(self) -> Pairs:
+        """Return its Easy and Hard pairs."""
         return listed_pairs(self.pairs_in, self.name)
 
     def families(self, data: Dataset, change: Columns | None = None) -> dict[str, list[str]]:
+        """Return the columns of each family that the data have."""
         columns = {**self.columns, **(change or {})}
         return {family: [c for c in names if c in data.metrics] for family, names in columns.items()}
 
@@ -79,7 +79,7 @@ BENCHMARKS = [
     ),
     Benchmark("Newsroom", "newsroom", "13", {}, overall=True),
     Benchmark("summEval", "summeval-17", "12", {}, ("coherence", "consistency", "fluency", "relevance"), True),
-]  # fmt: skip
+]
 # Controlled generation: fluency and relevance, no Overall; the pairs of Table 10.
 TOPIC: Columns = {
     PERPLEXITY: ["perplexity"],
@@ -156,7 +156,6 @@ def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[
 
 def with_surface(data: Dataset) -> Dataset:
     """BLEU and ROUGE-1 of each summary against the article and the first reference, as they scored UniEval-summ."""
-    from nlgauge.scoring.score import score
 
     two = pl.concat_list(pl.col("source"), pl.col("references").list.head(1))
     scored = score(
@@ -171,11 +170,19 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
     for b in benchmarks:
         data = b.data(sources)
         families = b.families(data, change)
-        table = system_discrimination(
-            Choice(data, b.aspects, [c for some in families.values() for c in some], keep_people=True),
-            pairs=b.pairs(), per="family", unit="output" if b.means else "rater", overall=b.overall, families=families,
+        table = analyze(
+            "system-discrimination",
+            data,
+            b.aspects,
+            [c for some in families.values() for c in some],
+            keep_people=True,
+            pairs=b.pairs(),
+            per="family",
+            unit="output" if b.means else "rater",
+            overall=b.overall,
+            families=families,
             draws=1,
-        )  # fmt: skip
+        )
         values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
     return values
 
@@ -186,17 +193,25 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
     for b in (b for b in benchmarks if b.columns):
         data = b.data(sources)
         families = b.families(data)
-        table = system_preference(
-            Choice(data if turned else replace(data, lower=frozenset()), b.aspects,
-                   [c for some in families.values() for c in some], keep_people=True),
-            pairs=b.pairs(), per="family", unit="output" if b.means else "rater", overall=b.overall, families=families,
-        )  # fmt: skip
+        table = analyze(
+            "system-preference",
+            data if turned else replace(data, lower=frozenset()),
+            b.aspects,
+            [c for some in families.values() for c in some],
+            keep_people=True,
+            pairs=b.pairs(),
+            per="family",
+            unit="output" if b.means else "rater",
+            overall=b.overall,
+            families=families,
+        )
         values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
     return values
 
 
 @study("nimah2023", "17", title="KS on systems, summarisation", sets=SUMMARIES)
 def table_17(sources: Sources) -> Ours:
+    """Compute KS of human ratings, and of metrics where their scores are at hand."""
     return Ours(
         ks_table(sources, those_here(sources, BENCHMARKS[3:])[0]),
         _absent("summEval", "UniEval-summ", "Newsroom") | _titles(),
@@ -223,6 +238,7 @@ def table_18(sources: Sources) -> Ours:
 
 @study("nimah2023", "19", title="KS on systems, controlled generation", sets=TOPICS)
 def table_19(sources: Sources) -> Ours:
+    """Compute KS on the sets of controlled generation that are here."""
     here, reasons = those_here(sources, CONTROLLED)
     cut = "cut, not rounded: .0976 is printed as 0.097."
     values = ks_table(sources, here)
@@ -240,6 +256,7 @@ def table_19(sources: Sources) -> Ours:
 
 @study("nimah2023", "20", title="preference similarity, summarisation", sets=SUMMARIES)
 def table_20(sources: Sources) -> Ours:
+    """Compute preference similarity on the sets of summarization that are here."""
     here, _ = those_here(sources, BENCHMARKS[3:])
     return Ours(preference_table(sources, here), _absent("summEval", "UniEval-summ", "Newsroom") | _titles())
 
@@ -255,6 +272,7 @@ SWAPPED = (
 
 @study("nimah2023", "21", title="preference similarity, dialogue", sets=DIALOGUES, tolerance=0.001)
 def table_21(sources: Sources) -> Ours:
+    """Compute preference similarity on dialogue; the paper's errors are repeated next to it."""
     found = preference_table(sources, BENCHMARKS[:3])
     cut = [("UniEval-TC", "Hard", CTRLEVAL), ("USR-TC", "Easy", CTRLEVAL)]
     slips = {(d, LABELS[d], *rest): v for (d, *rest), v in cut_short(found, cut).items()}
@@ -288,7 +306,9 @@ def _mixed(sources: Sources, name: str) -> str:
     """The printed CtrlEval value of the hard pairs has the easy pairs' value of relev_met in it."""
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
-    table = system_preference(Choice(b.data(sources), metrics=columns, keep_people=True), pairs=b.pairs(), per="metric")
+    table = analyze(
+        "system-preference", b.data(sources), metrics=columns, keep_people=True, pairs=b.pairs(), per="metric"
+    )
     by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]
     return (
@@ -310,6 +330,7 @@ TABLE_22: dict[Key, str] = {
 
 @study("nimah2023", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
+    """Compute preference similarity on the sets of controlled generation that are here."""
     here, reasons = those_here(sources, CONTROLLED)
     values = preference_table(sources, here)
     cut = [("CTRL-Topic", group, family) for group in ("Easy", "Hard") for family in (CTC, CTRLEVAL)]

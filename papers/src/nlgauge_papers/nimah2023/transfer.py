@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.checklist.rater_rows import rated_rows
-from nlgauge.analyses.checklist.transfer import transfer
-from nlgauge.analyses.checklist.transfer_groups import Transfer, transfer_groups
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge import Dataset, analyze
+from nlgauge.plugins import Choice, RaterRows, transfer_groups
 from nlgauge_papers import Key, NeedsWeights, Ours, Sources, study
+from nlgauge_papers.common import KEY
 from nlgauge_papers.nimah2023.systems import (
     BENCHMARKS,
     CTC,
@@ -112,14 +111,12 @@ def family_correlations(
     there = {c for d in data for c in d.metrics}
     families = {family: [c for c in some if c in there] for family, some in FAMILIES.items()}
     columns = [c for some in families.values() for c in some]
-    table = transfer(
-        Choice(data[0], metrics=columns, keep_people=True, others=data[1:]), groups=groups, families=families
-    )
+    table = analyze("transfer", data, metrics=columns, keep_people=True, groups=groups, families=families)
     names = table.facts["datasets"]
     return {(f, g): (r["value"], set(names[f].get(g, ()))) for r in table.rows for f, g in [(r["family"], r["group"])]}
 
 
-def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer], str]) -> Ours:
+def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]) -> Ours:
     """Each line and head of Table 5 or 6: a value where all sets of Table 3 are at hand, else what is missing."""
     cells = transfer_groups()
     found = family_correlations(
@@ -145,6 +142,7 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer],
 
 @study("nimah2023", "5", title="transfer: correlation in and out of domain", sets=SETS, tolerance=0.001)
 def table_5(sources: Sources) -> Ours:
+    """Correlate by kind of shift: in-domain, semantic, domain."""
     ours = _table(sources, list(GROUPS.values()), lambda t: GROUPS[t.group])
     known: dict[Key, str] = {
         ("Single-CTC", "Semantic-Shift"): CTC_UNKNOWN,
@@ -155,6 +153,7 @@ def table_5(sources: Sources) -> Ours:
 
 @study("nimah2023", "6", title="transfer: correlation by task", sets=SETS, tolerance=0.001)
 def table_6(sources: Sources) -> Ours:
+    """Correlate by task."""
     ours = _table(sources, ["TextSumm", "DiagGen", "CtrlGen"], lambda t: TASKS[t.dataset])
     known: dict[Key, str] = {
         ("Single-CTC", "DiagGen"): CTC_UNKNOWN,
@@ -167,9 +166,10 @@ def table_6(sources: Sources) -> Ours:
 
 @study("nimah2023", "section-5.3", title="figures in the text", sets=["newsroom", "checklist-usr-pc"])
 def section_5_3(sources: Sources) -> Ours:
+    """Compute the averages, KS distances and similarities that the text names."""
     persona = [b for b in BENCHMARKS if b.name == "USR-PC"]
     ks, similarity = ks_table(sources, persona), preference_table(sources, persona)
-    newsroom = rated_rows(sources("newsroom").panel("Coherence"))
+    newsroom = RaterRows.of(Choice(sources("newsroom"), ["Coherence"]))
     coherence = dict(zip(newsroom.panel.systems, newsroom.system_means()["Coherence"], strict=True))
     values: dict[Key, float] = {
         ("Newsroom, averaged score of abstractive systems",): float(coherence["abstractive"]),

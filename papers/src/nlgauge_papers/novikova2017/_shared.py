@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from nlgauge import Dataset, Table
 from nlgauge_papers import Key, Sources, published_rows
-
-if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.table import Table
+from nlgauge_papers.novikova2017.quantize import quantize
 
 SET = "bagel-sf"
 WORD = {
@@ -42,9 +39,7 @@ def half_points(data: Dataset) -> Dataset:
     """Scores on the half points from 1 to 6 that medians of ratings have: eleven equal bins over all outputs."""
     import polars as pl
 
-    from nlgauge.stats.correlation.quantise import quantise
-
-    steps = {m: 1 + 0.5 * quantise(data.scores[m].to_numpy(), LEVELS) for m in data.metrics}
+    steps = {m: 1 + 0.5 * quantize(data.scores[m].to_numpy(), LEVELS) for m in data.metrics}
     return data.with_scores(data.scores.select("system", "input", *(pl.Series(m, v) for m, v in steps.items())))
 
 

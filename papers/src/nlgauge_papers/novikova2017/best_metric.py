@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses.parts import Outputs, correlations, single, star_words
-from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
-from nlgauge.number import starred
-from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.resampling.contrasts import difference_tests
-from nlgauge.stats.resampling.jackknife import UNITS, over_of
-from nlgauge.stats.tests.row_column_permutation import clustered
-from nlgauge.stats.tests.williams import williams_test
-from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array
+from nlgauge import Table
+from nlgauge.plugins import (
+    NeedsMissing,
+    Panel,
+    Row,
+    Title,
+    analysis,
+    families_of,
+    people_note,
+    signature,
+    starred,
+    turned_note,
+)
+from nlgauge.stats import (
+    Measure,
+    clustered,
+    correlations,
+    difference_tests,
+    evaluate,
+    single,
+    star_words,
+    williams_test,
+)
+from nlgauge_papers.common import Array, Families, Named, Outputs
 from nlgauge_papers.novikova2017.metric_types import Types, types_of
+
+ENOUGH = 6  # systems: with fewer the test does not generalize to other systems
 
 
 @analysis(
@@ -35,10 +49,34 @@ def best_metric(
     outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
-    """One row per type of metric (word-based, grammar-based, other; or `types={name: [metrics]}`; or group="family"):
-    the highest absolute correlation, the next one, and a test of the two on the outputs that both scored (Williams'
-    with
-    `outputs="independent"`).
+    """Find the metric of each type that agrees best with the human ratings, and test it against the next one.
+
+    Parameters
+    ----------
+    panel : Panel
+    types : mapping, optional
+        {type: [metrics]}; by default word-based, grammar-based and other, by the names of the metrics.
+    families : mapping, optional
+        {column: family} or {family: [columns]}, for group='family'.
+    group : {'type', 'family'}
+        What the best metric is found of.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    level : float, default 0.05
+        Level of the tests.
+    outputs : {'clustered', 'independent'}
+        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+    seed : int, default 0
+
+    Returns
+    -------
+    Table
+        One row per type: the highest absolute correlation, the next one, and p of the two on the outputs that both
+        scored.
+
+    Notes
+    -----
+    Table 3 of Novikova et al. (2017), who do not test the best metric. Independent outputs: Williams' test.
     """
     chosen = single(measure, "best-metric")
     names = panel.names
@@ -46,31 +84,16 @@ def best_metric(
     turned = dict(zip(names, panel.oriented(), strict=True))
     found = dict(zip(names, correlations(panel.oriented(), panel.human, chosen, outputs, seed), strict=True))
     rows: list[Row] = []
-    empty = []
     as_good: dict[str, list[str]] = {}  # type -> metrics that the best one does not beat
-    for kind in dict.fromkeys(sorts.values()):
-        members = [m for m in names if sorts.get(m) == kind and not np.isnan(found[m].value)]
-        if not members:
-            empty.append(kind)
-            continue
-        members.sort(key=lambda m: -abs(found[m].value))
-        best, n = found[members[0]], len(members)
-        row: Row = {
-            "type": kind, "aspect": panel.aspect, "metric": members[0], "measure": str(chosen), "value": best.value,
-            "n": best.n, "p": best.p, "significant": bool(best.p < level),
-            "next": None, "next_value": float("nan"), "p_to_next": float("nan"), "clearly_best": n == 1, "metrics": n,
-        }  # fmt: skip
-        if n > 1:
-            p = _to_next(turned[members[0]], turned[members[1]], panel.human, chosen, outputs)
-            row |= {
-                "next": members[1], "next_value": found[members[1]].value, "p_to_next": p,
-                "clearly_best": bool(p < level),
-            }  # fmt: skip
-            as_good[kind] = [
-                m for m in members[1:] if not _to_next(turned[members[0]], turned[m], panel.human, chosen,
-                                                       outputs) < level
-            ]  # fmt: skip
-        rows.append(row)
+    kinds = list(dict.fromkeys(sorts.values()))
+    members = {kind: [m for m in names if sorts.get(m) == kind and not np.isnan(found[m].value)] for kind in kinds}
+    for kind in (kind for kind in kinds if members[kind]):
+        ordered = sorted(members[kind], key=lambda m: -abs(found[m].value))
+        p = [_to_next(turned[ordered[0]], turned[m], panel.human, chosen, outputs) for m in ordered[1:]]
+        rows.append({"type": kind, "aspect": panel.aspect, **_row(ordered, found, p, str(chosen), level)})
+        if p:
+            as_good[kind] = [m for m, each in zip(ordered[1:], p, strict=True) if not each < level]
+    empty = [kind for kind in kinds if not members[kind]]
     if not rows:
         why = next(iter(f.reason for f in found.values()), "no metrics")
         raise NeedsMissing(f"{chosen}: {why}", data=panel.name, aspect=panel.aspect, code="undefined")
@@ -84,17 +107,36 @@ def best_metric(
         method=f"Highest absolute correlation of each type. {star_words(level, outputs, seed)}. p to next, on absolute "
         f"correlations and outputs that both metrics scored: {_words(panel, outputs)}.",
         notes=[
-            *people_note(panel), *turned_note(panel),
+            *people_note(panel),
+            *turned_note(panel),
             *([f"no metric with a value: {', '.join(empty)}."] if empty else []),
             *(["best of several by their values on these outputs: on new outputs it will do somewhat worse."]),
         ],
         signature=signature(panel, measure=chosen, group=group if types is None else "given"),
-    )  # fmt: skip
+    )
+
+
+def _row(ordered: list[str], found: dict[str, Any], p: list[float], measure: str, level: float) -> Row:
+    """The best of the metrics, which stand in their order, and the next one; `p`: the best against each other one."""
+    best = found[ordered[0]]
+    return {
+        "metric": ordered[0],
+        "measure": measure,
+        "value": best.value,
+        "n": best.n,
+        "p": best.p,
+        "significant": bool(best.p < level),
+        "next": ordered[1] if p else None,
+        "next_value": found[ordered[1]].value if p else float("nan"),
+        "p_to_next": p[0] if p else float("nan"),
+        "clearly_best": bool(p[0] < level) if p else True,
+        "metrics": len(ordered),
+    }
 
 
 def _words(panel: Panel, outputs: Outputs) -> str:
     if outputs == "clustered" and clustered(panel.oriented(), panel.human):
-        units = UNITS[over_of("auto", panel.n_systems)]
+        units = "systems and inputs like these" if panel.n_systems >= ENOUGH else "these systems and inputs like these"
         return f"difference over its delete-one standard error against Student's t, two-sided, for {units}"
     return "Williams' test, two-sided, outputs taken as independent"
 

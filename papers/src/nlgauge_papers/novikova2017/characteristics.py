@@ -9,11 +9,25 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses.parts import (
+from nlgauge import Dataset, Table
+from nlgauge.plugins import (
+    Choice,
+    NameUnknown,
+    NeedsMissing,
+    Panel,
+    Row,
+    Title,
+    analysis,
+    counted,
+    did_you_mean,
+    starred,
+    turned_words,
+)
+from nlgauge.stats import (
+    CORRECTION_WORDS,
+    CORRECTIONS,
     Halves,
-    Outputs,
+    Measure,
     check_words,
     compared,
     correlations,
@@ -21,16 +35,7 @@ from nlgauge.analyses.parts import (
     single,
     star_words,
 )
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import starred
-from nlgauge.registry import did_you_mean
-from nlgauge.stats.correlation.measure import Measure
-from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array
+from nlgauge_papers.common import KEY, Array, Named, Outputs, Steps
 
 TEXTS = {"output": "output words", "source": "source words", "context": "context words"}
 
@@ -45,31 +50,50 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
 def characteristics(
     choice: Choice,
     *,
-    columns: str | Sequence[str] | None = None,
+    numeric_columns: str | Sequence[str] | None = None,
     measure: Named = "global/spearman",
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 0,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Table:
-    """Each metric's correlation with people where a characteristic is low and where it is high (cut at its median).
+    """Correlate each metric with the human ratings where a characteristic of the data is low and where it is high.
 
-    Characteristics: words of the output, of the source, of the references (mean), number of references, as far as the
-    data have them; and the numeric columns of the samples that `columns` names.
+    Characteristics are the words of the output, of the source, of the references (mean) and the number of references,
+    as far as the data have them. Each is cut at its median.
+
+    Parameters
+    ----------
+    choice : Choice
+    numeric_columns : str or sequence of str, optional
+        Numeric columns of the samples that are characteristics too.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    correction : {'holm', 'bh', 'none'}
+        Over all tests of the table.
+    draws : int, default 0
+        Of the permutation check next to the test.
+    level : float, default 0.05
+        Level of the tests.
+    outputs : {'clustered', 'independent'}
+        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+    progress : callable, optional
+        Called with the steps done, and of how many.
+
+    Returns
+    -------
+    Table
+        One row per characteristic, aspect and metric.
+
+    Notes
+    -----
+    Section 8.2 of Novikova et al. (2017).
     """
     data, seed = choice.data, choice.seed
     chosen = single(measure, "characteristics")
-    table = describe(data, [columns] if isinstance(columns, str) else list(columns or []))
-    names = [c for c in table.columns if c not in KEY]
-    constant = [c for c in names if table[c].drop_nulls().n_unique() < 2]
-    names = [c for c in names if c not in constant]
-    if not names:
-        raise NeedsMissing(
-            "nothing differs between outputs (no texts, no references); name numeric columns with columns=….",
-            data=data.name,
-            code="constant",
-        )
+    table = describe(data, [numeric_columns] if isinstance(numeric_columns, str) else list(numeric_columns or []))
+    names, constant = _varying(table, data.name)
     wanted = choice.wanted
     rows: list[Row] = []
     jobs = [(aspect, name) for aspect in wanted for name in names]
@@ -81,8 +105,20 @@ def characteristics(
     return Table(
         title=Title(data.name, f"{chosen} with {data.rated_by} where a characteristic of the data is low and high"),
         rows=rows,
-        shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p",
-               *(["p_check"] if draws else []), "p_corrected", "significant"],
+        shown=[
+            "characteristic",
+            "aspect",
+            "metric",
+            "cut",
+            "value_low",
+            "value_high",
+            "n_low",
+            "n_high",
+            "p",
+            *(["p_check"] if draws else []),
+            "p_corrected",
+            "significant",
+        ],
         heads={"value_low": "low", "value_high": "high"},
         cells={f"value_{half}": partial(_half, half, level) for half in ("low", "high")},
         definitions={str(chosen): chosen.definition},
@@ -96,7 +132,21 @@ def characteristics(
             "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
         ],
         signature=f"measure:{chosen}|cut:median|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
-    )  # fmt: skip
+    )
+
+
+def _varying(table: pl.DataFrame, name: str) -> tuple[list[str], list[str]]:
+    """The characteristics that differ between outputs, and the others."""
+    names = [c for c in table.columns if c not in KEY]
+    constant = [c for c in names if table[c].drop_nulls().n_unique() < 2]
+    names = [c for c in names if c not in constant]
+    if not names:
+        raise NeedsMissing(
+            "nothing differs between outputs (no texts, no references); name numeric columns with numeric_columns=….",
+            data=name,
+            code="constant",
+        )
+    return names, constant
 
 
 def _half(half: str, level: float, row: Row) -> str:
@@ -156,12 +206,25 @@ def _rows(
     halves = Halves(panel.oriented(), panel.human, known & (values < cut), known & (values >= cut))
     found = compared(halves, measure, outputs, draws, seed)
     return [
-        {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut,
-         "value_low": a.value, "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
-         "difference": b.value - a.value, "p": p,
-         "p_check": check, "reason": a.reason or b.reason}
+        {
+            "characteristic": name,
+            "aspect": panel.aspect,
+            "metric": metric,
+            "measure": str(measure),
+            "cut": cut,
+            "value_low": a.value,
+            "value_high": b.value,
+            "p_low": a.p,
+            "p_high": b.p,
+            "n_low": a.n,
+            "n_high": b.n,
+            "difference": b.value - a.value,
+            "p": p,
+            "p_check": check,
+            "reason": a.reason or b.reason,
+        }
         for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outputs: Outputs) -> str:

@@ -6,28 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
-from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted
-from nlgauge.analyses.errors.disagreements import ranks
-from nlgauge.analyses.parts import panels_of, single
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.families import Families, families_of
-from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.tests.williams import williams_test
-from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array
+from nlgauge import Dataset, NlgaugeError, Table
+from nlgauge.plugins import Choice, NeedsMissing, Row, Title, analysis, counted, families_of, panels_of
+from nlgauge.stats import Measure, evaluate, single, williams_test
+from nlgauge_papers.common import KEY, Array, Families, Named, Steps
 
 LEAST = 20  # outputs to learn from
 IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
 
 
 @analysis(
-    "ensemble", trials="mean", paper="novikova2017", takes="groups",
+    "ensemble",
+    trials="mean",
+    paper="novikova2017",
+    takes="groups",
     question="Do metrics together agree better with people, and does that carry to another domain?",
-)  # fmt: skip
+)
 def ensemble(
     choice: Choice,
     *,
@@ -35,12 +31,34 @@ def ensemble(
     measure: Named = "global/spearman",
     folds: int = 5,
     ridge: float = 1.0,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Table:
-    """Ridge regression on one feature a family of metrics, learnt on one part of the data and tested on it (folds that
-    share no input) and on every other part; beside it the single metric that is best on the outputs learnt from.
+    """Compare a regression on all metrics with the single best one, within and across parts of the data.
 
-    A feature is the mean rank of a family's metrics among the outputs of the part, so domains need no common scale.
+    Parameters
+    ----------
+    choice : Choice
+    families : mapping, optional
+        {column: family} or {family: [columns]}: metrics that become one feature.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    folds : int, default 5
+        Within a part, predictions come from folds that share no input.
+    ridge : float, default 1.0
+        Penalty of the regression.
+    progress : callable, optional
+        Called with the steps done, and of how many.
+
+    Returns
+    -------
+    Table
+        One row per aspect, part tested on and part learned from, next to the metric that is best on the outputs learned
+        from.
+
+    Notes
+    -----
+    Section 11 of Novikova et al. (2017). A feature is the mean rank of a family's metrics among the outputs of the
+    part, so parts need no common scale. Williams' test of the two takes outputs as independent.
     """
     data, seed = choice.data, choice.seed
     chosen = single(measure, "ensemble")
@@ -69,8 +87,9 @@ def ensemble(
     if len(parts) < 2:
         notes.append("one part only: name the column of the domains (by=…, or --by) for cross-domain scores.")
     return Table(
-        title=Title(data.name, f"an ensemble of {len(set(family.values()))} families of metrics, {chosen} with "
-                               f"{data.rated_by}"),
+        title=Title(
+            data.name, f"an ensemble of {len(set(family.values()))} families of metrics, {chosen} with {data.rated_by}"
+        ),
         rows=rows,
         shown=["aspect", "test", "train", "setting", "value", "best_single", "metric", "gain", "p", "n"],
         heads={"value": "ensemble"},
@@ -84,7 +103,7 @@ def ensemble(
         notes=list(dict.fromkeys(notes)),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
         f"|folds:{folds}|ridge:{ridge:g}|aggregate:{choice.aggregate}|seed:{seed}",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -128,10 +147,28 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
             [source.get((panel.systems[i], panel.inputs[j]), panel.inputs[j]) for i, j in np.argwhere(rated)]
         )
         found.append(
-            Domain(part.name, features, np.stack(list(filled.values()), axis=1), tuple(scored),
-                   ranks(panel.human)[rated], where)
-        )  # fmt: skip
+            Domain(
+                part.name,
+                features,
+                np.stack(list(filled.values()), axis=1),
+                tuple(scored),
+                ranks(panel.human)[rated],
+                where,
+            )
+        )
     return found
+
+
+def ranks(values: Array) -> Array:
+    """Rank the known values from 0 to 1; ties share a rank.
+
+    >>> ranks(np.array([3.0, 1.0, 3.0, np.nan])).tolist()
+    [0.75, 0.0, 0.75, nan]
+    """
+    known = np.isfinite(values)
+    placed = np.full(values.shape, np.nan)
+    placed[known] = (rankdata(values[known]) - 1) / max(int(known.sum()) - 1, 1)
+    return placed
 
 
 def _varies(scores: Array, human: Array) -> bool:
@@ -202,16 +239,31 @@ def _turned(place: Array, sign: float) -> Array:
 
 
 def _row(
-    test: Domain, train: str, setting: str, aspect: str, predicted: Array, alone: Array, metric: str | None,
-    measure: Measure
-) -> Row:  # fmt: skip
+    test: Domain,
+    train: str,
+    setting: str,
+    aspect: str,
+    predicted: Array,
+    alone: Array,
+    metric: str | None,
+    measure: Measure,
+) -> Row:
     ours, theirs = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
     p = float(williams_test(ours, theirs, _r(predicted, alone, measure), len(test.rating)))
     return {
-        "aspect": aspect, "test": test.name, "train": train, "setting": setting, "measure": str(measure), "value": ours,
-        "best_single": theirs, "metric": metric, "gain": ours - theirs, "p": p, "n": len(test.rating),
+        "aspect": aspect,
+        "test": test.name,
+        "train": train,
+        "setting": setting,
+        "measure": str(measure),
+        "value": ours,
+        "best_single": theirs,
+        "metric": metric,
+        "gain": ours - theirs,
+        "p": p,
+        "n": len(test.rating),
         "families": test.features.shape[1],
-    }  # fmt: skip
+    }
 
 
 def _r(x: Array, z: Array, measure: Measure) -> float:

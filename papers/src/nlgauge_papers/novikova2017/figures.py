@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nlgauge.number import number
-from nlgauge.report.figures import figure
-from nlgauge.report.figures.dot_plots import Point, dots
-from nlgauge.report.figures.look import ACCENT, COLOURS, QUIET, distinct, heat, there
-from nlgauge.table import Table
+from nlgauge import Table
+from nlgauge.plugins import ACCENT, COLORS, QUIET, distinct, dots, figure, heat, heat_map, number, there
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+Point = tuple[str, float, str, bool]  # line, value, tip, filled
 
 
 @figure("relative-ranking")
@@ -21,11 +20,18 @@ def accuracy_dots(table: Table) -> go.Figure:
     for row in table:
         line = f"{row['metric']}, {row['aspect']}" + (f" ({row['part']})" if row["part"] != "all" else "")
         for name, column, filled in (
-            ("raw", "accuracy", row["significant"]), ("quantised", "quantised", row["significant_quantised"]),
+            ("raw", "accuracy", row["significant"]),
+            ("quantised", "quantised", row["significant_quantised"]),
             ("random", "random", False),
-        ):  # fmt: skip
+        ):
             series[name].append((line, row[column], f"{row[column]:.1f} %", filled))
-    return dots("per cent of pairs ordered as people order them", series, [ACCENT, COLOURS[1], QUIET])
+    return dots("per cent of pairs ordered as people order them", series, [ACCENT, COLORS[1], QUIET])
+
+
+@figure("quality-bins")
+def bin_map(table: Table) -> go.Figure:
+    """Metrics × bins as colors."""
+    return heat_map(table)
 
 
 @figure("best-metric")

@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.datasets.bagel_texts import Texts, Which
-from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge import Dataset, NlgaugeError, Table
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.registry import did_you_mean
-from nlgauge.table import Row, Table
-from nlgauge.types import Array, Mask
+from nlgauge.plugins import NameUnknown, Row, did_you_mean
 from nlgauge_papers import Sources, further, meteor_1_5
+from nlgauge_papers.common import KEY, Array, Mask
 from nlgauge_papers.novikova2017._shared import METRICS, SET
 
 PRESET = "preset='novikova2017'"
@@ -31,8 +28,8 @@ class How(NamedTuple):
     """Our metric for one of the paper's, and what its program was given."""
 
     spec: str
-    texts: Texts
-    references: Which = "all"
+    texts: str
+    references: str = "all"
     scale: float = 1.0  # ours is per cent
     by_file: bool = False
 
@@ -61,7 +58,7 @@ HOW: dict[str, How] = {
     **{name: How(f"{name}({PRESET})", "authors") for name in ("wps", "sps", "spw", "pol", "ppw")},
     "msp": How("msp", "authors"),
     "prs": How("prs", "authors"),
-}  # fmt: skip
+}
 WHY = {
     "NIST": "likely its weights were counted over texts that are not in the files; the order of the references is lost",
     **({} if meteor_1_5.files() else {"METEOR": meteor_1_5.WITHOUT}),
@@ -120,13 +117,22 @@ def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
             notes=[f"{name}: {WHY[name]}." for name in wanted if name in WHY]
             + [f"{r['metric']}: not computed, {r['reason']}" for r in rows if r["reason"]],
             kind="from-texts",
-            shown=["metric", "spec", "texts", "references", "rho_released", "within_released", "rho", "within",
-                   "lowest"],
+            shown=[
+                "metric",
+                "spec",
+                "texts",
+                "references",
+                "rho_released",
+                "within_released",
+                "rho",
+                "within",
+                "lowest",
+            ],
             heads={"rho_released": "rho, released", "within_released": "within 1 %", "within": "within 1 %"},
             cells={name: partial(_share, name) for name in ("within_released", "within", "lowest")},
             decimals=4,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _row(name: str, how: How, sources: Sources) -> Row:
@@ -135,10 +141,15 @@ def _row(name: str, how: How, sources: Sources) -> Row:
     data = sources(SET, texts=how.texts, references=how.references)
     theirs = data.scores[METRICS[name]].to_numpy()
     row: Row = {
-        "metric": name, "column": METRICS[name], "spec": spec, "texts": how.texts, "references": how.references,
-        **dict.fromkeys(("rho_released", "within_released", "rho", "within", "lowest"), math.nan), "n": len(theirs),
+        "metric": name,
+        "column": METRICS[name],
+        "spec": spec,
+        "texts": how.texts,
+        "references": how.references,
+        **dict.fromkeys(("rho_released", "within_released", "rho", "within", "lowest"), math.nan),
+        "n": len(theirs),
         "reason": "",
-    }  # fmt: skip
+    }
     try:
         rho, near = beside(scored(how, data), theirs)
         released, before = beside(scored(how.as_released, sources(SET)), theirs)
@@ -146,9 +157,12 @@ def _row(name: str, how: How, sources: Sources) -> Row:
         return row | {"reason": str(error)}
     file = np.array([" ".join(f) for f in data.samples.select("dataset", "system").rows()])
     return row | {
-        "rho_released": released, "within_released": float(before.mean()), "rho": rho, "within": float(near.mean()),
+        "rho_released": released,
+        "within_released": float(before.mean()),
+        "rho": rho,
+        "within": float(near.mean()),
         "lowest": min(float(near[file == one].mean()) for one in np.unique(file)),
-    }  # fmt: skip
+    }
 
 
 def _answer(rows: Sequence[Row]) -> str:

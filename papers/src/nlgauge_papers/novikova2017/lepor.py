@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from nlgauge.kernels.lepor import positions
-from nlgauge.metrics import Batch, Metric, Scores, metric
-from nlgauge.metrics.base import signature
-from nlgauge.metrics.overlap.matches import kinds, paired
-from nlgauge.metrics.references import MultiRef, over_references
-from nlgauge.types import Array
+from nlgauge.metrics import (
+    Batch,
+    Metric,
+    Scores,
+    aligned_positions,
+    metric,
+    over_references,
+    signature,
+    tokenized_pairs,
+)
+from nlgauge_papers.common import Array
 
 
 @metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor", longest=50_000)
@@ -27,7 +34,7 @@ class Lepor(Metric):
     window: int = 2
     tokenize: str = "13a"
     lowercase: bool = True
-    references: MultiRef = "max"
+    references: Literal["max", "mean", "jackknife", "closest"] = "max"
 
     @property
     def signature(self) -> str:
@@ -37,10 +44,8 @@ class Lepor(Metric):
         )
 
     def score(self, batch: Batch) -> Scores:
-        tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
-        found, apart = positions(
-            tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.window, kinds(tokens)
-        )
+        tokens, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase)
+        found, apart = aligned_positions(tokens, pairs, self.window)
         output, reference = (
             np.maximum(tokens.length[pairs.output], 1.0),
             tokens.length[pairs.reference].astype(np.float64),

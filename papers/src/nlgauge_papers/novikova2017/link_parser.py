@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 
-from nlgauge.errors import NeedsMissing
+from nlgauge.plugins import NeedsMissing
 
 # Guessing at unknown words costs four times the time, and spelling is msp's business.
 OPTIONS = ["-verbosity=1", "-echo=0", "-graphics=0", "-width=10000", "-spell=0", "-limit=100"]
@@ -31,6 +31,7 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]+")
 
 @functools.cache
 def version() -> str:
+    """Return the version of link-parser; an error says how to install it."""
     if shutil.which("link-parser") is None:
         raise NeedsMissing("'prs' needs the command link-parser: apt install link-grammar link-grammar-dictionaries-en")
     said = subprocess.run(["link-parser", "--version"], capture_output=True, text=True, check=False)
@@ -70,9 +71,12 @@ def _spread(sentences: Sequence[str], options: list[str]) -> dict[str, float]:
 def _run(sentences: Sequence[str], options: list[str]) -> list[float]:
     asked = "\n".join([FENCE, *(f"{LEADING.sub('', UNSAFE.sub(' ', s))}\n{FENCE}" for s in sentences), ""])
     said = subprocess.run(
-        ["link-parser", "en", *OPTIONS, *options], input=asked.encode("utf-8"), capture_output=True, check=False,
+        ["link-parser", "en", *OPTIONS, *options],
+        input=asked.encode("utf-8"),
+        capture_output=True,
+        check=False,
         env={**os.environ, "LC_ALL": "C.UTF-8"},
-    )  # fmt: skip
+    )
     # The first answers belong to the options and the opening fence.
     answers = said.stdout.decode("utf-8", "replace").split(ANSWER)[2:-1]
     if len(answers) != len(sentences):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 import math
 import re
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
-from nlgauge.metrics import Batch, Metric, Scores, metric
-from nlgauge.metrics.base import Facts, needing, signature
-from nlgauge.metrics.batch import usable
-from nlgauge.models.static_vectors import Vectors, ready, vectors
-from nlgauge.text.wordnet import folder
+from nlgauge.metrics import Batch, Facts, Metric, Scores, metric, signature, static_vectors, usable, wordnet_folder
 from nlgauge_papers.novikova2017 import wordnet_distance
 
 # inform_no_match(area='upper market', kids_allowed=no): the act, then slots and values.
@@ -31,9 +28,15 @@ BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned wi
 
 
 @metric(
-    "sim", family="embedding", needs=("source",), bounds=(0.0, 1.0), year=2013, cite="han-etal-2013-umbc",
-    extra="vectors", weights="wordllama l2_supercat_256 (inside the package); WordNet 3.0",
-)  # fmt: skip
+    "sim",
+    family="embedding",
+    needs=("source",),
+    bounds=(0.0, 1.0),
+    year=2013,
+    cite="han-etal-2013-umbc",
+    extra="vectors",
+    weights="wordllama l2_supercat_256 (inside the package); WordNet 3.0",
+)
 class Sim(Metric):
     """Similarity of output and meaning representation: distributional with WordNet relations, terms aligned both ways.
 
@@ -57,22 +60,25 @@ class Sim(Metric):
     against: Literal["source", "references"] = "source"
 
     def own_facts(self, facts: Facts) -> Facts:
-        return needing(facts, (self.against,))
+        return replace(facts, needs=frozenset({"output", self.against}))
 
     def ready(self) -> None:
-        ready("sim")
+        static_vectors("sim")
         if self.wordnet:
-            folder("sim(wordnet=False, penalties=False)")
+            wordnet_folder("sim(wordnet=False, penalties=False)")
 
     @property
     def signature(self) -> str:
         return signature(
-            vectors="wordllama-l2_supercat_256", floor=self.floor, wordnet="3.0" if self.wordnet else "no",
-            penalties=self.penalties, against=self.against,
-        )  # fmt: skip
+            vectors="wordllama-l2_supercat_256",
+            floor=self.floor,
+            wordnet="3.0" if self.wordnet else "no",
+            penalties=self.penalties,
+            against=self.against,
+        )
 
     def score(self, batch: Batch) -> Scores:
-        space = vectors()
+        space = static_vectors("sim")
         texts = batch.texts.list()
         others = batch.source if self.against == "source" else batch.reference
         terms = {n: content_terms(texts[n]) for n in {*batch.output.tolist(), *others.tolist()} if n >= 0}
@@ -90,7 +96,7 @@ class Sim(Metric):
                 values.append(max(self._aligned(space, mine, other) for other in given) if mine else 0.0)
         return found.scattered(values)
 
-    def _aligned(self, space: Vectors, output: list[str], other: list[str]) -> float:
+    def _aligned(self, space: Any, output: list[str], other: list[str]) -> float:
         near = space.of(output) @ space.of(other).T
         for i, a in enumerate(output):
             for j, b in enumerate(other):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from nlgauge.data.families import families_of, family_of
+from nlgauge.plugins import families_of
 
 WORD, GRAMMAR, OTHER = "word-based", "grammar-based", "other"
 Types = Mapping[str, Sequence[str]]
-OVERLAP = {
-    "ROUGE", "BLEU", "chrF", "METEOR", "CIDEr", "NIST", "LEPOR", "TER", "S3", "JS", "ROUGE-WE",
-}  # fmt: skip
+OVERLAP = {"ROUGE", "BLEU", "chrF", "METEOR", "CIDEr", "NIST", "LEPOR", "TER", "S3", "JS", "ROUGE-WE"}
 WORDS_TOO = re.compile(
     r"^(unigram|ngram|char|f1|sari|gleu|wer|cer|lev|edit|jaccard|overlap|coverage|spice|sim\b|sim\.)|[._-](overlap|dist)$",
     re.I,
@@ -28,7 +26,7 @@ def type_of(metric: str) -> str:
     >>> type_of("Bleu_4"), type_of("sys.read.flesch"), type_of("BERTScore")
     ('word-based', 'grammar-based', 'other')
     """
-    if family_of(metric) in OVERLAP or WORDS_TOO.search(metric):
+    if families_of([metric])[metric] in OVERLAP or WORDS_TOO.search(metric):
         return WORD
     return GRAMMAR if FORM.search(metric) else OTHER
 

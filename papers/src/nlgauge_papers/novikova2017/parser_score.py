@@ -6,18 +6,21 @@ import math
 
 import numpy as np
 
-from nlgauge.metrics import Batch, Metric, Scores, metric
-from nlgauge.metrics.base import signature
-from nlgauge.text.sentences import sentences
+from nlgauge.metrics import Batch, Metric, Scores, metric, sentences, signature
 from nlgauge_papers.novikova2017.link_parser import LONGEST, PIECE, costs, version
 
 NO_SENTENCE = "no sentence in the output"
 
 
 @metric(
-    "prs", family="grammar", needs=(), bounds=(-math.inf, 0.0), year=1993,
-    cite="sleator-temperley-1993-parsing", extra="apt install link-grammar",
-)  # fmt: skip
+    "prs",
+    family="grammar",
+    needs=(),
+    bounds=(-math.inf, 0.0),
+    year=1993,
+    cite="sleator-temperley-1993-parsing",
+    extra="apt install link-grammar",
+)
 class Prs(Metric):
     """Parser score: minus the cost of the best linkage (words left out, rare uses), mean over sentences."""
 

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses.agreement.split import marked
-from nlgauge.analyses.parts import (
+from nlgauge import NlgaugeError, Table
+from nlgauge.plugins import (
+    Layout,
+    NeedsMissing,
+    Panel,
+    Row,
+    Title,
+    analysis,
+    people_note,
+    percent,
+    signature,
+    starred,
+    turned_note,
+)
+from nlgauge.stats import (
+    CORRECTION_WORDS,
+    CORRECTIONS,
     Halves,
-    Outputs,
     check_words,
     compared,
     correlations,
     difference_words,
+    quality_levels,
+    rating_scale,
     single,
     star_words,
 )
-from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import percent
-from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
-from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.table import Layout, Row, Table, Title
-from nlgauge.types import Array
+from nlgauge_papers.common import Array, Named, Outputs
 
 BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
 FEW = 10  # outputs in a bin below which its correlation says little
@@ -49,11 +57,34 @@ def quality_bins(
     outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
-    """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two
-    together.
+    """Correlate each metric with the human ratings within the bad, the average and the good outputs.
 
-    `cuts`: bad is at most the first number, good at least the second. By default the lowest and highest fifth of the
-    scale, which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
+    Parameters
+    ----------
+    panel : Panel
+    cuts : two numbers, or {'fifths', 'terciles'}
+        Bad is at most the first number, good at least the second. By default the lowest and highest fifth of the scale,
+        which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
+    measure : str or Measure, default 'global/spearman'
+        One correlation over outputs: global/pearson, global/spearman or global/kendall.
+    correction : {'holm', 'bh', 'none'}
+        Of the tests of bad outputs against the others, over metrics.
+    draws : int, default 500
+        Of the permutation check next to the test; 0 for none.
+    level : float, default 0.05
+        Level of the tests.
+    outputs : {'clustered', 'independent'}
+        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+    seed : int, default 0
+
+    Returns
+    -------
+    Table
+        One row per metric and bin, and for average and good outputs together.
+
+    Notes
+    -----
+    Table 13 of Novikova et al. (2017).
     """
     chosen = single(measure, "quality-bins")
     bins = cut_bins(panel.human, cuts)
@@ -64,18 +95,17 @@ def quality_bins(
         name: correlations(stacked, np.where(masks[name], panel.human, np.nan), chosen, outputs, seed)
         for name in (AVERAGE, GOOD)
     }
-    rows: list[Row] = []
     adjusted = CORRECTIONS[correction](pair.p)
-    for k, metric in enumerate(panel.metrics):
-        strong = bool(adjusted[k] < level) and abs(found[BAD][k].value) > abs(found[REST][k].value)
-        for name, values in found.items():
-            one = values[k]
-            rows.append(
-                {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value,
-                 "n": one.n, "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
-                 "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]),
-                 "reason": one.reason}
-            )  # fmt: skip
+    rows = [
+        row
+        for k, metric in enumerate(panel.metrics)
+        for row in _rows(
+            {"metric": metric, "aspect": panel.aspect, "measure": str(chosen)},
+            {name: values[k] for name, values in found.items()},
+            {"p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k])},
+            level,
+        )
+    ]
     if all(np.isnan(r["value"]) for r in rows):
         raise NeedsMissing(
             f"no bin has a defined correlation ({rows[0]['reason']}).",
@@ -87,22 +117,43 @@ def quality_bins(
         title=Title(panel.name, f"agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others"),
         rows=rows,
         layout=Layout(
-            "metric", "bin", "value",
+            "metric",
+            "bin",
+            "value",
             counts={name: int(mask.sum()) for name, mask in masks.items()},
-            extra={"p bad≠rest": lambda mine: mine[0]["p_difference"],
-                   "p check": lambda mine: mine[0]["p_check"]},
+            extra={"p bad≠rest": lambda mine: mine[0]["p_difference"], "p check": lambda mine: mine[0]["p_check"]},
             line=panel.label,
         ),
         shown=["metric", "bin", "value", "n", "p", "p_difference", "p_check", "p_corrected"],
-        cells={"value": lambda row: marked(row, level)},
+        cells={"value": lambda row: starred(row["value"], row["p"], level) + ("†" if row["stronger"] else "")},
         definitions={str(chosen): chosen.definition},
         method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than "
         f"among the others: {difference_words(outputs)}, {CORRECTION_WORDS[correction]} over {len(pair.p)} "
         f"metrics.{check_words(draws, seed)}",
         notes=_notes(panel, rows, bins),
-        signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws,
-                            seed=seed),
-    )  # fmt: skip
+        signature=signature(
+            panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws, seed=seed
+        ),
+    )
+
+
+def _rows(metric: Row, found: dict[str, Any], tests: Row, level: float) -> list[Row]:
+    """One row per bin of a metric."""
+    strong = bool(tests["p_corrected"] < level) and abs(found[BAD].value) > abs(found[REST].value)
+    return [
+        {
+            **metric,
+            "bin": name,
+            "value": one.value,
+            "n": one.n,
+            "p": one.p,
+            "significant": bool(one.p < level),
+            "stronger": strong and name == BAD,
+            **tests,
+            "reason": one.reason,
+        }
+        for name, one in found.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -115,6 +166,7 @@ class QualityBins:
     words: str
 
     def masks(self) -> dict[str, np.ndarray]:
+        """Return the outputs of each bin, and of the two upper ones together."""
         middle = self.rated & ~self.bad & ~self.good
         return {BAD: self.bad, REST: self.rated & ~self.bad, AVERAGE: middle, GOOD: self.good}
 
@@ -128,7 +180,7 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
             raise NlgaugeError(f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5).")
         if cuts == "terciles" or ends is None:
             found = quality_levels(human, "terciles")
-            return QualityBins(found.level == LOW, found.level == HIGH, rated, f"Bins: {found.words}")
+            return QualityBins(found.low, found.high, rated, f"Bins: {found.words}")
         fifth = (ends[1] - ends[0]) / 5
         below, above = ends[0] + fifth, ends[1] - fifth
         why = f"lowest and highest fifth of {ends[0]:g}–{ends[1]:g}"

@@ -17,18 +17,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.agreement.split import split
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Panel
-from nlgauge.datasets import mirror_folder
-from nlgauge.datasets.bagel import FOLDER
-from nlgauge.errors import DataError
-from nlgauge.stats.agreement.icc import icc
-from nlgauge.stats.correlation.quantise import quantise
-from nlgauge.table import Table
-from nlgauge.types import Array, Mask
+from nlgauge import Dataset, Table, analyze
+from nlgauge.datasets import entry, mirror_folder
+from nlgauge.plugins import Choice, DataError, Panel
+from nlgauge.stats import icc
 from nlgauge_papers import Key, NeverPublished, Ours, Sources, published_rows, study
+from nlgauge_papers.common import KEY, Array, Mask
 from nlgauge_papers.novikova2017._shared import (
     ASPECTS,
     LEVELS,
@@ -41,6 +35,7 @@ from nlgauge_papers.novikova2017._shared import (
     medians,
     unturned,
 )
+from nlgauge_papers.novikova2017.quantize import quantize
 from nlgauge_papers.novikova2017.relative_ranking import orders, relative_ranking, signed_rank_p
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
@@ -60,13 +55,18 @@ WORKED = {
 
 @study("novikova2017", "12", title="accuracy of relative rankings, per cent", sets=[SET], tolerance=0.2)
 def table_12(sources: Sources) -> Ours:
+    """Compute the accuracy of relative rankings, raw scores as text and quantized ones as numbers."""
     raw, quantised = _rankings(sources)
     values = _cells(raw, "raw", "accuracy") | _cells(quantised, "quantised", "quantised", only="SFREST")
     numbers = _cells(quantised, "raw", "accuracy")
     return Ours(
         values,
-        {(d, k, a, "rand"): ONE_DRAW
-         for d in ("BAGEL", "SFHOTEL", "SFREST") for k in ("raw", "quantised") for a in ASPECTS},
+        {
+            (d, k, a, "rand"): ONE_DRAW
+            for d in ("BAGEL", "SFHOTEL", "SFREST")
+            for k in ("raw", "quantised")
+            for a in ASPECTS
+        },
         [
             "Pairs: first output of either system for an MR; the MR with two LOLS outputs is left out. Raw scores "
             "are compared as text, as the authors evidently did (1e-09 above 0.2, 10.1 below 9.8); "
@@ -75,7 +75,7 @@ def table_12(sources: Sources) -> Ours:
             "Quantised: eleven bins of equal width over all outputs, the half points from 1 to 6.",
             f"Random scores reach on the mean of {DRAWS} draws: {_random(raw)}.",
         ],
-    )  # fmt: skip
+    )
 
 
 @study("novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET])
@@ -143,7 +143,7 @@ def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance
     people = orders(panel.human)
     found: dict[Key, float] = {}
     for metric, scores in panel.metrics.items():
-        steps = quantise(scores, LEVELS, ends[metric]) if key[1] == "quantised" else scores
+        steps = quantize(scores, LEVELS, ends[metric]) if key[1] == "quantised" else scores
         correct = (orders(-steps if metric in panel.lower else steps).sign == people.sign)[people.there]
         above = correct.sum() > chance.sum(axis=1).mean()
         found[*key, NAMES[metric]] = float(above and np.median(signed_rank_p(correct, chance)) < 0.05)
@@ -152,6 +152,7 @@ def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance
 
 @study("novikova2017", "5", title="examples: metrics on the scale 1–6 beside people", sets=[SET])
 def table_5(sources: Sources) -> Ours:
+    """Compute the normalized scores of the four examples."""
     data = medians(sources)
     rated = data.ratings.pivot(on="aspect", index=KEY, values="value")
     frame = data.samples.join(half_points(data).scores, on=KEY).join(rated, on=KEY)
@@ -174,21 +175,27 @@ def table_5(sources: Sources) -> Ours:
 
 @study("novikova2017", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
 def table_6(sources: Sources) -> Ours:
-    found = by_key(split(Choice(unturned(sources), by=PARTS), outputs="independent"), "aspect", "metric", "part")
+    """Find the highest correlations that the paper reports about itself."""
+    found = by_key(analyze("split", unturned(sources), by=PARTS, outputs="independent"), "aspect", "metric", "part")
     wps = max(v for (aspect, metric, _), v in found.items() if (aspect, metric) == (ASPECTS[0], "wps"))
     prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(
         {("sentence planning", "wps"): wps, ("surface realisation", "prs"): prs},
-        notes=["Only the line of this paper; the others quote seven other papers. It calls the parser's "
-               "correlation negative; Table 9 has 0.31."],
-    )  # fmt: skip
+        notes=[
+            "Only the line of this paper; the others quote seven other papers. It calls the parser's "
+            "correlation negative; Table 9 has 0.31."
+        ],
+    )
 
 
 @study("novikova2017", "7", title="ICC of the raters", sets=["bagel-individual"])
 def table_7(sources: Sources) -> Ours:
     """The authors' R script: one-way ICC of the mean of three judges, over all data two-way; aspects stacked."""
-    notes = ["SFREST, LOLS is lost in the text of the paper. `nlgauge agree` computes ICC where there are single "
-             "ratings; the medians (bagel-sf) do not show agreement."]  # fmt: skip
+    notes = [
+        "SFREST, LOLS is lost in the text of the paper. `nlgauge analyze agreement` computes ICC where there are "
+        "single "
+        "ratings; the medians (bagel-sf) do not show agreement."
+    ]
     data = sources("bagel-individual")
     values: dict[Key, float] = {("all", "all"): _agreement(data, ASPECTS, "ICC(C,k)")}
     for group, part in data.by("dataset"):
@@ -210,10 +217,11 @@ def _agreement(data: Dataset, aspects: Sequence[str], form: str = "ICC(k)") -> f
 
 @study("novikova2017", "text", title="figures in the paper's sentences", sets=[SET], tolerance=0.02)
 def sentences(sources: Sources) -> Ours:
+    """Compute the figures that stand in sentences of the paper."""
     data = medians(sources)
     human = {a: data.panel(a).human for a in ASPECTS}
     rated = {a: h[np.isfinite(h)] for a, h in human.items()}
-    parts = by_key(split(Choice(data, by=PARTS), outputs="independent"), "aspect", "metric", "part")
+    parts = by_key(analyze("split", data, by=PARTS, outputs="independent"), "aspect", "metric", "part")
     wps = {part: v for (aspect, metric, part), v in parts.items() if (aspect, metric) == (ASPECTS[0], "wps")}
     values: dict[Key, float] = {
         ("naturalness ~ quality, highest of data set and system",): _between(data),
@@ -228,7 +236,7 @@ def sentences(sources: Sources) -> Ours:
         values,
         {("references of an MR, BAGEL",): "6 MRs have two equal references, which the data hold once (a guess)"},
         ["References: distinct ones, mean over outputs."],
-    )  # fmt: skip
+    )
 
 
 def _pairs_of(data: Dataset) -> Dataset:
@@ -262,7 +270,13 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
 def _scored(sources: Sources) -> tuple[Dataset, Dataset]:
     """The metrics of Table 12: raw scores as text, and numbers (for the quantised ones)."""
     data = medians(sources).only_metrics(TABLE_12)
-    return as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv"), data
+    return as_text(data, _medians_file(sources)), data
+
+
+def _medians_file(sources: Sources) -> Path:
+    """The authors' file of medians in the folder of the published sets."""
+    [path] = [file.path for file in entry(SET).files if file.path.endswith("emnlp_data_medians.csv")]
+    return mirror_folder(sources.mirror) / path
 
 
 def _cells(table: Table, data: str, value: str, only: str = "") -> dict[Key, float]:
@@ -288,11 +302,10 @@ def _examples(frame: pl.DataFrame) -> dict[str, dict[str, float]]:
 
 def _between(data: Dataset) -> float:
     """People's naturalness against their quality, the highest over data sets and systems."""
-    from nlgauge.analyses.agreement.inter_metric import inter_metric
 
     best = 0.0
     for _, part in data.by("dataset", "system"):
-        found = by_key(inter_metric(part.panel(ASPECTS[0], metrics=["TER"])), "metric", "other")
+        found = by_key(analyze("inter-metric", part.panel(ASPECTS[0], metrics=["TER"])), "metric", "other")
         best = max(best, found["people: naturalness", "people: quality"])
     return best
 

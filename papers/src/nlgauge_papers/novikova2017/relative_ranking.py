@@ -9,18 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import counted, turned_words
-from nlgauge.analyses.parts import Outputs, panels_of
-from nlgauge.data.choice import Choice
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.errors import NeedsMissing
-from nlgauge.stats.correlation.quantise import quantise, scale_levels
-from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
-from nlgauge.stats.tests.row_column_permutation import order_tests
-from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array, Mask
+from nlgauge import Dataset, Table
+from nlgauge.plugins import Choice, NeedsMissing, Panel, Row, Title, analysis, counted, panels_of, turned_words
+from nlgauge.stats import order_tests
+from nlgauge_papers.common import Array, Mask, Outputs, Steps
+from nlgauge_papers.novikova2017.quantize import quantize, scale_levels
 
 SHUFFLES = 499
 
@@ -39,15 +32,35 @@ def relative_ranking(
     draws: int = 100,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Table:
-    """Per cent of pairs of outputs of one input that metric and people order alike; a tie is an order too.
+    """Compute the share of pairs of outputs of one input that a metric orders as the human ratings do.
 
-    `quantised`: the metric's scores in as many steps of equal width as the ratings have (`levels` to choose), over all
-    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`. Pairs of one input share
-    outputs, and inputs share systems: `p` is from shuffling whole systems and inputs. With `outputs="independent"` it
-    is that of the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better
-    in` the share of draws that the metric beats significantly.
+    Parameters
+    ----------
+    choice : Choice
+    levels : int, optional
+        Steps of equal width into which scores are cut for `quantised`; as many as the ratings have by default.
+    draws : int, default 100
+        Random scores that the metric is compared with.
+    level : float, default 0.05
+        Level of the tests.
+    outputs : {'clustered', 'independent'}
+        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+    progress : callable, optional
+        Called with the steps done, and of how many.
+
+    Returns
+    -------
+    Table
+        One row per part, aspect and metric: per cent of pairs ordered alike (a tie is an order too), the same with cut
+        scores (`quantised`) and of random scores (`random`), and p.
+
+    Notes
+    -----
+    Table 12 of Novikova et al. (2017). Pairs of one input share outputs, and inputs share systems: p is from shuffling
+    whole systems and inputs. With outputs='independent' it is the paper's, the median over the draws of Wilcoxon's
+    signed rank test on right and wrong pairs, and `better_in` the share of draws that the metric beats significantly.
     """
     data, seed = choice.data, choice.seed
     parts = choice.parts
@@ -72,8 +85,19 @@ def relative_ranking(
     return Table(
         title=Title(data.name, f"which of two outputs is better? Per cent ordered as {data.rated_by} order them"),
         rows=rows,
-        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p",
-               *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],
+        shown=[
+            *columns,
+            "aspect",
+            "metric",
+            "accuracy",
+            "quantised",
+            "random",
+            "p",
+            *(["better_in"] if outputs == "independent" else []),
+            "p_quantised",
+            "significant",
+            "pairs",
+        ],
         decimals=2,
         method="Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: "
         f"{_steps(rows)} bins of equal width, as many as the ratings have steps. Random: scores drawn evenly from 0 "
@@ -82,7 +106,7 @@ def relative_ranking(
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}"
         f"|aggregate:{choice.aggregate}|draws:{draws}|seed:{seed}",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -115,22 +139,28 @@ def signed_rank_p(ours: Mask, theirs: Mask) -> Array:
 
 
 def _rows(
-    part: Choice, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float,
-    outputs: Outputs, seed: int
-) -> list[Row]:  # fmt: skip
+    part: Choice,
+    panel: Panel,
+    steps: int,
+    ends: dict[str, tuple[float, float]],
+    draws: int,
+    level: float,
+    outputs: Outputs,
+    seed: int,
+) -> list[Row]:
     people = orders(panel.human)
     # The same random scores for every aspect: a row does not depend on what else was asked for.
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     chance = rng.random((max(draws, 1), *panel.human.shape))
     right = {
         "accuracy": np.stack([orders(c).sign == people.sign for c in chance]),
-        "quantised": np.stack([orders(quantise(c, steps, (0.0, 1.0))).sign == people.sign for c in chance]),
+        "quantised": np.stack([orders(quantize(c, steps, (0.0, 1.0))).sign == people.sign for c in chance]),
     }
     rows: list[Row] = []
     for metric, scores in panel.metrics.items():
         sign = -1.0 if metric in panel.lower else 1.0
         # Steps are cut before the sign is turned: a score on an edge goes to the lower bin.
-        forms = {"accuracy": sign * scores, "quantised": sign * quantise(scores, steps, ends[metric])}
+        forms = {"accuracy": sign * scores, "quantised": sign * quantize(scores, steps, ends[metric])}
         row: Row = {**part.group, "part": part.name, "aspect": panel.aspect, "metric": metric, "levels": steps}
         for name, values in forms.items():
             row |= _against(name, orders(values), people, right[name], level)
@@ -150,7 +180,7 @@ def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, se
 
 def _test_words(outputs: Outputs) -> str:
     if outputs == "clustered":
-        return f"{SHUFFLED}, {SHUFFLES} draws, two-sided"
+        return f"whole systems and whole inputs of the ratings shuffled, {SHUFFLES} draws, two-sided"
     return (
         "Wilcoxon's signed rank test on right and wrong pairs, taken as independent, against each draw of random "
         "scores, two-sided, median of the draws"
@@ -184,7 +214,7 @@ def _ends(data: Dataset, metric: str) -> tuple[float, float]:
     return (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)  # type: ignore[arg-type]
 
 
-def _ratings(data: Dataset, aspect: str, aggregate: Aggregate, panel: Panel) -> Array:
+def _ratings(data: Dataset, aspect: str, aggregate: str, panel: Panel) -> Array:
     """Ratings that show the steps of the scale: of the whole data where one rating an output is all there is."""
     if panel.raters.get(aspect) is not None:
         return panel.human

@@ -6,10 +6,7 @@ the analysis `split` marks it with †.
 
 from __future__ import annotations
 
-from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.comparing.system_means import system_means
-from nlgauge.data.choice import Choice
-from nlgauge.table import Table
+from nlgauge import Table, analyze
 from nlgauge_papers import Key, Ours, Sources, study
 from nlgauge_papers.novikova2017._shared import (
     ASPECTS,
@@ -38,6 +35,7 @@ OTHER_SIGN = {("BAGEL", "LOLS", "quality"), ("SFHOTEL", "LOLS", "informativeness
 
 @study("novikova2017", "1", title="number of outputs by data set and system", sets=SETS)
 def table_1(sources: Sources) -> Ours:
+    """Count the rated outputs."""
     rows = _means(sources, metrics=["TER"]).rows
     values: dict[Key, float] = {}
     for row in rows:
@@ -50,6 +48,7 @@ def table_1(sources: Sources) -> Ours:
 
 @study("novikova2017", "2", title="ratings of the systems: mean and SD", sets=SETS)
 def table_2(sources: Sources) -> Ours:
+    """Compute mean and standard deviation of the ratings."""
     table = _means(sources, metrics=["TER"])
     values = _mean_and_sd(table)
     return Ours(
@@ -71,7 +70,7 @@ def table_3(sources: Sources) -> Ours:
     types = {"word-based": list(WORD.values()), "grammar-based": list(GRAMMAR.values())}
     data = unturned(sources)
     every = by_key(
-        split(Choice(data, by=["dataset", "system"]), outputs="independent"), "aspect", "dataset", "system", "metric"
+        analyze("split", data, by=["dataset", "system"], outputs="independent"), "aspect", "dataset", "system", "metric"
     )
     for group, part in data.by("dataset", "system"):
         for aspect in ASPECTS:
@@ -97,6 +96,7 @@ def table_3(sources: Sources) -> Ours:
 
 @study("novikova2017", "8", title="mean and SD of every metric by data set and system", sets=SETS, tolerance=0.01)
 def table_8(sources: Sources) -> Ours:
+    """Compute mean and standard deviation of every metric, and compare the stars."""
     table = _means(sources, metrics=list(METRICS.values()))
     values = _mean_and_sd(table)
     # The star says that the two systems differ; ratings carry it on the better one only, so compare pairs.
@@ -118,7 +118,8 @@ def table_8(sources: Sources) -> Ours:
 
 @study("novikova2017", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
 def table_9(sources: Sources) -> Ours:
-    table = split(Choice(unturned(sources), by=["dataset", "system"]), outputs="independent")
+    """Correlate on each data set and system."""
+    table = analyze("split", unturned(sources), by=["dataset", "system"], outputs="independent")
     columns = ("dataset", "system", "aspect", "metric")
     reasons: dict[Key, str] = {(*place, "RE"): RULE for place in OTHER_SIGN}
     reasons["BAGEL", "TGEN", "naturalness", "RE"] = (
@@ -139,16 +140,19 @@ def table_9(sources: Sources) -> Ours:
 
 @study("novikova2017", "10", title="Spearman by data set", sets=SETS, tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
+    """Correlate on each data set."""
     return _split(sources, "10", ["dataset"], ("dataset", "aspect", "metric"))
 
 
 @study("novikova2017", "11", title="Spearman by system", sets=SETS, tolerance=0.01)
 def table_11(sources: Sources) -> Ours:
+    """Correlate on each system."""
     return _split(sources, "11", ["system"], ("system", "aspect", "metric"))
 
 
 @study("novikova2017", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01)
 def table_13(sources: Sources) -> Ours:
+    """Correlate in bad outputs and in the others, on quantized scores."""
     values: dict[Key, float] = {}
     tests: dict[Key, float] = {}
     plain: dict[Key, float] = {}
@@ -179,7 +183,8 @@ def table_13(sources: Sources) -> Ours:
 
 @study("novikova2017", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
 def table_14(sources: Sources) -> Ours:
-    table = split(Choice(unturned(sources), by=["mr_type=inform"]), outputs="independent")
+    """Correlate on meaning representations of the type inform and on the others."""
+    table = analyze("split", unturned(sources), by=["mr_type=inform"], outputs="independent")
     columns = ("aspect", "mr_type=inform", "metric")
     return Ours(
         by_key(table, *columns),
@@ -192,12 +197,12 @@ def table_14(sources: Sources) -> Ours:
 
 
 def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    found = split(Choice(unturned(sources), by=by), outputs="independent")
+    found = analyze("split", unturned(sources), by=by, outputs="independent")
     return Ours(by_key(found, *columns), notes=[stars(table, by_key(found, *columns, value="significant"))])
 
 
 def _means(sources: Sources, metrics: list[str]) -> Table:
-    return system_means(Choice(medians(sources), metrics=metrics, by=["dataset"]))
+    return analyze("system-means", medians(sources), metrics=metrics, by=["dataset"])
 
 
 def _mean_and_sd(table: Table) -> dict[Key, float]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from nlgauge.text.wordnet import PARTS, base_forms
+from nlgauge.metrics import base_forms
 from nlgauge_papers.novikova2017.wordnet_relations import (
     ANTONYM,
     DERIVED,
     HYPERNYM,
+    PARTS,
     SIMILAR,
     Synset,
     links,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from nlgauge.text.wordnet import PARTS, _lines, base_forms, index
+from nlgauge.metrics import base_forms, wordnet_index, wordnet_lines
 
 Synset = tuple[str, int]  # part of speech, offset
 Sense = tuple[Synset, str]  # a synset and the word in it that was looked up
+PARTS = ("noun", "verb", "adj", "adv")
 LETTERS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 TYPES = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}  # of a sense key
 HYPERNYM, HYPONYM, SIMILAR, DERIVED, ANTONYM = ("@", "@i"), ("~",), ("&",), ("+",), ("!",)
@@ -20,7 +21,7 @@ def senses(word: str) -> frozenset[Sense]:
     found = set()
     for part in PARTS:
         for form in base_forms(word, part):
-            for place, offset in enumerate(index(part)[form], 1):
+            for place, offset in enumerate(wordnet_index(part)[form], 1):
                 if place == 1 or _tagged().get((form, part, place), 0) >= OFTEN:
                     found.add(((part, offset), form))
     return frozenset(found)
@@ -39,6 +40,7 @@ def related(word: str, signs: tuple[str, ...]) -> frozenset[str]:
 
 
 def links(synset: Synset, signs: tuple[str, ...]) -> list[Synset]:
+    """Return the synsets that a relation with one of these signs leads to."""
     return [target for sign, target, ends in entry(synset)[1] if sign in signs and ends == "0000"]
 
 
@@ -55,14 +57,14 @@ def entry(synset: Synset) -> tuple[list[str], list[tuple[str, Synset, str]]]:
 
 @cache
 def _data(part: str) -> dict[int, str]:
-    return {int(line[:8]): line for line in _lines(f"data.{part}")}
+    return {int(line[:8]): line for line in wordnet_lines(f"data.{part}")}
 
 
 @cache
 def _tagged() -> dict[tuple[str, str, int], int]:
     """How often a sense was tagged, by word, part of speech and number of the sense."""
     found = {}
-    for line in _lines("cntlist.rev"):
+    for line in wordnet_lines("cntlist.rev"):
         key, number, count = line.split()
         word, _, rest = key.partition("%")
         found[word, TYPES[rest[0]], int(number)] = int(count)

@@ -1,0 +1,46 @@
+"""Metric scores in as many steps as people's ratings have (novikova2017, section 7.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nlgauge import NlgaugeError
+from nlgauge_papers.common import Array
+
+MOST_LEVELS = 101  # a slider from 0 to 100; finer ratings are as good as continuous
+
+
+def scale_levels(ratings: ArrayLike) -> int:
+    """How many steps the scale has on which the ratings lie, from the smallest gap between two of them.
+
+    Medians of ratings from 1 to 6 lie on half points, so on eleven steps.
+
+    >>> scale_levels([1, 2, 2.5, 6])
+    11
+    """
+    values = np.asarray(ratings, np.float64)
+    distinct = np.unique(np.round(values[np.isfinite(values)], 6))
+    if len(distinct) < 2:
+        return 1
+    span, gap = distinct[-1] - distinct[0], np.diff(distinct).min()
+    return int(min(round(span / gap) + 1, MOST_LEVELS))
+
+
+def quantize(scores: ArrayLike, levels: int, ends: tuple[float, float] | None = None) -> Array:
+    """The number of the bin, 0 to levels - 1, when the range of the scores is cut into bins of equal width.
+
+    A score on an edge belongs to the lower bin. `ends` is the range when the scores are a part of more.
+
+    >>> quantize([0.0, 0.1, 0.5, 1.0], 2).tolist()
+    [0.0, 0.0, 0.0, 1.0]
+    """
+    if levels < 1:
+        raise NlgaugeError(f"scores need at least one level; found {levels}")
+    x = np.asarray(scores, np.float64)
+    known = x[np.isfinite(x)]
+    if not len(known):
+        return np.full(x.shape, np.nan)
+    low, high = ends or (float(known.min()), float(known.max()))
+    edges = np.linspace(low, high, levels + 1)[1:-1]
+    return np.where(np.isfinite(x), np.searchsorted(edges, x, side="left"), np.nan)
