@@ -12,6 +12,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge import registry
+from nlgauge.api.questions import select
 from nlgauge.engines import Local, using
 from test_api import MORE
 
@@ -44,7 +45,7 @@ def answers(names: list[str], threads: int) -> dict[str, str]:
         chosen: dict[str, Any] = {k: options.get(k) for k in ("by", "metrics")}
         rest = {k: v for k, v in options.items() if k not in chosen}
         with using(Local(threads)):
-            table = ng.select(shared[made], **chosen).analyse(name, **rest)
+            table = select(shared[made], **chosen).analyze(name, **rest)
         return repr((table.rows, table.facts, table.answers, table.notes, table.method, str(table)))
 
     with ThreadPoolExecutor(threads) as pool:

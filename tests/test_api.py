@@ -7,10 +7,10 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_origin
 
 import numpy as np
 import polars as pl
@@ -19,24 +19,17 @@ import pytest
 import nlgauge as ng
 from loops import for_each
 from nlgauge import registry
+from nlgauge.api.docstrings import summary
+from nlgauge.api.questions import question, select, with_companions
+from nlgauge.cli import VERBS, Verb
+from nlgauge.cli._generate import options_of
 from nlgauge.data.units import TRIAL_OF
+from nlgauge.datasets.load import check
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.spec import parse_spec
 
-ASKED_OF_DATA = (
-    "agreement",
-    "analyse",
-    "bias",
-    "compare",
-    "correlate",
-    "estimate",
-    "gate",
-    "judge",
-    "rank",
-    "report",
-    "stability",
-    "verdicts",
-    "export",
-)
+METHODS = ("agreement", "analyze", "compare", "correlate", "estimate", "gate", "judge", "label", "plan", "rank", "report",
+           "score", "verdicts")  # fmt: skip
 
 
 def two_aspects() -> ng.Dataset:
@@ -127,8 +120,8 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
 def answered(name: str) -> ng.Table:
     """The table of an analysis on data that it answers, computed once for all tests of a process."""
     made, options = MORE.get(name, (ng.example, {}))
-    chosen = ng.select(made(), by=options.get("by"), metrics=options.get("metrics"))
-    return chosen.analyse(name, **{k: v for k, v in options.items() if k not in ("by", "metrics")})
+    chosen = select(made(), by=options.get("by"), metrics=options.get("metrics"))
+    return chosen.analyze(name, **{k: v for k, v in options.items() if k not in ("by", "metrics")})
 
 
 @pytest.mark.parametrize("name", registry.names("analysis"))
@@ -142,7 +135,7 @@ def test_every_analysis_runs_through_the_door(name: str) -> None:
 @pytest.mark.parametrize("name", registry.names("analysis"))
 def test_a_panel_answers_or_refuses_in_one_line(name: str) -> None:
     try:
-        table = ng.example().panel(metrics=["unigram_f1", "random", "char3_f1"]).analyse(name)
+        table = ng.example().panel(metrics=["unigram_f1", "random", "char3_f1"]).analyze(name)
     except NlgaugeError as error:
         assert "\n" not in str(error)
     else:
@@ -151,30 +144,36 @@ def test_a_panel_answers_or_refuses_in_one_line(name: str) -> None:
 
 def test_a_panel_made_by_hand_says_where_analyses_of_data_sets_are_asked() -> None:
     panel = replace(ng.example().panel(), data=None)
-    with pytest.raises(NeedsMissing, match=r"'wins' is asked of a data set.*nlgauge.analyse\('wins', data\)"):
-        panel.analyse("wins")
+    with pytest.raises(NeedsMissing, match=r"'wins' is asked of a data set.*nlgauge.analyze\('wins', data\)"):
+        panel.analyze("wins")
 
 
-@pytest.mark.parametrize("name", ASKED_OF_DATA)
-def test_methods_of_a_dataset_have_the_signatures_of_the_door(name: str) -> None:
-    door: Any = ng.report.report if name == "report" else getattr(ng, name)  # type: ignore[attr-defined]
-    theirs = [p for p in inspect.signature(door).parameters.values() if p.name != "data"]
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_a_dataset_have_the_signatures_of_the_functions(name: str) -> None:
+    theirs = [p for p in inspect.signature(getattr(ng, name)).parameters.values() if p.name != "data"]
     mine = list(inspect.signature(getattr(ng.example(), name)).parameters.values())
     assert [(p.name, p.kind, p.default) for p in mine] == [(p.name, p.kind, p.default) for p in theirs]
 
 
 def public_functions() -> list[str]:
-    return [n for n in ng.__all__ if n[0].islower() and n != "report"]
+    modules = {"datasets", "judges", "metrics", "stats"}
+    return [n for n in ng.__all__ if n[0].islower() and n not in modules]
 
 
-@for_each([*public_functions(), "report"])
+@for_each(public_functions())
 def test_a_public_function_is_typed_and_has_an_example(name: str) -> None:
     function: Any = ng.report.report if name == "report" else getattr(ng, name)  # type: ignore[attr-defined]
     parameters = inspect.signature(function).parameters
     assert all(p.annotation is not p.empty for p in parameters.values())
     assert ">>> " in inspect.getdoc(function)
-    free = [p.name for p in parameters.values() if p.kind is p.VAR_KEYWORD]
-    assert not free or name in ("analyse", "load", "check", "load_set")  # options of an analysis or a reader
+    for parameter in parameters.values():  # options that are not named stand in a TypedDict
+        if parameter.kind is parameter.VAR_KEYWORD and name not in ("analyze", "load"):  # of any analysis or reader
+            assert get_origin(parameter.annotation) is Unpack or "Unpack" in str(parameter.annotation)
+    lead = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert lead in (["data", "aspect", "metrics"], ["data", "metrics"], ["data", "aspect"], []) or name in (
+        "analyze",
+        "load",
+    )
 
 
 def test_report_can_be_called_whatever_was_imported_before() -> None:
@@ -183,53 +182,99 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
     assert callable(importlib.reload(ng).report)
 
 
-# The Python name of what each verb does.
-VERBS = {
-    "agree": "agreement", "align": "align", "bias": "bias", "cache": "Store", "compare": "compare",
-    "data": "published_sets", "drift": "drift",
-    "diff": "diff", "estimate": "estimate", "explore": "explore", "gate": "gate", "label": "next_to_label",
-    "judge": "judge", "jury": "jury", "list": "available", "meta": "analyse",
-    "plan": "analyse",
-    "rank": "rank",
-    "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
-    "train": "train_aligner", "verdicts": "verdicts",
-}  # fmt: skip
+def leaves(verbs: dict[str, Verb], path: str = "") -> Iterator[tuple[str, Verb]]:
+    """Every verb with those inside it."""
+    for name, verb in verbs.items():
+        if verb.inner is None:
+            yield f"{path}{name}", verb
+        else:
+            yield from leaves(verb.inner, f"{path}{name} ")
 
 
-def test_whatever_a_command_does_a_function_does() -> None:
-    folder = Path(ng.__file__).parent / "cli"
-    verbs = {path.stem for path in folder.glob("*/*") if not path.stem.startswith("_")}
-    assert verbs == set(VERBS)
-    assert set(VERBS.values()) <= set(ng.__all__)
+def function_of(verb: Verb) -> Any:
+    module, name = verb.function.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def test_every_verb_is_made_from_a_documented_function() -> None:
+    for name, verb in leaves(VERBS):
+        function = function_of(verb)
+        assert callable(function), name
+        assert summary(function.__doc__) == verb.summary, name
+        assert len(VERBS) <= 13, "with the plug-in `reproduce`, 14 verbs at most"
+
+
+def test_what_a_verb_does_a_public_function_does_and_the_other_way_round() -> None:
+    renamed = {"run": "report"}
+    data = {"load", "example"}  # what every verb does first
+    questions = {name for name in public_functions() if registry.names("analysis").count(name)}
+    asked = {renamed.get(name, name) for name in VERBS}
+    groups = {"train", "data", "list", "cache"}
+    assert asked - groups == set(public_functions()) - data - questions | {"estimate", "plan"}
+    for name in set(public_functions()) - data - questions | {"estimate"}:
+        verb = VERBS[next((verb for verb, function in renamed.items() if function == name), name)]
+        if name != "analyze":
+            assert verb.function.endswith(f":{name}"), "the verb calls another function than Python users do"
+
+
+@pytest.mark.parametrize("name", [name for name, verb in leaves(VERBS) if not verb.makes_app])
+def test_every_option_of_a_verb_has_a_type_and_a_help(name: str) -> None:
+    verb = dict(leaves(VERBS))[name]
+    function = question(name, companions=True) if verb.analysis else function_of(verb)
+    for option in options_of(function):
+        assert option.help, f"{name} {option.name}: its description in the docstring is its help"
+
+
+@for_each(registry.names("analysis"))
+def test_every_option_of_an_analysis_has_a_type_and_a_help(name: str) -> None:
+    options = options_of(question(name, companions=True))
+    assert name in registry.IN_PAPERS["analysis"] or all(option.help for option in options)
+
+
+@for_each(registry.names("analysis"))
+def test_companions_of_an_analysis_exist_and_have_the_options_that_they_are_given(name: str) -> None:
+    for spec in registry.get("analysis", name).also:
+        other, own = parse_spec(spec)
+        assert own.keys() <= {p.name for p in registry.get("analysis", other).parameters}
+
+
+def test_a_companion_that_means_nothing_here_is_left_out_with_its_reason() -> None:
+    answer = with_companions("rank", with_choices())
+    assert {table.kind for table in answer.tables} == {"rank", "rank-effects"}
+    assert [remark.partition(" is left out: ")[0] for remark in answer.remarks] == ["rank-sides", "wins"]
+    with pytest.raises(NeedsMissing, match="at least two"):
+        with_companions(
+            "agreement", ng.load([{"system": s, "doc": d, "tone": d, "bleu": d} for s in "ab" for d in (1, 2)])
+        )
 
 
 def test_check_takes_what_load_takes() -> None:
-    assert inspect.signature(ng.check).parameters == inspect.signature(ng.load).parameters
+    assert inspect.signature(check).parameters == inspect.signature(ng.load).parameters
 
 
 def test_no_module_hides_a_function_of_the_door() -> None:
     files = {path.stem if path.is_file() else path.name for path in Path(ng.__file__).parent.iterdir()}
-    assert files & set(ng.__all__) == {"report"}  # which can be called
+    modules = {"datasets", "judges", "metrics", "stats"}
+    assert files & set(ng.__all__) - modules == {"report"}  # which can be called
 
 
 def test_texts_are_scored_without_a_file() -> None:
-    scored = ng.score(outputs=["a b", "c"], references=[["a b", "x"], ["d"]], metrics=["bleu", "rouge-1"])
+    scored = ng.score(["a b", "c"], ["bleu", "rouge-1"], ref=[["a b", "x"], ["d"]])
     assert scored.metrics == ["bleu", "rouge-1"]
     assert scored.scores["rouge-1"].to_list() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("data", "options", "said"),
     [
-        ({"outputs": ["a"], "references": ["a", "b"]}, "found 1 of output, 2 of references"),
-        ({}, "score needs data or outputs"),
-        ({"data": "x.csv", "outputs": ["a"]}, "score needs data or outputs"),
-        ({"outputs": ["a"], "sources": [3]}, "source: a text is needed; found int"),
+        (["a"], {"ref": ["a", "b"]}, "found 1 of output, 2 of references"),
+        ([{"output": "a"}], {"ref": ["a"]}, "references: only for outputs that are a text file or a list of texts"),
+        (["a"], {"src": [3]}, "source: a text is needed; found int"),
     ],
 )
-def test_texts_that_do_not_fit_are_refused_in_one_line(options: dict[str, Any], said: str) -> None:
+def test_texts_that_do_not_fit_are_refused_in_one_line(data: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(NlgaugeError, match=said):
-        ng.score(metrics="len", **options)
+        ng.score(data, "len", **options)
 
 
 def test_a_path_a_frame_and_a_dataset_give_the_same_table(tmp_path: Path) -> None:
@@ -241,7 +286,7 @@ def test_a_path_a_frame_and_a_dataset_give_the_same_table(tmp_path: Path) -> Non
     frame = pl.DataFrame(rows)
     path = tmp_path / "a.csv"
     frame.write_csv(path)
-    tables = [ng.correlate(data).rows for data in (path, str(path), frame, rows, ng.load(rows), ng.select(rows))]
+    tables = [ng.correlate(data).rows for data in (path, str(path), frame, rows, ng.load(rows), select(rows))]
     assert all(rows == tables[0] for rows in tables)
 
 
@@ -249,21 +294,31 @@ def frames(rows: list[dict[str, Any]]) -> dict[str, Any]:
     pandas, arrow, hugging = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "datasets"))
     frame = pandas.DataFrame(rows)
     return {
-        "polars": pl.DataFrame(rows), "lazy": pl.DataFrame(rows).lazy(), "pandas": frame,
-        "pandas index": frame.set_index(["system", "input"]), "pyarrow": arrow.Table.from_pylist(rows),
-        "hugging face": hugging.Dataset.from_list(rows), "rows": rows,
+        "polars": pl.DataFrame(rows),
+        "lazy": pl.DataFrame(rows).lazy(),
+        "pandas": frame,
+        "pandas index": frame.set_index(["system", "input"]),
+        "pyarrow": arrow.Table.from_pylist(rows),
+        "hugging face": hugging.Dataset.from_list(rows),
+        "rows": rows,
         "chosen rows": hugging.Dataset.from_list([*rows, {**rows[0], "input": "more"}]).select(range(len(rows))),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("kind", ["lazy", "pandas", "pandas index", "pyarrow", "hugging face", "chosen rows", "rows"])
 def test_frames_of_every_kind_hold_the_same_data(kind: str) -> None:
     rows = [
-        {"system": s, "input": f"i{i}", "output": f"{s} says {i}", "references": ["a", f"b{i}"],
-         "human.q": None if i == 3 else i % 3 + k,
-         "metric.m": float("nan") if i == 2 else i + 0.5 * k}
-        for k, s in enumerate("ABC") for i in range(5)
-    ]  # fmt: skip
+        {
+            "system": s,
+            "input": f"i{i}",
+            "output": f"{s} says {i}",
+            "references": ["a", f"b{i}"],
+            "human.q": None if i == 3 else i % 3 + k,
+            "metric.m": float("nan") if i == 2 else i + 0.5 * k,
+        }
+        for k, s in enumerate("ABC")
+        for i in range(5)
+    ]
     every = frames(rows)
     one, other = ng.load(every["polars"], name="x"), ng.load(every[kind], name="x")
     assert one.samples.sort("system", "input").equals(other.samples.select(one.samples.columns).sort("system", "input"))
@@ -290,29 +345,29 @@ def test_several_aspects_are_one_table_that_prints_apart() -> None:
 
 
 def test_a_selection_computes_the_same_question_once_and_says_what_it_left_out() -> None:
-    chosen = ng.select(in_halves(), by="half")
-    first = chosen.each("ranking")
-    assert chosen.each("ranking") is first
+    chosen = select(in_halves(), by="half")
+    first = chosen.each("compare")
+    assert chosen.each("compare") is first
     assert [row["half"] for row in first[0]][:1] == ["b"]
 
 
 def test_what_could_not_be_computed_is_data() -> None:
     data = two_aspects()
     lone = data.ratings.filter((pl.col("aspect") != "charm") | (pl.col("rater") == data.raters[0]))
-    chosen = ng.select(replace(data, ratings=lone))
+    chosen = select(replace(data, ratings=lone))
     assert len(chosen.each("agreement", draws=20)) == 1
     (refusal,) = chosen.not_computed
     assert (refusal.analysis, refusal.aspect, refusal.code) == ("agreement", "charm", "too_few_raters")
     assert refusal.data == chosen.data.name and refusal.values["needed"] == 2 > refusal.values["available"]
     assert str(refusal).startswith(f"{chosen.data.name}, charm: agreement needs at least two raters")
     # Another question about the same aspect has its own reasons, also when it is asked again.
-    assert chosen.ask("correlation", measures=["input/kendall"])[1] == []
+    assert chosen.ask("correlate", measures=["input/kendall"])[1] == []
     assert chosen.ask("agreement", draws=20)[1] == [refusal]
 
 
 def test_reasons_that_hold_for_several_aspects_are_one_sentence() -> None:
     data = two_aspects()
-    chosen = ng.select(replace(data, ratings=data.ratings.filter(pl.col("rater") == data.raters[0])))
+    chosen = select(replace(data, ratings=data.ratings.filter(pl.col("rater") == data.raters[0])))
     with pytest.raises(NeedsMissing, match="constructed_quality and charm: agreement needs at least two") as raised:
         chosen.each("agreement", draws=20)
     assert {r.aspect for r in raised.value.refusals} == set(data.aspects)
@@ -322,37 +377,37 @@ def test_dependence_that_is_named_reaches_the_panel_and_what_is_left_out_is_stil
     data = ng.example()
     halves = [f"half {data.inputs.index(i) % 2}" for i in data.samples["input"]]
     data = replace(data, samples=data.samples.with_columns(pl.Series("topic", halves)))
-    chosen = ng.select(data, cluster="topic", family="^([a-z])")
+    chosen = select(data, cluster="topic", family="^([a-z])")
     assert chosen.panel().cluster_column == "topic"
     assert chosen.panel().families == tuple(s[0].lower() for s in chosen.panel().systems)
-    assert ng.select(chosen, family="(.)$").data.family == "(.)$"
-    assert [d.family for d in ng.select([data, data], family="(.)$").datasets] == ["(.)$"] * 2
+    assert select(chosen, family="(.)$").data.family == "(.)$"
+    assert [d.family for d in select([data, data], family="(.)$").datasets] == ["(.)$"] * 2
     # whoever holds the selection without the option prints what was not computed
     assert chosen.clustered("topic").not_computed is chosen.not_computed
 
 
 def test_ranking_and_significance_run_the_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("nlgauge.analyses.comparing.significance")
+    module = importlib.import_module("nlgauge.analyses.comparing.compare_pairs")
     calls: list[Any] = []
     for name in ("contrasts", "run_test"):
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, real=real, **k: calls.append(a) or real(*a, **k))
-    chosen = ng.select(ng.example())
-    chosen.analyse("ranking")
-    chosen.analyse("significance")
+    chosen = select(ng.example())
+    chosen.analyze("compare")
+    chosen.analyze("compare-pairs")
     assert len(calls) == 1
-    for analysis in ("ranking", "significance"):
-        chosen.analyse(analysis, test="williams", measure="global/pearson")
+    for analysis in ("compare", "compare-pairs"):
+        chosen.analyze(analysis, test="williams", measure="global/pearson")
     assert len(calls) == 2
-    ng.select(ng.example()).analyse("significance")
+    select(ng.example()).analyze("compare-pairs")
     assert len(calls) == 3  # another selection knows nothing of the first
 
 
 def test_an_unknown_option_or_analysis_is_answered_with_those_there_are() -> None:
-    with pytest.raises(NlgaugeError, match=r"correlation: no option 'measurs'. Did you mean 'measures'\?"):
-        ng.analyse("correlation", ng.example(), measurs="x")
-    with pytest.raises(NlgaugeError, match=r"no analysis 'rankin'\. Did you mean 'ranking'"):
-        ng.analyse("rankin", ng.example())
+    with pytest.raises(NlgaugeError, match=r"correlate: no option 'measurs'. Did you mean 'measures'\?"):
+        ng.analyze("correlate", ng.example(), measurs="x")
+    with pytest.raises(NlgaugeError, match=r"no analysis 'compar'\. Did you mean 'compare'"):
+        ng.analyze("compar", ng.example())
     with pytest.raises(NlgaugeError, match="no aspect 'x'"):
         ng.correlate(ng.example(), "x")
 

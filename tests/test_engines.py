@@ -73,7 +73,7 @@ def test_an_engine_is_in_use_inside_its_block_only() -> None:
 def test_unknown_engines_and_missing_extras_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NlgaugeError, match="no engine 'spark'; use local or ray"):
         engine_of("spark")
-    with pytest.raises(NlgaugeError, match="only --engine ray has an address"):
+    with pytest.raises(NlgaugeError, match=r"only engine=.ray. has an address"):
         engine_of("local", "auto")
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ray" else find(name))

@@ -54,9 +54,7 @@ def ran(own: Path) -> bool:
 
 
 def rows(n: int = 12, **more: object) -> list[dict[str, object]]:
-    return [
-        {"system": "AB"[i % 2], "input": i // 2, "output": f"text {i}", "quality": i % 5, **more} for i in range(n)
-    ]  # fmt: skip
+    return [{"system": "AB"[i % 2], "input": i // 2, "output": f"text {i}", "quality": i % 5, **more} for i in range(n)]
 
 
 def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -71,7 +69,7 @@ def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path,
     for analysis in registry.names("analysis"):
         if registry.get("analysis", analysis).takes == "panel":
             try:
-                panel.analyse(analysis)
+                panel.analyze(analysis)
             except NlgaugeError:
                 continue
     assert not ran(own)
@@ -82,9 +80,9 @@ def test_verbs_that_got_no_value_do_not_end_well(tmp_path: Path) -> None:
         OWN.replace("np.arange(len(batch)) / 10.0", "np.full(len(batch), np.nan)").replace("handed-wit", "void")
     )
     pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
-    for verb, more in (("score", []), ("score", ["--batch", "5"]), ("robustness", ["--sample", "5"])):
+    for verb, more in (("score", []), ("score", ["--batch", "5"]), ("analyze robustness", ["--sample", "5"])):
         for metrics, code in (("mine.py@void", 2), ("mine.py@void,len", 3)):
-            told = nlgauge(verb, "outputs.csv", "-m", metrics, *more, cwd=tmp_path)
+            told = nlgauge(*verb.split(), "outputs.csv", "-m", metrics, *more, cwd=tmp_path)
             assert told.returncode == code, (verb, metrics, told.stderr)
             assert "void" in told.stderr.splitlines()[-1]
 
@@ -99,7 +97,7 @@ def test_only_a_typed_name_runs_a_file(own: Path, kind: str) -> None:
 def test_a_settings_file_cannot_name_a_python_file(tmp_path: Path, own: Path) -> None:
     pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
     (tmp_path / "set.json").write_text(json.dumps([f"{own}@handed-wit"]))
-    words = ["meta", "outputs.csv", "--analysis", "robustness", "--set", "metrics=@set.json"]
+    words = ["analyze", "robustness", "outputs.csv", "--metrics", "@set.json"]
     told = nlgauge(*words, cwd=tmp_path)
     assert told.returncode == 2
     assert "type it" in told.stderr
@@ -114,7 +112,7 @@ def test_a_settings_file_cannot_name_a_python_file(tmp_path: Path, own: Path) ->
         ("def f(:\n", "line 1: your file cannot be run (SyntaxError"),
         ("import sys\nsys.exit(0)\n", "line 2: your file cannot be run (SystemExit"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_in_the_users_own_file_is_named_as_theirs(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "mine.py").write_text(text)
     pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")

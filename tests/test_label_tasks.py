@@ -13,6 +13,7 @@ import pytest
 
 import nlgauge as ng
 from command import run_command
+from nlgauge.api.questions import select
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.design.label_sampling import combined_probability
 
@@ -28,10 +29,16 @@ def quality(system: str, name: str) -> float:
 @pytest.fixture
 def outputs(tmp_path):
     rows = [
-        {"system": s, "id": f"q{i}", "question": f"what is {i}", "output": f"{s} says {i}",
-         "judge": round(quality(s, f"q{i}") + np.cos(7.1 * i), 3)}
-        for s in "ABC" for i in range(80)
-    ]  # fmt: skip
+        {
+            "system": s,
+            "id": f"q{i}",
+            "question": f"what is {i}",
+            "output": f"{s} says {i}",
+            "judge": round(quality(s, f"q{i}") + np.cos(7.1 * i), 3),
+        }
+        for s in "ABC"
+        for i in range(80)
+    ]
     path = tmp_path / "outputs.csv"
     pl.DataFrame(rows).write_csv(path)
     return path
@@ -96,10 +103,10 @@ def test_records_that_argilla_itself_wrote_find_their_outputs():
 
 def test_a_second_draw_takes_other_outputs_and_both_count_as_one(outputs, tmp_path):
     first = tmp_path / "first.csv"
-    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 60, out=first)
+    ng.label(select(str(outputs), aspect="quality"), budget=60, out=first)
     once = ng.load(outputs, labels=answered(first, "csv"))
     second = tmp_path / "second.csv"
-    table = once.next(30, how="optimal", out=second)
+    table = once.label(budget=30, how="optimal", out=second)
     assert {row["label_round"] for row in table} == {2}
     keys = [(r["system"], r["input"]) for r in table]
     assert not set(keys) & set(once.ratings.select("system", "input").iter_rows())
@@ -120,10 +127,10 @@ def test_a_second_draw_takes_other_outputs_and_both_count_as_one(outputs, tmp_pa
 @pytest.mark.parametrize("tool", TOOLS)
 def test_labels_of_two_draws_are_given_as_two_files(outputs, tmp_path, tool):
     files = [tmp_path / f"{name}.{'csv' if tool == 'csv' else 'json'}" for name in ("first", "second")]
-    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 60, out=files[0], tool=tool)
+    ng.label(select(str(outputs), aspect="quality"), budget=60, out=files[0], tool=tool)
     first = ng.load(outputs, labels=answered(files[0], tool))
-    table = first.next(30, out=files[1], tool=tool)
-    assert "beside --labels of the earlier draws" in table.notes[-1]
+    table = first.label(budget=30, out=files[1], tool=tool)
+    assert "next to labels= of the earlier draws" in table.notes[-1]
     data = ng.load(outputs, labels=[files[0], answered(files[1], tool)])
     assert data.ratings.height == 90
     told = " ".join(data.notes)
@@ -134,7 +141,7 @@ def test_labels_of_two_draws_are_given_as_two_files(outputs, tmp_path, tool):
 def test_files_of_labels_of_two_kinds_are_refused_in_one_line(outputs, tmp_path):
     files = [tmp_path / "first.csv", tmp_path / "second.json"]
     for file, tool in zip(files, TOOLS, strict=False):
-        ng.next_to_label(ng.select(str(outputs), aspect="quality"), 30, out=file, tool=tool)
+        ng.label(select(str(outputs), aspect="quality"), budget=30, out=file, tool=tool)
     with pytest.raises(NlgaugeError, match="give files of one kind") as error:
         ng.load(outputs, labels=[answered(f, t) for f, t in zip(files, TOOLS, strict=False)])
     assert "\n" not in str(error.value)
@@ -143,14 +150,14 @@ def test_files_of_labels_of_two_kinds_are_refused_in_one_line(outputs, tmp_path)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_nothing_is_said_to_be_unused_or_missing_that_is_used_or_there(outputs, tmp_path, tool):
     file = tmp_path / f"tasks.{'csv' if tool == 'csv' else 'json'}"
-    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 36, out=file, tool=tool)
+    ng.label(select(str(outputs), aspect="quality"), budget=36, out=file, tool=tool)
     told = [n for n in ng.load(outputs, labels=answered(file, tool)).notes if n.startswith("labels: ")]
     assert not [n for n in told if "not used" in n or "share an input" in n], told
 
 
 def test_rows_that_were_drawn_and_got_no_label_are_counted(outputs, tmp_path):
     file = tmp_path / "tasks.csv"
-    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 36, out=file)
+    ng.label(select(str(outputs), aspect="quality"), budget=36, out=file)
     lines = answered(file, "csv").read_text().splitlines()
     rows = [line.rsplit(",", 4) for line in lines]
     file.write_text("\n".join(",".join([r[0], "" if 0 < k < 11 else r[1], *r[2:]]) for k, r in enumerate(rows)))
@@ -162,12 +169,23 @@ def test_rows_that_were_drawn_and_got_no_label_are_counted(outputs, tmp_path):
 def test_a_draw_says_what_it_will_save_before_people_label():
     """A judge that follows people, and one that does not."""
     rng = np.random.default_rng(4)
-    rows = [{"system": s, "id": f"q{i}", "output": f"{s}{i}", "judge": v + rng.normal(0, 0.5), "noise": rng.normal(),
-             "quality": v if i < 40 else None} for s in "AB" for i in range(1000) for v in [rng.normal()]]  # fmt: skip
+    rows = [
+        {
+            "system": s,
+            "id": f"q{i}",
+            "output": f"{s}{i}",
+            "judge": v + rng.normal(0, 0.5),
+            "noise": rng.normal(),
+            "quality": v if i < 40 else None,
+        }
+        for s in "AB"
+        for i in range(1000)
+        for v in [rng.normal()]
+    ]
     said = {}
     for judge in ("judge", "noise"):
         data = ng.load(rows, metrics=[judge], human=["quality"])
-        table = data.next(60)
+        table = data.label(budget=60)
         facts = table.facts
         assert facts["saved_low"] <= facts["saved"] <= facts["saved_high"]
         said[judge] = facts["saved_low"], facts["saved_high"], table.answers[0]
@@ -175,12 +193,12 @@ def test_a_draw_says_what_it_will_save_before_people_label():
     assert said["judge"][0] - 0.1 < truth < said["judge"][1] + 0.1
     assert said["noise"][1] < 0.1 and "aiming hardly pays" in said["noise"][2]
     assert "%" in said["judge"][2] and "hardly" not in said["judge"][2]
-    assert ng.load(rows, metrics=["noise"], human=["quality"]).next(60, goal="agreement").answers == []
+    assert ng.load(rows, metrics=["noise"], human=["quality"]).label(budget=60, goal="agreement").answers == []
 
 
 def test_a_long_draw_shows_its_first_rows_and_where_the_others_are(outputs, tmp_path):
     shown, whole = (
-        run_command("label", outputs, "-n", 40, *more, cwd=tmp_path).stdout for more in (["-o", "tasks.csv"], [])
+        run_command("label", outputs, "--budget", 40, *more, cwd=tmp_path).stdout for more in (["-o", "tasks.csv"], [])
     )
     assert "… and 35 more in tasks.csv" in shown and "more in" not in whole
     assert len(whole.splitlines()) > len(shown.splitlines()) + 30
@@ -189,8 +207,10 @@ def test_a_long_draw_shows_its_first_rows_and_where_the_others_are(outputs, tmp_
 
 def test_earlier_labels_without_a_probability_count_as_drawn_at_random(outputs, tmp_path):
     file = tmp_path / "labels.csv"
-    rows = [{"system": "A", "id": f"q{i}", "quality": quality("A", f"q{i}"), "label_probability": p}
-            for i, p in ((1, None), (2, None), (3, 0.5))]  # fmt: skip
+    rows = [
+        {"system": "A", "id": f"q{i}", "quality": quality("A", f"q{i}"), "label_probability": p}
+        for i, p in ((1, None), (2, None), (3, 0.5))
+    ]
     pl.DataFrame(rows).write_csv(file)
     data = ng.load(outputs, labels=file)
     assert any("taken as drawn at random" in note and "2 of 240" in note for note in data.notes)
@@ -199,16 +219,16 @@ def test_earlier_labels_without_a_probability_count_as_drawn_at_random(outputs, 
 @pytest.mark.parametrize("how", ["random", "stratified", "diverse"])
 def test_the_order_of_the_file_does_not_decide_what_is_drawn(outputs, how):
     rows = pl.read_csv(outputs)
-    turned = ng.load(rows.reverse(), metrics=["judge"], name="x").next(20, how=how)
-    assert turned.rows == ng.load(rows, metrics=["judge"], name="x").next(20, how=how).rows
+    turned = ng.load(rows.reverse(), metrics=["judge"], name="x").label(budget=20, how=how)
+    assert turned.rows == ng.load(rows, metrics=["judge"], name="x").label(budget=20, how=how).rows
 
 
 def test_a_threshold_that_nobody_knows_is_sought_along_the_whole_score(outputs):
     data = ng.load(outputs)
-    table = data.next(60, goal="threshold")
-    assert table.facts["how"] == "stratified" and "--cut names one" in table.method
-    with pytest.raises(ng.NlgaugeError, match="needs --cut, or 30 labels of pass and fail"):
-        data.next(60, goal="threshold", how="optimal")
+    table = data.label(budget=60, goal="threshold")
+    assert table.facts["how"] == "stratified" and "cut= names one" in table.method
+    with pytest.raises(ng.NlgaugeError, match="needs cut=, or 30 labels of pass and fail"):
+        data.label(budget=60, goal="threshold", how="optimal")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +243,7 @@ def test_draws_lean_to_where_labels_tell_most(outputs, goal, better):
     judge = dict(zip(data.scores.select("system", "input").iter_rows(), data.scores["judge"], strict=True))
     worth = dict(zip(judge, better(np.array(list(judge.values()))), strict=True))
     cut = float(np.median(list(judge.values()))) if goal == "threshold" else None
-    table = data.next(60, goal=goal, cut=cut)
+    table = data.label(budget=60, goal=goal, cut=cut)
     assert np.mean([worth[r["system"], r["input"]] for r in table]) > np.mean(list(worth.values()))
     assert len({r["label_probability"] for r in table}) > 5
 
@@ -233,7 +253,7 @@ def test_a_diverse_draw_without_scores_takes_texts_of_every_kind():
     rows = [{"id": f"q{i}", "output": f"{kinds[i % 3]} {i}"} for i in range(90)]
     data = ng.load(rows, name="texts")
     for seed in range(10):  # of random draws every second one would fail
-        table = ng.next_to_label(ng.select(data, seed=seed), 9, how="diverse")
+        table = ng.label(select(data, seed=seed), budget=9, how="diverse")
         assert "by their words" in table.method
         taken = [int(row["input"][1:]) % 3 for row in table]
         assert all(2 <= taken.count(k) <= 4 for k in range(3)), taken
@@ -241,7 +261,7 @@ def test_a_diverse_draw_without_scores_takes_texts_of_every_kind():
 
 
 def test_labels_for_a_ranking_are_of_the_same_inputs(outputs):
-    table = ng.load(outputs).next(30, goal="ranking")
+    table = ng.load(outputs).label(budget=30, goal="ranking")
     by = {s: {r["input"] for r in table if r["system"] == s} for s in "ABC"}
     assert by["A"] == by["B"] == by["C"] and len(by["A"]) == 10
 
@@ -259,5 +279,5 @@ def test_labels_for_a_ranking_are_of_the_same_inputs(outputs):
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(outputs, options, said):
     with pytest.raises(NlgaugeError, match=said) as error:
-        ng.load(outputs).next(**options)
+        ng.load(outputs).label(**options)
     assert "\n" not in str(error.value)

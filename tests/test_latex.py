@@ -111,6 +111,9 @@ def test_a_document_with_our_tables_compiles(tmp_path: Path) -> None:
     (tmp_path / "t.tex").write_text(PAGE % "\n".join(t.to_latex() for t in tables), encoding="utf-8")
     made = subprocess.run(
         ["pdflatex", "-draftmode", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "t.tex"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert made.returncode == 0, made.stdout[-2000:]

@@ -17,9 +17,11 @@ from command import run_command
 REPO = Path(__file__).resolve().parent.parent
 PAGE = (REPO / "docs" / "howto" / "extend.md").read_text(encoding="utf-8")
 FOLDERS = {  # those that the page's last table names
-    "slips.py": "data/readers", "questions.py": "metrics/overlap", "top_match.py": "analyses/agreement",
+    "slips.py": "data/readers",
+    "questions.py": "metrics/overlap",
+    "top_match.py": "analyses/agreement",
     "match_bars.py": "report/figures",
-}  # fmt: skip
+}
 
 
 def blocks(language: str) -> list[str]:
@@ -100,7 +102,7 @@ def test_the_same_files_in_the_folders_of_the_package_are_found_with_no_list_edi
         return run(shlex.split(line), tmp_path, PYTHONPATH=str(package.parent))
 
     nlgauge("score talk.slips -m questions,length -o scored.jsonl")
-    assert "length" in nlgauge("meta scored.jsonl --analysis top-match -o match.html")
+    assert "length" in nlgauge("analyze top-match scored.jsonl -o match.html")
     assert "share of inputs" in (tmp_path / "match.html").read_text(encoding="utf-8")
     assert "\nslips " in nlgauge("data formats") and "\ntop-match " in nlgauge("list analyses")
     assert "\nquestions " in nlgauge("list metrics --family mine")

@@ -19,12 +19,20 @@ SOURCE = Path(__file__).parents[1] / "src"
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (0.5, 2, ".50"), (-0.5, 2, "-.50"), (0.999, 2, "1.00"), (-0.999, 2, "-1.00"), (10.05, 2, "10.05"), (100.0, 1,
-            "100.0"),
-        (0.0, 0, "0"), (0.4, 0, "0"), (1e20, 1, "100000000000000000000.0"), (math.inf, 2, "inf"), (math.nan, 2, "–"),
+        (0.5, 2, ".50"),
+        (-0.5, 2, "-.50"),
+        (0.999, 2, "1.00"),
+        (-0.999, 2, "-1.00"),
+        (10.05, 2, "10.05"),
+        (100.0, 1, "100.0"),
+        (0.0, 0, "0"),
+        (0.4, 0, "0"),
+        (1e20, 1, "100000000000000000000.0"),
+        (math.inf, 2, "inf"),
+        (math.nan, 2, "–"),
         (None, 2, "–"),
     ],
-)  # fmt: skip
+)
 def test_the_zero_before_the_point_goes_and_no_other(value: float | None, decimals: int, text: str) -> None:
     assert number(value, decimals) == text
 

@@ -6,6 +6,7 @@ import ast
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -50,10 +51,22 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     earlier.mkdir(parents=True, exist_ok=True)
     (earlier / "removed.py").write_text("", encoding="utf-8")
     said = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check", "-w", folder,
-         REPO],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--no-deps",
+            "--quiet",
+            "--disable-pip-version-check",
+            "-w",
+            folder,
+            REPO,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if said.returncode and ("No matching distribution" in said.stderr or "Could not find" in said.stderr):
         pytest.skip("the build backend cannot be had (no registry)")
     assert said.returncode == 0, said.stderr
@@ -211,12 +224,18 @@ def test_the_oldest_versions_are_those_of_pyproject() -> None:
     assert said.stdout == written, "run: python tools/minimum.py > constraints-minimum.txt"
 
 
-def test_the_workflows_are_yaml_and_name_files_that_exist() -> None:
+def test_the_workflows_are_yaml_and_name_files_jobs_and_targets_that_exist() -> None:
     yaml = pytest.importorskip("yaml")
+    targets = set(re.findall(r"^([\w-]+):", (REPO / "Makefile").read_text(encoding="utf-8"), re.M))
     for path in (REPO / ".github" / "workflows").glob("*.yml"):
         jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
         assert all(job["timeout-minutes"] and job["steps"] and job["runs-on"] for job in jobs.values()), path.name
+        needs = [job.get("needs", []) for job in jobs.values()]
+        assert {name for need in needs for name in ([need] if isinstance(need, str) else need)} <= jobs.keys()
         runs = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+        made = [line.partition("#")[0] for run in runs for line in run.splitlines() if line.startswith("make ")]
+        words = {word for line in made for word in re.findall(r"(?<![\w.=-])[a-z][a-z-]*(?![\w=.])", line[5:])}
+        assert words - {"github", "event", "name", "schedule"} <= targets, path.name
         for word in " ".join(runs).replace("@", " ").split():
             assert not word.endswith(".txt") or (REPO / word).is_file(), f"{path.name}: {word}"
     for line in (REPO / "tests" / "without_models.txt").read_text(encoding="utf-8").splitlines():
@@ -252,7 +271,7 @@ def minimal(tmp_path_factory: pytest.TempPathFactory) -> Run:
         # -S: without the folder of the packages of this installation
         return subprocess.run(
             [sys.executable, "-S", *arguments], capture_output=True, text=True, check=False, cwd=folder, env=environment
-        )  # fmt: skip
+        )
 
     return run
 
@@ -262,7 +281,7 @@ def test_a_minimal_install_compares_metrics_and_writes_a_report(minimal: Run, tm
         "-c", "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('numpy', 'torch', 'Cython')])"
     )
     assert there.stdout == "[True, False, False]\n", there.stderr
-    said = minimal("-m", "nlgauge", "meta", "example", "--format", "json")
+    said = minimal("-m", "nlgauge", "analyze", "correlate", "example", "--format", "json")
     assert said.returncode == 0, said.stderr
     rows = json.loads(said.stdout)["tables"][0]["rows"]
     assert {row["metric"] for row in rows} >= {"unigram_f1", "char3_f1", "random"}

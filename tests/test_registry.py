@@ -51,19 +51,19 @@ def test_an_analysis_in_a_file_may_be_named_twice_and_counts_as_it_stands_then(t
     path = tmp_path / "size.py"
     for number in (1, 2):
         path.write_text(
-            "from nlgauge import Panel, Table\nfrom nlgauge.analyses import analysis\n"
+            "from nlgauge import Table\nfrom nlgauge.plugins import Panel, analysis\n"
             '@analysis("size-twice", question="How large?")\n'
             f'def size(panel: Panel) -> Table:\n    return Table("size", [{{"value": {number}}}])\n',
             encoding="utf-8",
         )
-        assert ng.analyse(f"{path}@size-twice", ng.example()).rows[0]["value"] == number
+        assert ng.analyze(f"{path}@size-twice", ng.example()).rows[0]["value"] == number
 
 
 def test_the_fault_of_a_metric_of_ones_own_says_the_line(tmp_path: Path) -> None:
     path = tmp_path / "broken_two.py"
     path.write_text(MINE.replace("return Scores", "1 / 0; return Scores"), encoding="utf-8")
     with pytest.raises(NlgaugeError, match=r"division by zero \(broken_two.py, line 13\)"):
-        ng.score(outputs=["a"], metrics=f"{path}@letters")
+        ng.score(["a"], f"{path}@letters")
 
 
 def in_a_new_process(code: str) -> str:

@@ -68,8 +68,11 @@ def test_a_dry_run_sets_no_tag(repo: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("pyproject.toml", '[project]\nversion = "1.3.0"\n', "the newest version is 1.2.0, in pyproject.toml it "
-            "is 1.3.0"),
+        (
+            "pyproject.toml",
+            '[project]\nversion = "1.3.0"\n',
+            "the newest version is 1.2.0, in pyproject.toml it is 1.3.0",
+        ),
         ("src/nlgauge/__init__.py", '__version__ = "1.1.0"\n', "src/nlgauge/__init__.py has no line"),
         ("CITATION.cff", "version: 1.2.0.dev1\n", "CITATION.cff has no line 'version: 1.2.0'"),
         ("CHANGELOG.md", READY.replace(" - 2026-01-31", ""), "[1.2.0] has no date"),
@@ -77,7 +80,7 @@ def test_a_dry_run_sets_no_tag(repo: Path, capsys: pytest.CaptureFixture[str]) -
         ("CHANGELOG.md", READY.replace("[1.2.0] - 2026-01-31", "[1.2.1] - 2026-01-31"), "the newest version is 1.2.1"),
         ("CHANGELOG.md", READY.replace("[Unreleased]\n", "[Unreleased]\n\n* More.\n"), "entries under [Unreleased]"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_agree_stops_the_release(
     name: str, text: str, line: str, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,24 +13,27 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.data.example import ASPECT, METRICS, example_rows
 from nlgauge.errors import NlgaugeError
-from nlgauge.session import Selection
+from nlgauge.session import Session
 from nlgauge.table import Layout, Table, joined
 from nlgauge.terminal import shown
 from test_api import answered
 
 LONG = [
-    "bleurt-0.2", "bertscore(model='microsoft/deberta-xlarge-mnli',layer=40)", "comet-22_wmt22-comet-da",
-    "geval-gpt-4-turbo-2024-04-09_coherence_with_reasoning", "roberta-large_L17_no-idf_version=0.3.12",
-]  # fmt: skip
+    "bleurt-0.2",
+    "bertscore(model='microsoft/deberta-xlarge-mnli',layer=40)",
+    "comet-22_wmt22-comet-da",
+    "geval-gpt-4-turbo-2024-04-09_coherence_with_reasoning",
+    "roberta-large_L17_no-idf_version=0.3.12",
+]
 SECOND = "consistency_with_the_source_document"
 PASSES = "passes_all_house_rules"
 
 
 @cache
-def selection(kind: str) -> ng.Selection:
+def selection(kind: str) -> Session:
     """The example as it is, or with long names, a second aspect and one of pass and fail."""
     if kind == "example":
-        return ng.Selection(ng.example())
+        return Session(ng.example())
     rows = []
     for n, row in enumerate(example_rows()):
         kept = {k: v for k, v in row.items() if k not in METRICS}
@@ -38,7 +41,7 @@ def selection(kind: str) -> ng.Selection:
         extra = {SECOND: (row[ASPECT] + n % 3) / 2} if kind == "long" else {PASSES: float(row[ASPECT] >= 3 + n % 2)}
         rows.append({**(kept if kind == "long" else {k: v for k, v in kept.items() if k != ASPECT}), **extra, **scores})
     human = [ASPECT, SECOND] if kind == "long" else [PASSES]
-    return ng.Selection(ng.load(rows, human=human, metrics=LONG))
+    return Session(ng.load(rows, human=human, metrics=LONG))
 
 
 def on_screen(table: Table, width: int) -> str:
@@ -66,7 +69,7 @@ def check(table: Table, width: int) -> None:
     own |= (
         {f"{w}{sign}" for w in own for sign in ",;:"}
         | {"·"}
-        | {str(width), *"(a wider terminal or --format csv shows all)".split()}
+        | {str(width), *"(a wider terminal or a CSV file shows all)".split()}
     )
     broken = pieces(text) - own
     assert not broken, broken
@@ -83,7 +86,7 @@ def test_every_analysis_prints_whole_words_at_80_120_and_200_columns(name: str, 
         table = answered(name)
     else:
         try:
-            table = selection(kind).analyse(name)
+            table = selection(kind).analyze(name)
         except NlgaugeError as error:
             pytest.skip(f"refused: {error}")
     for width in (80, 120, 200):
@@ -98,12 +101,20 @@ def test_a_matrix_goes_on_below_with_all_columns_and_kin_together() -> None:
 
 
 def test_a_list_tells_constant_columns_once_and_names_those_left_out() -> None:
-    rows = [{"metric": f"m{i}", "aspect": "fluency", "value": i / 9, "n": 7 * i, **{f"measured_{j}": 0.5 + i / 10
-             for j in range(8)}} for i in range(3)]  # fmt: skip
+    rows = [
+        {
+            "metric": f"m{i}",
+            "aspect": "fluency",
+            "value": i / 9,
+            "n": 7 * i,
+            **{f"measured_{j}": 0.5 + i / 10 for j in range(8)},
+        }
+        for i in range(3)
+    ]
     text = on_screen(Table("t", rows), 50)
     assert "in every row: aspect fluency" in text
     left = re.sub(r"\s+", " ", text).split("left out at 50 columns: ")[1]
-    assert left.startswith("measured 3, measured 4") and "--format csv" in left
+    assert left.startswith("measured 3, measured 4") and "CSV" in left
     assert "value" in text.splitlines()[2] or "value" in text.splitlines()[1]
 
 
@@ -121,23 +132,25 @@ def test_the_title_of_groups_names_the_data_set_and_no_group() -> None:
         for k, s in enumerate("ABC")
         for i in range(8)
     ]
-    table = Selection(ng.load(rows, name="set"), by=["topic"]).analyse("correlation")
-    assert table.title == "set: correlation by topic"
+    table = Session(ng.load(rows, name="set"), by=["topic"]).analyze("correlate")
+    assert table.title == "set: correlate by topic"
 
 
 def test_groups_print_as_one_table_with_the_groups_first() -> None:
     def part(dataset: str, aspect: str) -> Table:
-        rows = [{"dataset": dataset, "metric": m, "aspect": aspect, "measure": "r", "value": v}
-                for m, v in (("a", 0.1), ("b", 0.2))]  # fmt: skip
+        rows = [
+            {"dataset": dataset, "metric": m, "aspect": aspect, "measure": "r", "value": v}
+            for m, v in (("a", 0.1), ("b", 0.2))
+        ]
         layout = Layout("metric", "measure", "value", best=lambda row: row["value"])
         return Table(
-            f"set: {dataset}: agreement on {aspect}", rows, layout, kind="correlation", data="set", method="How."
+            f"set: {dataset}: agreement on {aspect}", rows, layout, kind="correlate", data="set", method="How."
         )
 
     parts = [part(d, a) for d in ("x", "y") for a in ("fluency", "sense")]
     table = joined(parts, ["dataset"])
     header, body = table.grid()
-    assert (table.title, header) == ("set: correlation by dataset and aspect", ["dataset", "aspect", "metric", "r"])
+    assert (table.title, header) == ("set: correlate by dataset and aspect", ["dataset", "aspect", "metric", "r"])
     assert [[c.text for c in cells] for cells in body][2] == ["x", "sense", "a", ".100"]
     assert [cells[3].best for cells in body] == [False, True] * 4  # the best of each group
     text = on_screen(table, 80)
@@ -168,8 +181,10 @@ def test_a_headline_of_several_tables_stands_once() -> None:
 
 
 def test_rows_whose_texts_find_no_room_stand_one_below_the_other() -> None:
-    rows = [{"metric": m, "value": v, **{f"text_{k}": "whole " * 9 + m for k in range(4)}} for m, v in
-            (("bleu", 0.5), ("chrf", 0.25))]  # fmt: skip
+    rows = [
+        {"metric": m, "value": v, **{f"text_{k}": "whole " * 9 + m for k in range(4)}}
+        for m, v in (("bleu", 0.5), ("chrf", 0.25))
+    ]
     text = on_screen(Table("t", rows), 60)
     assert text.splitlines()[1:3] == ["bleu", "  value: .500"]
     assert all(text.count(f"  text {k}: whole") == 2 for k in range(4)) and "left out" not in text

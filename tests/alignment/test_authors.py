@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from two_texts import align
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.alignment import align
 from nlgauge.metrics.alignment.authors import clean, loaded
 from nlgauge.metrics.alignment.explained import aligned_output
 from nlgauge.models.torch_weights import ASKED, TorchWeights

@@ -55,12 +55,30 @@ def test_an_expression_knows_what_it_needs() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "y>x", "mean(y)", "mean(z>x)", "mean(y>x>c)", "mean(y<x)", "mean(y>x, y>c)", "open('f')", "x.__class__",
-     "1 + 1",
-     "mean(y>x) if 1 else 2", "[mean(y>x)]", "lambda: 1", "__import__('os')", "mean(y>[])", "mean(y>x) and 1",
-     "'a' * 9",
-     "mean(y>x) + True", "mean(y>x, key=1)", "(" * 300, "mean(y>x)" + " + 1" * 900],
-)  # fmt: skip
+    [
+        "",
+        "y>x",
+        "mean(y)",
+        "mean(z>x)",
+        "mean(y>x>c)",
+        "mean(y<x)",
+        "mean(y>x, y>c)",
+        "open('f')",
+        "x.__class__",
+        "1 + 1",
+        "mean(y>x) if 1 else 2",
+        "[mean(y>x)]",
+        "lambda: 1",
+        "__import__('os')",
+        "mean(y>[])",
+        "mean(y>x) and 1",
+        "'a' * 9",
+        "mean(y>x) + True",
+        "mean(y>x, key=1)",
+        "(" * 300,
+        "mean(y>x)" + " + 1" * 900,
+    ],
+)
 def test_anything_else_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(NlgaugeError) as caught:
         parse(text)

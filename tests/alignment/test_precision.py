@@ -16,8 +16,9 @@ from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.models.encoder import Encoder, encoder
 from nlgauge.models.loading import fingerprint
 from nlgauge.models.precision import split_precision
+from nlgauge.scoring.cached_runner import CachedRunner
 from nlgauge.scoring.score_batch import by_source, score_batch
-from nlgauge.scoring.store import Store, Storing
+from nlgauge.scoring.store import Store
 
 TEXTS = [
     "The council opened the new bridge on Monday, after two years of work and 3.5 million euros.",
@@ -33,12 +34,17 @@ SOURCE = (
 )
 BATCH = Batch.from_columns(
     ["The new bridge was opened on Monday. It cost 3.5 million euros.", "A ferry sank on Tuesday.", "It took years."],
-    [SOURCE] * 3, None, [["The council opened a bridge.", "The bridge cost 3.5 million."]] * 3,
-)  # fmt: skip
+    [SOURCE] * 3,
+    None,
+    [["The council opened a bridge.", "The bridge cost 3.5 million."]] * 3,
+)
 SPECS = [
-    "bertscore", "ctc(aspect='consistency')", "ctc(aspect='relevance')", "ctc(aspect='consistency', align='D')",
+    "bertscore",
+    "ctc(aspect='consistency')",
+    "ctc(aspect='relevance')",
+    "ctc(aspect='consistency', align='D')",
     "ctc(aspect='relevance', align='D')",
-]  # fmt: skip
+]
 # Lowest cosine of a token at layer 5 with its float32 vector, and largest difference of a metric's value.
 TOLERANCE = {"int8": (0.985, 0.03), "bf16": (0.9995, 0.003)}
 
@@ -90,7 +96,7 @@ def test_an_at_sign_in_a_folder_is_no_precision() -> None:
 
 def scored(specs: Sequence[str], tmp_path: Path, workers: int, name: str) -> dict[str, Any]:
     metrics = [metric_from_spec(s) for s in specs]
-    return score_batch(BATCH, metrics, workers=workers, engine=Storing(Store(tmp_path / name)))
+    return score_batch(BATCH, metrics, workers=workers, engine=CachedRunner(Store(tmp_path / name)))
 
 
 def test_each_text_goes_through_the_encoder_once_and_no_deeper_than_needed(
@@ -110,7 +116,7 @@ def test_each_text_goes_through_the_encoder_once_and_no_deeper_than_needed(
     fresh = Batch.from_columns(
         [BATCH.text(i) for i in BATCH.output.tolist()], [SOURCE] * 3, None, [["The council opened a bridge."]] * 3
     )
-    score_batch(fresh, [metric_from_spec(s) for s in SPECS], engine=Storing(Store(tmp_path / "s.sqlite")))
+    score_batch(fresh, [metric_from_spec(s) for s in SPECS], engine=CachedRunner(Store(tmp_path / "s.sqlite")))
     assert set(seen.values()) == {1}
     assert deepest["It cost 3.5 million euros."] == 2  # a sentence that only consistency reads, at its layer
     assert deepest["A ferry sank on Tuesday."] == 6

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from little_text import documents
+from two_texts import align
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.alignment import align
 from nlgauge.metrics.alignment.alignments import ToAlign
-from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
 from nlgauge.metrics.alignment.head import Head, fresh, gradient
 from nlgauge.metrics.alignment.trained import FORMS, WEIGHTS, Trained, scores
 from nlgauge.metrics.alignment.training import AlignerPlan, auc, train
-from nlgauge.metrics.alignment.training_rows import Data, by_text, pooled, read_documents
+from nlgauge.metrics.alignment.training_rows import Data, by_text, read_documents
 from nlgauge.models.encoder import Encoder
 
 TINY = AlignerPlan("D", "style", count=60, steps=120, batch=128)
@@ -146,9 +146,11 @@ def test_r_learns_the_share_of_aligned_words() -> None:
 @pytest.mark.parametrize("aspect", sorted(FORMS))
 def test_every_aspect_has_a_shipped_aligner_that_works_on_first_use(minilm: Encoder, aspect: str, kind: str) -> None:
     batch = Batch.from_columns(
-        ["Alice Brandt rebuilt the bridge.", "A whale sang to seven green pilots."], [SOURCE] * 2,
-        ["Alice Brandt likes the bridge."] * 2, [["Alice Brandt rebuilt the bridge for the town."]] * 2,
-    )  # fmt: skip
+        ["Alice Brandt rebuilt the bridge.", "A whale sang to seven green pilots."],
+        [SOURCE] * 2,
+        ["Alice Brandt likes the bridge."] * 2,
+        [["Alice Brandt rebuilt the bridge for the town."]] * 2,
+    )
     metric = metric_from_spec(f"ctc(aspect='{aspect}', align='{kind}')")
     good, bad = metric.score(batch).values.tolist()
     assert np.isfinite([good, bad]).all()

@@ -30,15 +30,31 @@ def roberta(folder: Path, seed: int = 3) -> tuple[str, Any, dict[str, Any]]:
     bpe.train_from_iterator([SAID.casefold()], trainer)
     bpe.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     made = PreTrainedTokenizerFast(
-        tokenizer_object=bpe, bos_token="<s>", cls_token="<s>", eos_token="</s>", sep_token="</s>", pad_token="<pad>",
-        unk_token="<unk>", mask_token="<mask>", model_max_length=512, model_input_names=["input_ids", "attention_mask"],
-    )  # fmt: skip
+        tokenizer_object=bpe,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=512,
+        model_input_names=["input_ids", "attention_mask"],
+    )
     made.save_pretrained(folder)
     config = RobertaConfig(
-        vocab_size=len(made), hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=514, type_vocab_size=1, initializer_range=0.5, pad_token_id=1, bos_token_id=0,
+        vocab_size=len(made),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=514,
+        type_vocab_size=1,
+        initializer_range=0.5,
+        pad_token_id=1,
+        bos_token_id=0,
         eos_token_id=2,
-    )  # fmt: skip
+    )
     config.save_pretrained(folder)
     with torch.random.fork_rng():
         torch.manual_seed(seed)

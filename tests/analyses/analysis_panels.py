@@ -24,12 +24,18 @@ def panel_of(
 ) -> Panel:
     n, m = human.shape
     return Panel(
-        name="test", aspect="quality", systems=tuple(f"s{i}" for i in range(n)),
+        name="test",
+        aspect="quality",
+        systems=tuple(f"s{i}" for i in range(n)),
         inputs=tuple(f"i{j}" for j in range(m)),
-        metrics=metrics, humans={"quality": human}, raters={} if raters is None else {"quality": raters},
-        rater_names=() if raters is None else tuple(f"r{k}" for k in range(len(raters))), persons=persons,
-        lower=frozenset(lower), **more,
-    )  # fmt: skip
+        metrics=metrics,
+        humans={"quality": human},
+        raters={} if raters is None else {"quality": raters},
+        rater_names=() if raters is None else tuple(f"r{k}" for k in range(len(raters))),
+        persons=persons,
+        lower=frozenset(lower),
+        **more,
+    )
 
 
 def noisy_panel(
@@ -80,12 +86,19 @@ def two_domains(inputs: int = 40, systems: str = "AB", seed: int = 0) -> Dataset
             for s in systems:
                 q = float(rng.integers(1, 7))
                 rows.append(
-                    {"system": s, "input": f"{domain}{i}", "domain": domain,
-                     "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
-                     "references": [f"reference {i}"] * (1 + i % 3), "quality": q, "style": float(rng.integers(1, 7)),
-                     "good": q + rng.normal(0, 0.5 if domain == "news" else 20), "flat": rng.normal(),
-                     "back": -q + rng.normal(0, 2)}
-                )  # fmt: skip
+                    {
+                        "system": s,
+                        "input": f"{domain}{i}",
+                        "domain": domain,
+                        "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
+                        "references": [f"reference {i}"] * (1 + i % 3),
+                        "quality": q,
+                        "style": float(rng.integers(1, 7)),
+                        "good": q + rng.normal(0, 0.5 if domain == "news" else 20),
+                        "flat": rng.normal(),
+                        "back": -q + rng.normal(0, 2),
+                    }
+                )
     return load(rows, human=["quality", "style"], metrics=["good", "flat", "back"], lower=["back"])
 
 

@@ -25,10 +25,11 @@ def data_of(
         }
     )
     ratings = [
-        keys.with_columns(pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value",
-            h.ravel()))
+        keys.with_columns(
+            pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value", h.ravel())
+        )
         for a, h in aspects.items()
-    ]  # fmt: skip
+    ]
     scores = keys.with_columns(pl.Series(k, v.ravel()).fill_nan(None) for k, v in metrics.items())
     rated = pl.concat(ratings).filter(pl.col("value").is_not_nan())
     return Dataset.of("test", keys, ratings=rated, scores=scores, lower=lower)

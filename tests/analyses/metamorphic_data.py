@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import math
@@ -51,12 +52,12 @@ FEW: dict[str, dict[str, Any]] = {
     "progress": {"model": "ridge", "count": 3, "years": {"bleu": 2002, "rouge_l": 2004, "wobble": 2006,
                                                          "bertscore": 2020}},
     "quality-bins": {"draws": 40, "cuts": "terciles"},
-    "ranking": {"draws": 60},
+    "compare": {"draws": 60},
     "relative-ranking": {"draws": 20},
     "replacement": {"min_units": 5},
     "robustness": {"metrics": "rouge-1", "perturbations": ["drop", "wrong"], "sample": 20, "draws": 40},
     "shared-task": {"aspects": ["coherence"]},
-    "significance": {"draws": 60},
+    "compare-pairs": {"draws": 60},
     "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
     "sparse-agreement": {"aspect": "coherence"},
     "spans": {"draws": 20},
@@ -81,11 +82,22 @@ class Given:
     lower: tuple[str, ...] = ("wobble",)
     names: Mapping[str, str] = None  # type: ignore[assignment]  # new name -> old name
 
+    @functools.cached_property
     def data(self) -> Dataset:
+        """Read once for all analyses."""
         found = load(
-            self.frame, system="system", input="input", output="output", references="reference", source="source",
-            rater="rater", human=list(self.aspects), metrics=list(self.metrics), lower=list(self.lower), name="test",
-        )  # fmt: skip
+            self.frame,
+            system="system",
+            input="input",
+            output="output",
+            references="reference",
+            source="source",
+            rater="rater",
+            human=list(self.aspects),
+            metrics=list(self.metrics),
+            lower=list(self.lower),
+            name="test",
+        )
         return replace(found, comparisons=self.comparisons, spans=self.spans(), models=frozenset({MODEL}))
 
     def spans(self) -> pl.DataFrame:
@@ -118,7 +130,7 @@ class Given:
         return {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(text).items()}
 
     def table(self, name: str) -> Table:
-        found, data = registry.get("analysis", name), self.data()
+        found, data = registry.get("analysis", name), self.data
         if name == "trials":  # two documents are trials of one input
             old = data.samples["input"].replace(self.names or {})
             number = old.str.extract(r"(\d+)").cast(pl.Int64) // 2
@@ -137,6 +149,7 @@ class Given:
         return found(data, **self.options(name))
 
 
+@functools.cache
 def given() -> Given:
     rng = np.random.default_rng(3)
     truth = rng.normal(0, 0.8, (SYSTEMS, 1)) + rng.normal(0, 1, (SYSTEMS, INPUTS))
@@ -152,15 +165,33 @@ def given() -> Given:
             for r in range(RATERS):
                 rated = {a: int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)) for a in ASPECTS}
                 rows.append(
-                    {"system": f"sys{i}", "input": f"doc{j}", "output": text, "reference": references[j],
-                     "source": references[j - 1], "kind": "news" if j % 2 else "talk",
-                     "rater": f"person{r}", **rated, **{m: float(v[i, j]) for m, v in scores.items()}}
-                )  # fmt: skip
+                    {
+                        "system": f"sys{i}",
+                        "input": f"doc{j}",
+                        "output": text,
+                        "reference": references[j],
+                        "source": references[j - 1],
+                        "kind": "news" if j % 2 else "talk",
+                        "rater": f"person{r}",
+                        **rated,
+                        **{m: float(v[i, j]) for m, v in scores.items()},
+                    }
+                )
     votes = [
-        {"input": f"doc{j}", "first": f"sys{a}", "second": f"sys{b}", "aspect": ASPECTS[0], "rater": rater,
-         "preferred": str(rng.choice(["first", "second", "tie"]))}
-        for rater in ("person0", MODEL) for j in range(INPUTS) for a in range(3) for b in range(3) if a != b
-    ]  # fmt: skip
+        {
+            "input": f"doc{j}",
+            "first": f"sys{a}",
+            "second": f"sys{b}",
+            "aspect": ASPECTS[0],
+            "rater": rater,
+            "preferred": str(rng.choice(["first", "second", "tie"])),
+        }
+        for rater in ("person0", MODEL)
+        for j in range(INPUTS)
+        for a in range(3)
+        for b in range(3)
+        if a != b
+    ]
     frame = pl.DataFrame(rows).with_columns(pl.col(METRICS).fill_nan(None))
     return Given(frame, pl.DataFrame(votes, schema=Dataset.COMPARISONS))
 
@@ -176,9 +207,8 @@ def shuffled_rows(g: Given) -> Given:
 
 def shuffled_columns(g: Given) -> Given:
     return replace(
-        g, frame=g.frame.select(reversed(g.frame.columns)), metrics=g.metrics[::-1],
-        comparisons=g.comparisons,
-    )  # fmt: skip
+        g, frame=g.frame.select(reversed(g.frame.columns)), metrics=g.metrics[::-1], comparisons=g.comparisons
+    )
 
 
 def _renamed(g: Given, columns: Mapping[str, str], values: Mapping[str, Callable[[int], str]]) -> Given:
@@ -195,9 +225,14 @@ def _renamed(g: Given, columns: Mapping[str, str], values: Mapping[str, Callable
     votes = votes.with_columns(pl.col("aspect").replace_strict(dict(columns), default=pl.col("aspect")))
     renamed = {m: columns.get(m, m) for m in (*g.metrics, *g.aspects)}
     return replace(
-        g, frame=frame, comparisons=votes, names=names, metrics=tuple(renamed[m] for m in g.metrics),
-        aspects=tuple(renamed[a] for a in g.aspects), lower=tuple(renamed.get(m, m) for m in g.lower),
-    )  # fmt: skip
+        g,
+        frame=frame,
+        comparisons=votes,
+        names=names,
+        metrics=tuple(renamed[m] for m in g.metrics),
+        aspects=tuple(renamed[a] for a in g.aspects),
+        lower=tuple(renamed.get(m, m) for m in g.lower),
+    )
 
 
 def renamed_systems(g: Given) -> Given:

@@ -16,6 +16,7 @@ def dataset(ratings: dict[str, Any], metrics: dict[str, Any], **more: Any) -> Da
     systems, inputs = np.shape(next(iter(ratings.values())))
     rows = [
         {"system": f"s{i}", "input": f"i{j}", **{k: v[i][j] for k, v in {**ratings, **metrics}.items()}}
-        for i in range(systems) for j in range(inputs)
-    ]  # fmt: skip
+        for i in range(systems)
+        for j in range(inputs)
+    ]
     return load(pl.DataFrame(rows), human=list(ratings), metrics=list(metrics), name="test", **more)

@@ -10,7 +10,7 @@ import pytest
 
 from nlgauge import registry
 from nlgauge.analyses.checklist.transfer import transfer
-from nlgauge.analyses.comparing.ranking import ranking
+from nlgauge.analyses.comparing.compare import compare
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.explorer.points import Explored
@@ -27,11 +27,12 @@ def data_of(names: list[str], systems: int = 5, inputs: int = 12) -> Dataset:
     human = rng.integers(1, 6, len(keys)).astype(float)
     rated = [
         samples.select(KEY).with_columns(
-            aspect=pl.lit("quality"), rater=pl.lit(f"r{r}"),
+            aspect=pl.lit("quality"),
+            rater=pl.lit(f"r{r}"),
             value=pl.Series(np.clip(human + rng.integers(-1, 2, len(keys)), 1, 5)),
         )
         for r in range(3)
-    ]  # fmt: skip
+    ]
     data = Dataset.of("d", samples, ratings=pl.concat(rated), scores=samples.select(KEY), persons=True)
     return data.with_scores({name: (human + rng.normal(0, 1 + k, len(keys))).tolist() for k, name in enumerate(names)})
 
@@ -40,7 +41,7 @@ def data_of(names: list[str], systems: int = 5, inputs: int = 12) -> Dataset:
 def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None:
     plain, odd = (data_of([n, "b", "c"]) for n in ("zz", name))
     assert np.array_equal(odd.panel().metrics[name], plain.panel().metrics["zz"])
-    one, two = (d.panel().analyse("ranking", draws=50).rows for d in (plain, odd))
+    one, two = (d.panel().analyze("compare", draws=50).rows for d in (plain, odd))
     assert [{**r, "metric": 0} for r in one] == [{**r, "metric": 0} for r in two]
     points = Explored(odd)
     assert points.points("quality", name)["score"] == Explored(plain).points("quality", "zz")["score"]
@@ -49,7 +50,7 @@ def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None
 
 def test_a_metric_without_a_value_has_no_rank_and_a_constant_is_chance() -> None:
     data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60, "empty": [None] * 60})
-    table = ranking(data.panel())
+    table = compare(data.panel())
     rows, alike = {r["metric"]: r for r in table}, table.facts["no_different_from"]
     assert rows["a"]["rank"] == 1
     assert (rows["empty"]["rank"], rows["empty"]["rank_high"], rows["empty"]["p_to_next"]) == (None, None, None)
@@ -62,7 +63,7 @@ def test_a_metric_without_a_value_has_no_rank_and_a_constant_is_chance() -> None
 
 def test_under_a_correlation_a_constant_has_no_value_and_no_rank() -> None:
     data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60})
-    row = next(r for r in ranking(data.panel(), measure="input/kendall") if r["metric"] == "constant")
+    row = next(r for r in compare(data.panel(), measure="input/kendall") if r["metric"] == "constant")
     assert np.isnan(row["value"])
     assert (row["rank"], row["rank_high"], row["may_be_best"]) == (None, None, False)
 

@@ -12,6 +12,7 @@ from bench.bias import CLEAN, DEFECTS, BiasWorld, drawn
 import nlgauge as ng
 from command import run_command
 from nlgauge.analyses.judges.bias import SENTENCES, bias
+from nlgauge.data.export import export
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.estimation.judge_bias import Ratings, feature_effects, rater_products
 
@@ -98,18 +99,18 @@ def test_every_check_has_a_sentence_for_what_it_finds() -> None:
 
 def test_only_systems_that_match_are_of_the_family_and_a_wrong_judge_is_named() -> None:
     data = drawn(CLEAN["two raters"], 200, np.random.default_rng(0))
-    assert any(r["measure"] == "family" for r in ng.bias(data, family="gpt-*=judge"))
+    assert any(r["measure"] == "family" for r in ng.analyze("bias", data, family="gpt-*=judge"))
     with pytest.raises(NameUnknown, match="no judge 'gpt-4'; there are judge"):
-        ng.bias(data, family="gpt-*=gpt-4")
+        ng.analyze("bias", data, family="gpt-*=gpt-4")
     with pytest.raises(NameUnknown, match="write SYSTEMS=JUDGE"):
-        ng.bias(data, family="gpt")
+        ng.analyze("bias", data, family="gpt")
 
 
 def test_without_scores_or_ratings_one_line_says_what_is_missing() -> None:
     data = drawn(CLEAN["two raters"], 100, np.random.default_rng(0))
     bare = ng.Dataset.of("bare", data.samples)
     with pytest.raises(NeedsMissing, match=r"need its scores \(or choices\) and people's ratings"):
-        ng.bias(bare)
+        ng.analyze("bias", bare)
 
 
 def test_the_command_prints_what_the_function_says(tmp_path: Path) -> None:
@@ -117,8 +118,8 @@ def test_the_command_prints_what_the_function_says(tmp_path: Path) -> None:
 
     data = drawn(DEFECTS["length"], 300, np.random.default_rng(0))
     path = tmp_path / "judged.jsonl"
-    ng.export(data, path)
-    done = run_command("bias", path, "--family", "gpt-*=judge", "-f", "json")
+    export(data, path)
+    done = run_command("analyze", "bias", path, "--family", "gpt-*=judge", "-f", "json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tables"][0]["rows"]
     assert {(r["aspect"], r["measure"]) for r in rows if r["verdict"] == "found"} >= {("helpful", "length")}
@@ -128,9 +129,12 @@ def test_a_family_nobody_is_of_is_answered_and_a_check_that_cannot_tell_says_wha
     data = drawn(BiasWorld(), 100, np.random.default_rng(0))
     with pytest.raises(NameUnknown, match=r"family 'claude-\*': no system is called so; there are gpt-3 and llama-2"):
         bias(data, family={"claude-*": "judge"})
-    few = ng.load([{"id": k, "output": f"text {k}", "human": k % 5, "judge": (k + k % 2) % 5} for k in range(12)],
-                  human=["human"], metrics=["judge"])  # fmt: skip
-    table = ng.bias(few)
+    few = ng.load(
+        [{"id": k, "output": f"text {k}", "human": k % 5, "judge": (k + k % 2) % 5} for k in range(12)],
+        human=["human"],
+        metrics=["judge"],
+    )
+    table = ng.analyze("bias", few)
     assert any(
         note.startswith("cannot tell length of judge, human") and "30 are needed" in note for note in table.notes
     )

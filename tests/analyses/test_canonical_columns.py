@@ -17,10 +17,16 @@ NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 # Strings made for the eye: a number with a sign or a unit, an interval, Greek, a mark.
 FOR_EYES = re.compile(r"^[-+.]?\d*\.\d+\D|^\d+ ?%|\[[-.\d]+[ ,]+[-.\d]+\]|[α-ωΑ-Ω†*↓↑–]|…$")
 TYPES = {
-    "metric": str, "aspect": str, "measure": str, "reason": str, "value": (int, float), "low": (int, float),
+    "metric": str,
+    "aspect": str,
+    "measure": str,
+    "reason": str,
+    "value": (int, float),
+    "low": (int, float),
     "high": (int, float),
-    "p": (int, float), "n": int,
-}  # fmt: skip
+    "p": (int, float),
+    "n": int,
+}
 
 
 @functools.cache

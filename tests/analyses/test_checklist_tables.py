@@ -62,9 +62,10 @@ def test_distances_between_levels_are_scipys_on_rater_rows() -> None:
     found = by(discrimination(panel, draws=19), "metric", "contrast")
     ratings = panel.raters["quality"]
     for contrast, one, two in (
-        ("Lo-Hi", ratings < 3, ratings > 3), ("Lo-Mod", ratings < 3, ratings == 3), ("Hi-Mod", ratings > 3,
-            ratings == 3),
-    ):  # fmt: skip
+        ("Lo-Hi", ratings < 3, ratings > 3),
+        ("Lo-Mod", ratings < 3, ratings == 3),
+        ("Hi-Mod", ratings > 3, ratings == 3),
+    ):
         scores = np.broadcast_to(panel.metrics["m1"], ratings.shape)
         row = found["m1", contrast]
         assert row["value"] == pytest.approx(ks_2samp(scores[one], scores[two]).statistic)

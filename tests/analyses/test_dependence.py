@@ -43,11 +43,11 @@ def test_both_hints_name_the_option_whatever_the_order_of_the_panel() -> None:
     family, inputs = dependence_hints(panel)
     assert family == (
         "Some system names look related (BART and MV_BART; gpt-4 and gpt-4o): variants of one model are not "
-        'independent, so intervals may be too short. If they are, name their family with --family "(bart|gpt)".'
+        "independent, so intervals may be too short. If they are, name their family with family='(bart|gpt)'."
     )
     assert inputs.startswith("Adjacent inputs have correlated ratings (lag-1 correlation 0.")
     assert inputs.endswith(
-        ", p < .001): if they come from one document or conversation, name its column with --cluster; intervals may be "
+        ", p < .001): if they come from one document or conversation, name its column with cluster=; intervals may be "
         "too short otherwise."
     )
     canonical = panel.canonical()
@@ -57,11 +57,11 @@ def test_both_hints_name_the_option_whatever_the_order_of_the_panel() -> None:
 
 def test_a_proposed_pattern_makes_the_groups_that_are_listed() -> None:
     data = made(NAMES)
-    pattern = dependence_hints(data.panel())[0].split('"')[1]
+    pattern = dependence_hints(data.panel())[0].split("'")[1]
     assert data.with_family(pattern).panel().families == ("bart", "bart", "gpt", "gpt", "zeta", "PGN")
     # 'bart' is also part of the name of an unrelated system, so no pattern is proposed
     hint = dependence_hints(made(("BART", "S_BART", "bartleby", "Q", "R", "S")).panel())[0]
-    assert hint.endswith("name their family with --family COLUMN_OR_PATTERN.")
+    assert hint.endswith("name their family with family=.")
 
 
 def test_what_is_named_is_not_hinted_at() -> None:
@@ -109,4 +109,4 @@ def test_adjacent_systems_with_the_same_errors_are_noticed_even_in_a_file_sorted
         for j, noise in enumerate(rng.normal(size=30))
     ]
     data = load(rows, name="made", human=["quality"], metrics=["a", "b"])
-    assert ["--family" in hint for hint in dependence_hints(data.panel())] == [True] * hinted
+    assert ["family=" in hint for hint in dependence_hints(data.panel())] == [True] * hinted

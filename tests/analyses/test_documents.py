@@ -7,8 +7,8 @@ import pytest
 
 from nlgauge.analyses.agreement.intervals import intervals
 from nlgauge.analyses.agreement.uses import uses
-from nlgauge.analyses.comparing.ranking import ranking
-from nlgauge.analyses.comparing.significance import significance
+from nlgauge.analyses.comparing.compare import compare
+from nlgauge.analyses.comparing.compare_pairs import compare_pairs
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 
@@ -36,7 +36,7 @@ def made(column: str | None, documents: int = 15) -> Dataset:
 def test_a_column_of_documents_is_found_and_said(column: str) -> None:
     panel = made(column).panel()
     assert len(set(panel.clusters or ())) == 15
-    for analysis in (intervals, ranking, significance, uses):
+    for analysis in (intervals, compare, compare_pairs, uses):
         assert (
             f"Inputs with the same '{column}' are not independent; they are left out together (15 clusters)."
             in analysis(panel).notes
@@ -59,7 +59,7 @@ def test_too_few_documents_give_no_interval_and_no_verdict() -> None:
     assert {r["badge"] for r in rows} == {None}
     assert all("at least 10 documents or conversations; here are 6" in r["reason"] for r in rows)
     assert any(
-        "a test needs at least 10 documents or conversations; here are 6" in note for note in significance(panel).notes
+        "a test needs at least 10 documents or conversations; here are 6" in note for note in compare_pairs(panel).notes
     )
 
 

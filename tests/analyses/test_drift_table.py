@@ -14,7 +14,7 @@ from bench.drift import CHANGES, two_runs
 import nlgauge as ng
 from command import run_command
 from nlgauge.analyses.judges.drift import drift
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.estimation.judge_shift import agreements, anchors_needed, shifts
 from nlgauge.stats.tests.betting import betting_interval, log_capital
 
@@ -37,10 +37,14 @@ def test_the_change_is_split_into_the_judges_and_the_datas(change: str, judge: f
 
 def test_without_anchors_nothing_is_apportioned_and_the_number_needed_is_said() -> None:
     old, new = two_runs(300, CHANGES["judge +.2"], np.random.default_rng(0))
-    apart = ng.Dataset.of("new", new.samples.with_columns("x" + pl.col("input")),
-                          scores=new.scores.with_columns(input="x" + pl.col("input")))  # fmt: skip
-    apart = ng.Dataset.of("new", apart.samples.with_columns(input="x" + pl.col("input")).select("system", "input"),
-                          scores=apart.scores)  # fmt: skip
+    apart = ng.Dataset.of(
+        "new",
+        new.samples.with_columns("x" + pl.col("input")),
+        scores=new.scores.with_columns(input="x" + pl.col("input")),
+    )
+    apart = ng.Dataset.of(
+        "new", apart.samples.with_columns(input="x" + pl.col("input")).select("system", "input"), scores=apart.scores
+    )
     table = drift([old, apart])
     found = rows_of(table)
     assert table.facts["verdict"] == "cannot tell"
@@ -57,12 +61,12 @@ def test_anchors_in_a_file_of_their_own_are_outputs_of_the_old_run_judged_anew()
         [{"id": 1000 + k, "judge": float(q) + 0.8} for k, q in enumerate(rng.normal(3, 1, 400))], metrics=["judge"]
     )
     again = ng.load([{"id": k, "judge": float(quality[k]) + 0.5} for k in range(60)], metrics=["judge"])
-    found = rows_of(ng.drift(old, new, again))
+    found = rows_of(ng.analyze("drift", [old, new, again]))
     assert found["judge_shift"]["value"] == pytest.approx(0.5)
     assert found["data_shift"]["value"] == pytest.approx(found["total"]["value"] - 0.5)
     stranger = ng.load([{"id": 5000 + k, "judge": 1.0 + k} for k in range(30)], metrics=["judge"])
     with pytest.raises(NeedsMissing, match="none of its outputs is in"):
-        ng.drift(old, new, stranger)
+        ng.analyze("drift", [old, new, stranger])
 
 
 def test_an_output_with_another_text_is_no_anchor_and_equal_texts_are_where_no_key_is_shared() -> None:
@@ -70,7 +74,9 @@ def test_an_output_with_another_text_is_no_anchor_and_equal_texts_are_where_no_k
     changed = [{**row, "output": row["output"] + "!" * (row["id"] < 20)} for row in old]
     renamed = [{**row, "id": 900 + row["id"]} for row in old]
     counts = [
-        rows_of(ng.drift(ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"])))["judge_shift"]["n"]
+        rows_of(ng.analyze("drift", [ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"])]))["judge_shift"][
+            "n"
+        ]
         for new in (changed, renamed)
     ]
     assert counts == [40, 60]
@@ -79,7 +85,7 @@ def test_an_output_with_another_text_is_no_anchor_and_equal_texts_are_where_no_k
 def test_outputs_that_one_run_did_not_score_are_no_change_of_the_data() -> None:
     old = [{"id": k, "judge": None if k < 30 else float(k % 5)} for k in range(90)]
     new = [{"id": k, "judge": float(k % 5) + 2 * (k < 30)} for k in range(90)]
-    table = ng.drift(ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"]))
+    table = ng.analyze("drift", [ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"])])
     found = rows_of(table)
     assert found["judge_shift"]["value"] == 0 and found["judge_shift"]["verdict"] == "not found"
     assert "data_shift" not in found
@@ -107,7 +113,7 @@ def test_nothing_is_concluded_from_anchors_that_were_selected_by_their_score(by:
         (old, fresh, again),
         (fresh, old, again),
     ):  # the last: NEW outputs judged by the old judge
-        table = ng.drift(*runs)
+        table = ng.analyze("drift", [*runs])
         found = rows_of(table)
         assert table.facts["verdict"] == "cannot tell" and table.facts["representative"]["judge"] < 0.001
         for measure in {"judge_shift", "data_shift", "spread"} & set(found):
@@ -116,21 +122,21 @@ def test_nothing_is_concluded_from_anchors_that_were_selected_by_their_score(by:
         run = "new" if runs[1] is old else "old"
         assert f"not a random sample of the {run} scores (mean " in table.answers[0]
         assert (", SD " in table.answers[0]) == (by == "extremes")
-        assert "--how random" in table.answers[0]
+        assert "how='random'" in table.answers[0]
 
 
 def test_anchors_drawn_at_random_pass_the_test_and_their_number_is_in_a_note() -> None:
     old, again = (ng.load(rows, metrics=["judge"]) for rows in selected_anchors("random"))
-    table = ng.drift(old, again)
+    table = ng.analyze("drift", [old, again])
     assert table.facts["verdict"] == "not found"
     assert any("nothing shows that the anchors differ" in note for note in table.notes)
-    assert ng.drift(old, old).facts["representative"] == {}  # all outputs are anchors: none were selected
+    assert ng.analyze("drift", [old, old]).facts["representative"] == {}  # all outputs are anchors: none were selected
 
 
 def test_selected_anchors_do_not_enter_later_looks(tmp_path: Path) -> None:
     old, again = (ng.load(rows, metrics=["judge"]) for rows in selected_anchors("lowest"))
     looks = tmp_path / "looks.jsonl"
-    table = ng.drift(old, again, looks=looks)
+    table = ng.analyze("drift", [old, again], looks=looks)
     assert table.facts["verdict"] == "cannot tell"
     assert json.loads(looks.read_text())["metrics"]["judge"]["inputs"] == {}
 
@@ -204,20 +210,22 @@ def test_looks_are_kept_counted_once_and_alarm_when_the_judge_shifts(tmp_path: P
         rows = [{**r, "judge": float(np.clip(r["judge"] + shift + (rng.random() < 0.1), 1, 5))} for r in base]
         path = tmp_path / name
         pl.DataFrame(rows).write_csv(path)
-        return ng.drift(ng.load(base, metrics=["judge"]), ng.load(path, metrics=["judge"]), looks=kept)
+        return ng.analyze("drift", [ng.load(base, metrics=["judge"]), ng.load(path, metrics=["judge"])], looks=kept)
 
     tables = [look(0.0, f"day{k}.csv") for k in range(3)]
-    same = ng.drift(ng.load(base, metrics=["judge"]), ng.load(tmp_path / "day2.csv", metrics=["judge"]), looks=kept)
+    same = ng.analyze(
+        "drift", [ng.load(base, metrics=["judge"]), ng.load(tmp_path / "day2.csv", metrics=["judge"])], looks=kept
+    )
     assert [t.facts["verdict"] for t in tables] == ["not found"] * 3
     assert any("not counted again" in note for note in same.notes)
     assert len(kept.read_text().splitlines()) == 3
     assert look(-1.0, "day3.csv").facts["verdict"] == "found"
     assert [json.loads(line)["look"] for line in kept.read_text().splitlines()] == [1, 2, 3, 4]
-    with pytest.raises(DataError, match="keep one level"):
-        ng.drift(ng.load(base, metrics=["judge"]), ng.load(base, metrics=["judge"]), looks=kept, level=0.9)
+    with pytest.raises(NlgaugeError, match=r"looks.jsonl, line 1: looked at with level 0.95, now 0.9; keep one level"):
+        ng.analyze("drift", [ng.load(base, metrics=["judge"]), ng.load(base, metrics=["judge"])], looks=kept, level=0.9)
     kept.write_text("nonsense\n")
-    with pytest.raises(DataError, match=r"looks.jsonl, line 1: not a look"):
-        ng.drift(ng.load(base, metrics=["judge"]), ng.load(base, metrics=["judge"]), looks=kept)
+    with pytest.raises(NlgaugeError, match=r"looks.jsonl, line 1: not a look"):
+        ng.analyze("drift", [ng.load(base, metrics=["judge"]), ng.load(base, metrics=["judge"])], looks=kept)
 
 
 def test_what_changed_in_the_judge_is_said_from_data_and_from_cards(tmp_path: Path) -> None:
@@ -228,8 +236,8 @@ def test_what_changed_in_the_judge_is_said_from_data_and_from_cards(tmp_path: Pa
     new = replace(new, signatures={"judge": "model:gpt-4|prompt:bb|n:1"})
     said = ["model gpt-3.5 → gpt-4", "another prompt"]
     assert drift([old, new]).facts["made_otherwise"] == {"judge": said}
-    cards = [ng.analyse("judge-card", d).write(tmp_path / f"{k}.json") for k, d in enumerate((old, new))]
-    compared = ng.drift(*cards)
+    cards = [ng.analyze("judge-card", d).write(tmp_path / f"{k}.json") for k, d in enumerate((old, new))]
+    compared = ng.analyze("drift", [*cards])
     assert compared.answers == ["judge: model gpt-3.5 → gpt-4.", "judge: prompt aa → bb."]
     assert any(row["measure"] == "pearson" for row in compared)
 
@@ -240,22 +248,24 @@ def test_results_of_two_runs_of_one_system_can_be_compared(tmp_path: Path) -> No
     for k, shift in enumerate((0.0, -0.6)):
         rows = [{"id": i, "human": i % 5 + 1, "judge": float(i % 5) + shift + rng.normal(0, 0.3)} for i in range(60)]
         data = ng.load(rows, human=["human"], metrics=["judge"])
-        made.append(ng.report(data, tmp_path / f"{k}.html", quick=True).results)
-    found = rows_of(ng.drift(*made))
+        made.append(ng.report(data, out=tmp_path / f"{k}.html", quick=True).results)
+    found = rows_of(ng.analyze("drift", [*made]))
     assert found["judge_shift"]["verdict"] == "found"
     assert found["agreement"]["old"] > 0.9
-    beside_data = rows_of(ng.drift(made[0], data))  # results.json does not keep the name of a single system
+    beside_data = rows_of(
+        ng.analyze("drift", [made[0], data])
+    )  # results.json does not keep the name of a single system
     assert beside_data["judge_shift"] == pytest.approx(found["judge_shift"], nan_ok=True)
 
 
 def test_no_judge_in_common_and_one_table_alone_are_one_line() -> None:
     old, new = (ng.load([{"id": k, name: float(k)} for k in range(30)], metrics=[name]) for name in ("a", "b"))
     with pytest.raises(NeedsMissing, match="no judge in common"):
-        ng.drift(old, new)
+        ng.analyze("drift", [old, new])
     with pytest.raises(NameUnknown, match="no scores of 'c' in both runs"):
-        ng.drift(old, old, metrics="c")
+        ng.analyze("drift", [old, old], metrics="c")
     with pytest.raises(NeedsMissing, match="give the old table and the new one"):
-        ng.analyse("drift", old)
+        ng.analyze("drift", old)
 
 
 def test_exit_codes_say_no_shift_shift_and_cannot_tell(tmp_path: Path) -> None:
@@ -268,7 +278,7 @@ def test_exit_codes_say_no_shift_shift_and_cannot_tell(tmp_path: Path) -> None:
     lowest = np.argsort(base, kind="stable")[:30]
     pl.DataFrame({"id": lowest, "judge": base[lowest] + 1.0}).write_csv(tmp_path / "selected.csv")
     codes = [
-        run_command("drift", "old.csv", f"{name}.csv", "--metric", "judge", cwd=tmp_path).returncode
+        run_command("analyze", "drift", "old.csv", f"{name}.csv", "--columns", "metrics=judge", cwd=tmp_path).returncode
         for name in ("same", "lower", "other", "selected", "missing")
     ]
     assert codes == [0, 1, 3, 3, 2]

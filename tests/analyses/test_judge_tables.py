@@ -9,11 +9,12 @@ from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from nlgauge.analyses.judges.confusion import confusion
-from nlgauge.analyses.judges.fineness import coarse, fineness
+from nlgauge.analyses.judges.fineness import fineness
 from nlgauge.analyses.judges.judges import judges, partial_spearman
 from nlgauge.analyses.judges.position import position
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
+from nlgauge.stats import coarsen
 
 
 def made(seed: int = 0, missing: bool = False) -> Dataset:
@@ -40,9 +41,10 @@ def made(seed: int = 0, missing: bool = False) -> Dataset:
     if missing:
         mean[:7] = np.nan
     scores = samples.select("system", "input").with_columns(
-        pl.Series("judge", mean).fill_nan(None), *(pl.Series(f"judge#{k + 1}", draws[k]) for k in range(3)),
-        pl.Series("len", words.astype(float))
-    )  # fmt: skip
+        pl.Series("judge", mean).fill_nan(None),
+        *(pl.Series(f"judge#{k + 1}", draws[k]) for k in range(3)),
+        pl.Series("len", words.astype(float)),
+    )
     return Dataset.of("made", samples, ratings=ratings, scores=scores)
 
 
@@ -111,14 +113,14 @@ def test_one_draw_is_the_mean_over_draws_and_levels_are_cut() -> None:
     assert ("len", "one draw") not in at
     assert at["judge", "2 levels"]["unique"] == 2
     assert (at["judge", "2 levels"]["levels"], at["judge", "as it is"]["levels"]) == (2, None)
-    cut = coarse(panel.metrics["judge"], 2).ravel()
+    cut = coarsen(panel.metrics["judge"], 2).ravel()
     assert at["judge", "2 levels"]["value"] == pytest.approx(kendalltau(cut, panel.human.ravel()).statistic)
 
 
 def test_cutting_twice_is_cutting_once() -> None:
     rng = np.random.default_rng(3)
     fine = rng.random((6, 50))
-    assert np.array_equal(coarse(coarse(fine, 4), 4), coarse(fine, 4))
+    assert np.array_equal(coarsen(coarsen(fine, 4), 4), coarsen(fine, 4))
 
 
 def votes(rows: list[tuple[str, str, str, str]]) -> Dataset:

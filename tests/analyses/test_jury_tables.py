@@ -43,7 +43,7 @@ def by_vote(table: ng.Table) -> dict[str, dict[str, object]]:
 
 
 def test_five_judges_that_err_alone_are_better_than_one() -> None:
-    found = by_vote(ng.jury(verdicts()))
+    found = by_vote(ng.analyze("jury", verdicts()))
     assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(
         ("majority", "dawid-skene", "mace", "chosen"), "better"
     )
@@ -51,14 +51,14 @@ def test_five_judges_that_err_alone_are_better_than_one() -> None:
 
 
 def test_five_judges_that_err_together_are_not_called_better() -> None:
-    assert {row["verdict"] for row in by_vote(ng.jury(verdicts(shared=1.0))).values()} == {"cannot tell"}
+    assert {row["verdict"] for row in by_vote(ng.analyze("jury", verdicts(shared=1.0))).values()} == {"cannot tell"}
 
 
 def test_the_budget_holds_and_costs_are_those_given() -> None:
     cost = {name: 1.0 + j for j, name in enumerate(JUDGES)}
-    row = by_vote(ng.jury(verdicts(), cost=cost, budget=6))["chosen"]
+    row = by_vote(ng.analyze("jury", verdicts(), cost=cost, budget=6))["chosen"]
     assert set(row["judges"].split(" + ")) == {"judge_0", "judge_1", "judge_2"} and row["cost"] == 6
-    none = ng.jury(verdicts(), cost=cost, budget=3)
+    none = ng.analyze("jury", verdicts(), cost=cost, budget=3)
     assert "chosen" not in by_vote(none) and "no panel of three" in " ".join(none.notes)
 
 
@@ -68,11 +68,11 @@ def test_costs_are_read_from_columns_beside_the_scores() -> None:
         data.samples.insert_column(
             0, (data.samples["input"].cast(str).str.len_chars() * 0 + j).cast(float).alias(f"{name} cost")
         )
-    assert ng.jury(data).facts["costs"]["judge_4"] == 4 * 300
+    assert ng.analyze("jury", data).facts["costs"]["judge_4"] == 4 * 300
 
 
 def test_scores_get_a_mean_and_weights_and_the_chosen_panel_a_value_of_other_rows() -> None:
-    found = by_vote(ng.jury(scores(), measure="global/pearson"))
+    found = by_vote(ng.analyze("jury", scores(), measure="global/pearson"))
     assert set(found) == {"mean", "weighted", "chosen"}
     assert found["weighted"]["value"] > found["mean"]["value"]  # the third judge is mostly noise
 
@@ -89,16 +89,20 @@ def test_a_panel_is_chosen_without_the_rows_that_test_it() -> None:
 
 def test_wrong_costs_and_too_few_rows_are_one_clear_line() -> None:
     data = verdicts()
-    for options, said in (({"cost": "gpt=1"}, "no judge 'gpt'"), ({"cost": "judge_0=1"}, "cost of judge_.*judge_1.* is not given"),
-                          ({"cost": "judge_0=x"}, "write JUDGE=COST"), ({"measure": "input/kendall"}, "of pass and fail use")):  # fmt: skip
+    for options, said in (
+        ({"cost": "gpt=1"}, "no judge 'gpt'"),
+        ({"cost": "judge_0=1"}, "cost of judge_.*judge_1.* is not given"),
+        ({"cost": "judge_0=x"}, "write JUDGE=COST"),
+        ({"measure": "input/kendall"}, "of pass and fail use"),
+    ):
         with pytest.raises(NlgaugeError, match=said):
-            ng.jury(data, **options)
+            ng.analyze("jury", data, **options)
     with pytest.raises(NlgaugeError, match="30 rows"):
-        ng.jury(verdicts(20))
+        ng.analyze("jury", verdicts(20))
 
 
 def test_correlation_of_errors_is_found_and_gives_the_effective_number() -> None:
-    table = ng.analyse("jury-errors", verdicts(1000, shared=0.5))
+    table = ng.analyze("jury-errors", verdicts(1000, shared=0.5))
     rows = {row["measure"]: row for row in table}
     mean, number = rows["mean_error_correlation"], rows["effective_judges"]
     assert mean["low"] < 0.5 < mean["high"]

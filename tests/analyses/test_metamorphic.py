@@ -1,6 +1,6 @@
 """The same data told in another way give the same results, for every analysis through the public door.
 
-Splitting a file in two is no relation here: several files are several data sets (`nlgauge meta a.csv b.csv`), never
+Splitting a file in two is no relation here: several files are several data sets (`nlgauge analyze correlate a.csv b.csv`), never
 one.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+from collections.abc import Callable
 
 import pytest
 from metamorphic_data import (
@@ -38,6 +39,11 @@ def original(name: str) -> tuple[str, ...]:
     return tuple(facts(given().table(name)))
 
 
+@functools.cache
+def relative_of(change: Callable[[Given], Given]) -> Given:
+    return change(given())
+
+
 def same(name: str, relative: Given) -> None:
     assert tuple(facts(relative.table(name), relative.names)) == original(name)
 
@@ -48,7 +54,7 @@ ORDER_AND_NAMES = [shuffled_rows, shuffled_columns, renamed_systems, renamed_inp
 @pytest.mark.parametrize("name", ANALYSES)
 @pytest.mark.parametrize("change", ORDER_AND_NAMES, ids=lambda f: f.__name__)
 def test_order_and_names_change_nothing(name, change):
-    same(name, change(given()))
+    same(name, relative_of(change))
 
 
 # --- a lower-is-better metric, negated and no longer called so ---
@@ -67,7 +73,7 @@ TURNED = {
 
 @pytest.mark.parametrize("name", ANALYSES)
 def test_turning_a_metric_together_with_its_direction_changes_no_conclusion(name):
-    found = facts(turned(given()).table(name))
+    found = facts(relative_of(turned).table(name))
     if name in TURNED:
         assert in_any_direction(found, "wobble") == in_any_direction(list(original(name)), "wobble")
     else:
@@ -90,7 +96,7 @@ UNIT = {
 
 @pytest.mark.parametrize("name", [n for n in ANALYSES if n not in UNIT])
 def test_another_unit_of_a_metric_changes_nothing(name):
-    same(name, other_unit(given()))
+    same(name, relative_of(other_unit))
 
 
 # --- one metric more: a copy of another, or a constant ---
@@ -111,8 +117,8 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "portfolio": (None, SET),
     "predictability": (None, SET),
     "quality-bins": ({"p_corrected"}, "corrects over the metrics"),
-    "ranking": ({"rank", "rank_high", "p_to_next", "no_different_from"}, SET),
-    "significance": ({"p_corrected", "significant"}, "corrects over the pairs"),
+    "compare": ({"rank", "rank_high", "p_to_next", "no_different_from"}, SET),
+    "compare-pairs": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "stability": (None, SET),
     "threshold": (
@@ -126,8 +132,8 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
     "inter-metric": ({"cluster"}, "numbers the clusters"),
     "portfolio": ({"size"}, "counts metrics"),
     "predictability": ({"features"}, "counts metrics"),
-    "ranking": ({"rank_high", "no_different_from", "p_to_next"}, "a constant is chance, and has a rank"),
-    "significance": ({"p_corrected", "significant"}, "corrects over the pairs"),
+    "compare": ({"rank_high", "no_different_from", "p_to_next"}, "a constant is chance, and has a rank"),
+    "compare-pairs": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
 }
 
@@ -138,28 +144,28 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
 )
 def test_one_metric_more_changes_nothing_about_the_others(name, change, new, known):
     columns, _ = known.get(name, (set(), ""))
-    more = change(given()).table(name)
+    more = relative_of(change).table(name)
     if columns is None:
         return
     found = [_without(row, columns, new) for row in facts(more)]
     assert sorted(row for row in found if row) == sorted(_without(row, columns, new) for row in original(name))
 
 
-@pytest.mark.parametrize("name", ["correlation", "intervals", "quality-bins", "split", "ceiling"])
+@pytest.mark.parametrize("name", ["correlate", "intervals", "quality-bins", "split", "ceiling"])
 def test_a_constant_metric_has_no_value_where_a_correlation_is_shown(name):
-    rows = [row for row in with_constant(given()).table(name).rows if row.get("metric") == "flat"]
+    rows = [row for row in relative_of(with_constant).table(name).rows if row.get("metric") == "flat"]
     values = [row[c] for row in rows for c in ("value", "share") if c in row]
     assert values and all(math.isnan(v) for v in values)
 
 
-@pytest.mark.parametrize("name", ["ranking", "uses"])
+@pytest.mark.parametrize("name", ["compare", "uses"])
 def test_a_constant_metric_is_chance_where_pairs_are_counted(name):
-    rows = [row for row in with_constant(given()).table(name).rows if row["metric"] == "flat"]
+    rows = [row for row in relative_of(with_constant).table(name).rows if row["metric"] == "flat"]
     assert rows and [row["value"] for row in rows] == pytest.approx([0.5] * len(rows), abs=1e-12)
 
 
 def test_a_constant_metric_tells_no_levels_apart():
-    rows = [row for row in with_constant(given()).table("discrimination").rows if row["metric"] == "flat"]
+    rows = [row for row in relative_of(with_constant).table("discrimination").rows if row["metric"] == "flat"]
     assert rows and all(abs(row["value"]) < 1e-12 for row in rows)
 
 

@@ -15,9 +15,14 @@ Strength = dict[str, float]
 
 
 def choices(
-    strength: Strength, n: int = 400, inputs: int = 100, place: float = 0.0, words: float = 0.0, seed: int = 0,
+    strength: Strength,
+    n: int = 400,
+    inputs: int = 100,
+    place: float = 0.0,
+    words: float = 0.0,
+    seed: int = 0,
     column: str = "winner",
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Rows of a file of votes; `words` is what a word more is worth."""
     rng = np.random.default_rng(seed)
     names, rows = list(strength), []
@@ -59,9 +64,16 @@ def test_sandwich_and_bootstrap_say_nearly_the_same() -> None:
 def test_one_who_won_all_has_a_penalised_value_a_limit_and_a_reason() -> None:
     rows = choices({"B": 0.3, "C": 0.0}, 60, 60)
     rows += [
-        {"question_id": f"z{k}", "model_a": "A", "model_b": "BC"[k % 2], "winner": "model_a", "response_a": "x y",
-         "response_b": "z"} for k in range(30)
-    ]  # fmt: skip
+        {
+            "question_id": f"z{k}",
+            "model_a": "A",
+            "model_b": "BC"[k % 2],
+            "winner": "model_a",
+            "response_a": "x y",
+            "response_b": "z",
+        }
+        for k in range(30)
+    ]
     table = ng.rank(rows)
     best = by(table, "system")["A"]
     assert best["measure"] == "penalised strength" and np.isfinite(best["value"]) and np.isnan(best["low"])
@@ -94,7 +106,7 @@ def test_groups_without_a_comparison_between_them_are_ranked_apart() -> None:
     assert "no chain of comparisons connects" in " ".join(table.notes)
     people = "By people (assumed: no annotator is named)"
     assert [text.partition(", group")[0] for text in table.answers] == [people, people]
-    assert "group" in ng.analyse("rank-effects", rows).shown
+    assert "group" in ng.analyze("rank-effects", rows).shown
 
 
 def test_few_inputs_get_no_interval_and_the_number_needed() -> None:
@@ -105,7 +117,7 @@ def test_few_inputs_get_no_interval_and_the_number_needed() -> None:
 
 def test_the_first_place_is_found_and_taken_out() -> None:
     data = ng.load(choices(CLEAR, 1500, 500, place=0.8))
-    (row,) = ng.analyse("rank-effects", data)
+    (row,) = ng.analyze("rank-effects", data)
     assert row["measure"] == "first_place" and row["low"] < 0.8 < row["high"] and row["p"] < 0.001
 
 
@@ -114,7 +126,7 @@ def test_pairs_in_one_order_leave_the_first_place_open_and_say_so() -> None:
     table = ng.rank(rows)
     assert "shown in one order only" in " ".join(table.notes)
     with pytest.raises(NeedsMissing, match="one order only"):
-        ng.analyse("rank-effects", rows)
+        ng.analyze("rank-effects", rows)
 
 
 def test_style_that_moves_the_choices_is_told_from_strength() -> None:
@@ -125,13 +137,21 @@ def test_style_that_moves_the_choices_is_told_from_strength() -> None:
         a, b = ("A", "B") if k % 2 else ("B", "A")
         long = [int(rng.integers(5, 40)) + 15 * (s == "B") for s in (a, b)]
         won = rng.random() < 1 / (1 + np.exp(-3.0 * (long[0] - long[1]) / (long[0] + long[1])))
-        rows.append({"question_id": f"q{k}", "model_a": a, "model_b": b, "winner": "model_a" if won else "model_b",
-                     "response_a": "w " * long[0], "response_b": "w " * long[1]})  # fmt: skip
+        rows.append(
+            {
+                "question_id": f"q{k}",
+                "model_a": a,
+                "model_b": b,
+                "winner": "model_a" if won else "model_b",
+                "response_a": "w " * long[0],
+                "response_b": "w " * long[1],
+            }
+        )
     data = ng.load(rows)
     plain, styled = (by(ng.rank(data, adjust=adjust), "system") for adjust in ("first", "style"))
     assert plain["B"]["low"] > 0
     assert styled["B"]["low"] < 0 < styled["B"]["high"]
-    effects = by(ng.analyse("rank-effects", data, adjust="style"), "measure")
+    effects = by(ng.analyze("rank-effects", data, adjust="style"), "measure")
     assert effects["length"]["p"] < 0.001 < effects["first_place"]["p"]
 
 
@@ -151,7 +171,7 @@ def two_sides(judge: Strength) -> ng.Dataset:
 
 
 def test_a_judge_that_turns_two_systems_round_is_named_with_the_pair() -> None:
-    table = ng.analyse("rank-sides", two_sides({"A": -0.1, "B": 2.0, "C": 0.1, "D": -2.0}))
+    table = ng.analyze("rank-sides", two_sides({"A": -0.1, "B": 2.0, "C": 0.1, "D": -2.0}))
     found = by(table, "system", "other")
     assert found["A", "B"]["verdict"] == "opposite order" and found["A", "B"]["p"] < 0.001
     assert found["A", "D"]["verdict"] in ("same order", "other gap")
@@ -159,7 +179,7 @@ def test_a_judge_that_turns_two_systems_round_is_named_with_the_pair() -> None:
 
 
 def test_a_judge_like_people_turns_nothing_round() -> None:
-    table = ng.analyse("rank-sides", two_sides(CLEAR))
+    table = ng.analyze("rank-sides", two_sides(CLEAR))
     assert {r["verdict"] for r in table} <= {"same order", "not told apart"}
 
 
@@ -203,7 +223,7 @@ def test_known_annotators_widen_intervals_and_leave_strengths_as_they_are(interv
 def test_unknown_annotators_are_assumed_to_be_many_and_a_note_says_so() -> None:
     rows = with_annotators(6)
     label = [{**row, "annotator": "human"} for row in rows]  # what somebody is, not who
-    for table in (ng.rank(anonymous(rows)), ng.rank(label), ng.analyse("rank-effects", label)):
+    for table in (ng.rank(anonymous(rows)), ng.rank(label), ng.analyze("rank-effects", label)):
         assert sum(note.startswith("Annotator IDs are unknown") for note in table.notes) == 1
         assert "assumed to be independent" in " ".join(table.notes)
 
@@ -254,7 +274,7 @@ def test_a_difference_to_a_judge_counts_what_annotators_differ_by() -> None:
     rows = with_annotators(6)
     judged = [{**row, "gpt4_winner": row["winner"], "human_winner": row.pop("winner")} for row in rows]
     judged = [{**row, "gpt4_winner": "model_a" if k % 3 else row["gpt4_winner"]} for k, row in enumerate(judged)]
-    one, two = (by(ng.analyse("rank-sides", r), "system", "other") for r in (judged, anonymous(judged)))
+    one, two = (by(ng.analyze("rank-sides", r), "system", "other") for r in (judged, anonymous(judged)))
     for pair, row in one.items():
         assert row["value"] == two[pair]["value"]
         assert row["high"] - row["low"] > 1.5 * (two[pair]["high"] - two[pair]["low"])

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, reordered, same_rows, upside_down, with_holes, with_metrics
 
-from nlgauge.analyses.comparing.ranking import ranking
-from nlgauge.analyses.comparing.significance import significance
+from nlgauge.analyses.comparing.compare import compare
+from nlgauge.analyses.comparing.compare_pairs import compare_pairs
 from nlgauge.stats.resampling.jackknife import intervals
 
 
 def test_ranks_follow_the_significant_pairs() -> None:
     """The lowest and the highest rank count the metrics that are significantly better and worse."""
     panel = noisy_panel(systems=12, inputs=40, noise=(0.3, 1.0, 1.2, 9.0))
-    table, pairs = ranking(panel), significance(panel)
+    table, pairs = compare(panel), compare_pairs(panel)
     wins = {(r["better"], r["worse"]) for r in pairs if r["significant"]}
     assert 0 < len(wins) < len(pairs.rows)
     for row in table:
@@ -29,7 +29,7 @@ def test_ranks_follow_the_significant_pairs() -> None:
 
 def test_p_to_next_is_the_corrected_p_of_the_next_metric() -> None:
     panel = noisy_panel(noise=(0.3, 1.0, 1.2, 9.0))
-    table, pairs = ranking(panel), by(significance(panel), "better", "worse")
+    table, pairs = compare(panel), by(compare_pairs(panel), "better", "worse")
     names = [r["metric"] for r in table]
     expected = [pairs[pair]["p_corrected"] for pair in pairwise(names)]
     assert [r["p_to_next"] for r in table] == [*expected, None]
@@ -38,7 +38,7 @@ def test_p_to_next_is_the_corrected_p_of_the_next_metric() -> None:
 @pytest.mark.parametrize("measure", ["global/pearson", "input/pairwise-accuracy"])
 def test_values_fall_and_intervals_are_those_of_the_jackknife_at_the_simultaneous_level(measure: str) -> None:
     panel = noisy_panel()
-    table = ranking(panel, measure=measure)
+    table = compare(panel, measure=measure)
     values = [r["value"] for r in table]
     assert values == sorted(values, reverse=True)
     together = table.facts["marginal_level"]
@@ -56,7 +56,7 @@ def test_values_fall_and_intervals_are_those_of_the_jackknife_at_the_simultaneou
 
 def test_a_named_test_keeps_intervals_of_single_metrics() -> None:
     panel = noisy_panel()
-    table = ranking(panel, measure="global/pearson", test="williams")
+    table = compare(panel, measure="global/pearson", test="williams")
     single = intervals(panel.oriented(), panel.human, ["global/pearson"])
     assert {r["metric"]: r["low"] for r in table} == pytest.approx(
         dict(zip(panel.names, single.low[:, 0].tolist(), strict=True))
@@ -66,15 +66,15 @@ def test_a_named_test_keeps_intervals_of_single_metrics() -> None:
 
 def test_neither_order_nor_sign_of_a_metric_matters() -> None:
     panel = noisy_panel()
-    table = ranking(panel, draws=49)
-    assert same_rows(table, ranking(reordered(panel), draws=49))
-    assert same_rows(table, ranking(upside_down(panel, "m2"), draws=49))
+    table = compare(panel, draws=49)
+    assert same_rows(table, compare(reordered(panel), draws=49))
+    assert same_rows(table, compare(upside_down(panel, "m2"), draws=49))
 
 
 def test_missing_scores_and_flat_metrics_still_give_every_metric_one_row() -> None:
     panel = with_holes(noisy_panel(noise=(1.0, 1.1, 1.2)), share=0.4)
     panel = with_metrics(panel, {"flat": np.ones_like(panel.human), **panel.metrics})
-    table = ranking(panel)
+    table = compare(panel)
     assert sorted(r["metric"] for r in table) == sorted(panel.names)
     flat = table.rows[-1]
     assert (flat["metric"], flat["value"], flat["may_be_best"]) == ("flat", 0.5, False)  # a constant is chance
@@ -83,7 +83,7 @@ def test_missing_scores_and_flat_metrics_still_give_every_metric_one_row() -> No
 def test_a_metric_without_a_value_stands_last_without_a_rank() -> None:
     panel = noisy_panel()
     panel = with_metrics(panel, {"empty": np.full_like(panel.human, np.nan), **panel.metrics})
-    table = ranking(panel)
+    table = compare(panel)
     last = table.rows[-1]
     assert (last["metric"], last["rank"], last["rank_high"], last["may_be_best"]) == ("empty", None, None, False)
     assert np.isnan(last["value"])
@@ -98,8 +98,8 @@ def test_a_metric_is_clearly_best_only_if_it_beats_every_other_one() -> None:
         panel = noisy_panel(noise=(1.0, 1.6, 1.7), systems=8, inputs=30, seed=seed)
         sparse = {**panel.metrics, "m2": np.where(np.arange(30) < 11, panel.metrics["m2"], np.nan)}
         panel = with_metrics(panel, sparse)
-        table = ranking(panel)
-        wins = {(r["better"], r["worse"]) for r in significance(panel) if r["p_corrected"] < 0.05}
+        table = compare(panel)
+        wins = {(r["better"], r["worse"]) for r in compare_pairs(panel) if r["p_corrected"] < 0.05}
         for row in table:
             others = [r["metric"] for r in table if r["metric"] != row["metric"]]
             beaten = any((other, row["metric"]) in wins for other in others)

@@ -18,7 +18,7 @@ from nlgauge.data.example import example
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.report.figures import figure_of
-from nlgauge.text.wordnet import folder
+from nlgauge.text.wordnet import wordnet_folder
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def test_versions_that_come_out_alike_are_one_pair() -> None:
 
 def test_what_cannot_be_done_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nlgauge.text.wordnet._places", lambda: iter(()))
-    monkeypatch.setattr("nlgauge.text.thesaurus.same_meaning", lambda word: folder())
+    monkeypatch.setattr("nlgauge.analyses.errors._versions.same_meaning", lambda word: wordnet_folder())
     table = robustness(FOUR, metrics=["length"])
     assert not {"copy", "synonym"} & {row["perturbation"] for row in table}
     assert "copy left out: the data have neither sources nor contexts." in table.notes

@@ -22,9 +22,7 @@ def language_pair(
     people = rng.integers(0, 5, len(keys)).astype(float)
     samples = pl.DataFrame(keys, schema=["system", "input"], orient="row")
     ratings = samples.with_columns(aspect=pl.lit("mqm"), rater=pl.lit(None, pl.String), value=pl.Series(people))
-    scores = samples.with_columns(
-        pl.Series(m, people + rng.normal(0, 1 + k, len(keys))) for k, m in enumerate(metrics)
-    )  # fmt: skip
+    scores = samples.with_columns(pl.Series(m, people + rng.normal(0, 1 + k, len(keys))) for k, m in enumerate(metrics))
     return Dataset.of(name, samples, ratings=ratings, scores=scores)
 
 
@@ -61,7 +59,7 @@ def spa(x: np.ndarray, z: np.ndarray, signs: np.ndarray) -> float:
 
 def test_values_and_mean_are_those_of_plain_twins() -> None:
     sets = [language_pair("en-de", 1), language_pair("ja-zh", 2)]
-    table = ng.analyse("shared-task", sets, profile="wmt24")
+    table = ng.analyze("shared-task", sets, profile="wmt24")
     found = {(r["metric"], r["data"], r["measure"]): r["value"] for r in table}
     signs = np.random.default_rng(np.random.SeedSequence(0)).choice(np.array([-1.0, 1.0]), size=(1000, 12))
     for metric in ("one", "two", "three"):
@@ -78,14 +76,14 @@ def test_values_and_mean_are_those_of_plain_twins() -> None:
 
 def test_a_metric_that_misses_a_language_pair_has_no_mean_and_stands_last() -> None:
     sets = [language_pair("en-de", 1), language_pair("ja-zh", 2, ("one", "two"))]
-    table = ng.analyse("shared-task", sets)
+    table = ng.analyze("shared-task", sets)
     last = [r for r in table if r["measure"] == "mean"][-1]
     assert (last["metric"], last["reason"]) == ("three", "2 of 4 values are there")
     assert math.isnan(last["value"])
 
 
 def test_the_definition_is_printed() -> None:
-    text = str(ng.analyse("shared-task", language_pair("en-de", 1), profile="wmt25"))
+    text = str(ng.analyze("shared-task", language_pair("en-de", 1), profile="wmt25"))
     assert "subtask 1 (scores)" in text
     assert "each with the same weight" in text
     assert "it is no test of their order" in text
@@ -94,12 +92,16 @@ def test_the_definition_is_printed() -> None:
 
 def test_what_a_task_cannot_be_asked_is_refused_in_one_line() -> None:
     with pytest.raises(NameUnknown, match="no profile 'wmt99'; use wmt24 or wmt25"):
-        ng.analyse("shared-task", language_pair("en-de", 1), profile="wmt99")
+        ng.analyze("shared-task", language_pair("en-de", 1), profile="wmt99")
     with pytest.raises(NeedsMissing):
-        ng.analyse("shared-task", language_pair("en-de", 1, systems=1))
+        ng.analyze("shared-task", language_pair("en-de", 1, systems=1))
     data = language_pair("en-de", 1)
-    two = Dataset.of("two", data.samples, scores=data.scores, ratings=pl.concat(
-        [data.ratings, data.ratings.with_columns(aspect=pl.lit("esa"))]))  # fmt: skip
+    two = Dataset.of(
+        "two",
+        data.samples,
+        scores=data.scores,
+        ratings=pl.concat([data.ratings, data.ratings.with_columns(aspect=pl.lit("esa"))]),
+    )
     with pytest.raises(NlgaugeError, match="Aspects: mqm, esa"):
-        ng.analyse("shared-task", two)
-    assert len(ng.analyse("shared-task", two, aspect="esa")) == 9
+        ng.analyze("shared-task", two)
+    assert len(ng.analyze("shared-task", two, aspect="esa")) == 9

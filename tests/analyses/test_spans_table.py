@@ -39,7 +39,7 @@ def test_figures_of_two_raters_by_hand() -> None:
         ("A", "4", "ann", None, None, None), ("A", "4", "bob", 1, 3, "minor"),
         ("A", "5", "bob", 0, 9, "major"),  # ann did not look
     ]  # fmt: skip
-    table = ng.analyse("spans", data_of(marks))
+    table = ng.analyze("spans", data_of(marks))
     found = row(table, "bob", "ann", "any")  # who marked more is the first
     assert (found["value"], found["precision"], found["recall"]) == (pytest.approx(16 / 25), 8 / 17, 1.0)
     assert (found["n"], found["clean"], found["who"]) == (4, 1, "people")
@@ -66,7 +66,7 @@ def many(rng: np.random.Generator, raters: tuple[str, ...], inputs: int = 30) ->
 
 
 def test_a_program_is_held_against_each_person_and_all_and_never_called_people() -> None:
-    table = ng.analyse("spans", data_of(many(np.random.default_rng(1), ("ann", "bob", "gpt-4")), models={"gpt-4"}))
+    table = ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob", "gpt-4")), models={"gpt-4"}))
     pairs = {(r["first"], r["second"], r["who"]) for r in table}
     ann_bob = next(p for p in pairs if set(p[:2]) == {"ann", "bob"})
     assert pairs == {("gpt-4", "people", "model"), ("gpt-4", "ann", "model"), ("gpt-4", "bob", "model"), ann_bob}
@@ -83,7 +83,7 @@ def test_outputs_of_one_input_are_left_out_together() -> None:
     """Each output twice, as if of two systems: twice the data, and the same inputs."""
     marks = many(np.random.default_rng(2), ("ann", "bob"))
     doubled = [*marks, *(("B", *mark[1:]) for mark in marks)]
-    once, twice = ng.analyse("spans", data_of(marks)), ng.analyse("spans", data_of(doubled))
+    once, twice = ng.analyze("spans", data_of(marks)), ng.analyze("spans", data_of(doubled))
     for one, two in zip(once, twice, strict=True):
         if one["measure"] != "gamma":
             assert two["n"] == 2 * one["n"]
@@ -95,9 +95,9 @@ def test_outputs_of_one_input_are_left_out_together() -> None:
 def test_a_column_of_documents_makes_wider_clusters() -> None:
     data = data_of(many(np.random.default_rng(3), ("ann", "bob"), 60))
     data = replace(data, samples=data.samples.with_columns(talk=pl.int_range(pl.len()) // 5))
-    table = ng.analyse("spans", data.clustered("talk"))
+    table = ng.analyze("spans", data.clustered("talk"))
     assert "values of talk left out in turn" in table.method
-    few = ng.analyse("spans", data.where(data.samples.head(40)).clustered("talk"))
+    few = ng.analyze("spans", data.where(data.samples.head(40)).clustered("talk"))
     assert few.rows[0]["reason"] == "an interval needs at least 10 values of talk with a mark; here are 8"
 
 
@@ -106,12 +106,12 @@ def test_the_same_text_of_two_systems_is_one_text_where_that_is_asked() -> None:
                            ("C", "1", "ann", 0, 3, "minor"), ("A", "2", "ann", 4, 9, "major")]  # fmt: skip
     data = data_of(marks, {(s, "1"): TEXT for s in "ABC"})
     with pytest.raises(NeedsMissing) as error:
-        ng.analyse("spans", data)
+        ng.analyze("spans", data)
     assert str(error.value) == (
         "made: no output was looked at by two raters (4 outputs, 2 raters); some outputs of one input are the same text, "
-        "and --set same_text=true takes them as one."
+        "and same_text=True takes them as one."
     )
-    table = ng.analyse("spans", data, same_text=True)
+    table = ng.analyze("spans", data, same_text=True)
     found = next(r for r in table if r["measure"] == "severity")
     assert (found["n"], found["value"]) == (1, 0.5)
     assert "1 times a rater met a text again that another system gave too: the first time counts." in table.notes
@@ -119,40 +119,40 @@ def test_the_same_text_of_two_systems_is_one_text_where_that_is_asked() -> None:
 
 def test_what_cannot_be_compared_is_said() -> None:
     with pytest.raises(NlgaugeError, match="draws must be 1 or more; found 0"):
-        ng.analyse("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))), draws=0)
+        ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))), draws=0)
     with pytest.raises(NeedsMissing, match="no error spans; MQM files, ratings of mt-metrics-eval and"):
-        ng.analyse("spans", ng.example())
+        ng.analyze("spans", ng.example())
     lone: list[Marked] = [("A", "1", "ann", 4, 9, "major"), ("A", "2", "bob", 4, 9, "major")]
     with pytest.raises(NeedsMissing, match="agreement needs outputs that two raters marked"):
-        ng.analyse("spans", data_of(lone))
+        ng.analyze("spans", data_of(lone))
     marks: list[Marked] = [("A", "1", "ann", 4, 9, "major"), ("A", "1", "bob", None, None, "major"),
                            ("A", "1", "bob", 5, 5, "minor"), ("A", "1", "bob", 1, 3, "neutral"),
                            ("ref", "1", "ann", 1, 3, "minor"), ("ref", "1", "bob", 1, 3, "minor")]  # fmt: skip
     data = data_of(marks)
     source = pl.DataFrame([("A", "1", "ann", "source", 0, 2, "major", None)], schema=Dataset.SPANS, orient="row")
     data = replace(data, spans=pl.concat([data.spans, source]))
-    assert ng.analyse("spans", data).notes == [
+    assert ng.analyze("spans", data).notes == [
         "1 spans in the source are not compared: only those in the output are.",
         "1 errors have no place: they count as nothing marked.",
         "1 spans are empty (start = end): they mark no letter, and count in gamma only.",
         "1 neutral remarks are no errors: left out.",
         "written by people, left out: ref.",
     ]
-    kept = ng.analyse("spans", data, keep_people=True)
+    kept = ng.analyze("spans", data, keep_people=True)
     assert kept.rows[0]["n"] == 2
     assert not [note for note in kept.notes if "people" in note]
 
 
 def test_critical_is_major_for_the_credit_and_itself_by_severity() -> None:
     marks: list[Marked] = [("A", "1", "ann", 4, 9, "critical"), ("A", "1", "bob", 4, 9, "major")]
-    table = ng.analyse("spans", data_of(marks))
+    table = ng.analyze("spans", data_of(marks))
     values = {r["measure"]: r["value"] for r in table if r["measure"] != "gamma"}
     assert values == {"any": 1.0, "severity": 1.0, "critical": 0.0, "major": 0.0}
 
 
 def test_gamma_is_left_out_where_it_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nlgauge.analyses.agreement.spans.MOST", 5)
-    table = ng.analyse("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))))
+    monkeypatch.setattr("nlgauge.analyses.agreement.spans.MAX_UNITS", 5)
+    table = ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))))
     found = next(r for r in table if r["measure"] == "gamma")
     assert np.isnan(found["value"])
     assert found["reason"].endswith("spans of one rater; gamma is given up to 5")

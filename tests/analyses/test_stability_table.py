@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_metrics
 
-from nlgauge.analyses.comparing.significance import significance
+from nlgauge.analyses.comparing.compare_pairs import compare_pairs
 from nlgauge.analyses.design.stability import PanelSize, recommend, stability
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.design.stability import Advice, ranking_consistency
@@ -18,7 +18,7 @@ def test_dp_is_the_mean_of_the_pairwise_p_values_and_the_area_of_the_curve() -> 
     panel = noisy_panel()
     table = stability(panel, measures=["input/kendall", "global/pearson"], **FEW)
     row, curve = by(table, "measure")["input/kendall"], table.facts["curves"]["input/kendall"]
-    p = [r["p"] for r in significance(panel, measure="input/kendall", test="permutation", draws=49)]
+    p = [r["p"] for r in compare_pairs(panel, measure="input/kendall", test="permutation", draws=49)]
     assert row["dp"] == pytest.approx(np.mean(p))
     assert row["dp"] == pytest.approx(np.mean(curve), abs=1e-6)
     assert curve == sorted(curve, reverse=True)
@@ -60,10 +60,18 @@ def test_metrics_that_are_far_apart_give_a_dp_near_its_least() -> None:
 
 def _rows(*numbers):
     return [
-        {"measure": m, "dp": dp, "dp_low": dp / 2, "dp_high": 2 * dp, "rc": rc, "rc_low": rc - 0.05,
-         "rc_high": rc + 0.05, "place": j}
+        {
+            "measure": m,
+            "dp": dp,
+            "dp_low": dp / 2,
+            "dp_high": 2 * dp,
+            "rc": rc,
+            "rc_low": rc - 0.05,
+            "rc_high": rc + 0.05,
+            "place": j,
+        }
         for j, (m, dp, rc) in enumerate(numbers)
-    ]  # fmt: skip
+    ]
 
 
 ROWS = _rows(("global/pearson", 0.02, 0.85), ("input/kendall", 0.04, 0.84), ("system/kendall", 0.3, 0.2))

@@ -32,9 +32,8 @@ def graded(systems: int = 4, inputs: int = 12, seed: int = 0) -> Dataset:
     second = np.clip(human + rng.integers(-1, 2, human.shape), 1, 5)
     noise = rng.normal(0, 0.2, (3, systems, inputs))
     return dataset(
-        {"quality": human, "charm": second},
-        {"good": human + noise[0], "bad": -human + noise[1], "flat": noise[2]},
-    )  # fmt: skip
+        {"quality": human, "charm": second}, {"good": human + noise[0], "bad": -human + noise[1], "flat": noise[2]}
+    )
 
 
 def pairs_of(data: Dataset, **options: Any) -> dict[str, set[tuple[int, int]]]:
@@ -79,7 +78,7 @@ def test_two_systems_are_one_pair_and_one_system_is_none() -> None:
 
 def test_people_among_the_systems_are_kept_only_when_asked() -> None:
     data = replace(graded(), people=frozenset({"s3"}))
-    with pytest.raises(NameUnknown, match="--keep-people"):
+    with pytest.raises(NameUnknown, match="keep_people=True"):
         system_preference(data, pairs=[("s0", "s3")])
     table = system_preference(data, pairs=[("s0", "s3")], keep_people=True)
     assert by(table, "metric")["good"]["value"] == 1
@@ -191,10 +190,11 @@ def test_transfer_is_the_mean_over_aspects_metrics_and_sets_of_a_group() -> None
 def test_groups_may_be_said_in_four_ways() -> None:
     sets = [replace(graded(seed=k), name=f"set{k}") for k in range(2)]
     said = [
-        {"ID": ["set0"], "shift": ["set1"]}, {"set0": "ID", "set1": "shift"},
+        {"ID": ["set0"], "shift": ["set1"]},
+        {"set0": "ID", "set1": "shift"},
         [{"dataset": "set0", "group": "ID"}, {"dataset": "set1", "group": "shift"}],
         {f: {"set0": "ID", "set1": "shift"} for f in ("good", "bad", "flat")},
-    ]  # fmt: skip
+    ]
     tables = [transfer(sets, groups=groups).to_dict()["rows"] for groups in said]
     assert tables[0] == tables[1] == tables[2] == tables[3]
     with pytest.raises(NameUnknown, match="none of the data sets"):
@@ -282,5 +282,5 @@ def test_draws_that_cannot_show_anything_are_refused() -> None:
 
 
 def test_without_scores_the_page_says_how_to_get_them() -> None:
-    with pytest.raises(DataError, match="nlgauge score"):
+    with pytest.raises(DataError, match=r"nlgauge\.score"):
         checklist(dataset({"q": [[1, 2], [3, 4]]}, {}))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nlgauge as ng
+from nlgauge.api.questions import select
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.estimation.trials import pass_at_k, pass_hat_k, trial_icc
 from test_api import MORE, with_trials
@@ -40,7 +41,7 @@ def test_pass_at_k_and_pass_hat_k_are_means_over_all_sets_of_k_trials(k: int) ->
 
 def test_the_table_holds_pass_at_k_of_each_system_and_the_agreement_of_trials() -> None:
     made = list(rows())
-    table = ng.analyse("trials", ng.load(made, human=["human"], metrics=["judge"]))
+    table = ng.analyze("trials", ng.load(made, human=["human"], metrics=["judge"]))
     found = {(row["metric"], row["measure"]): row for row in table}
     by_input = np.array([row["human"] for row in made]).reshape(40, 5).sum(axis=1)
     assert found["human", "pass@1"]["value"] == pytest.approx(by_input.mean() / 5)
@@ -54,9 +55,9 @@ def test_the_table_holds_pass_at_k_of_each_system_and_the_agreement_of_trials() 
 
 def test_equal_texts_show_the_test_retest_reliability_of_the_judge() -> None:
     made = [{**row, "answer": f"text {row['id']}"} for row in rows()]
-    measures = [r["measure"] for r in ng.analyse("trials", ng.load(made, human=["human"], metrics=["judge"]))]
+    measures = [r["measure"] for r in ng.analyze("trials", ng.load(made, human=["human"], metrics=["judge"]))]
     assert "retest_icc" in measures and "retest_agreement" in measures
-    different = [r["measure"] for r in ng.analyse("trials", ng.load(list(rows()), human=["human"], metrics=["judge"]))]
+    different = [r["measure"] for r in ng.analyze("trials", ng.load(list(rows()), human=["human"], metrics=["judge"]))]
     assert "retest_icc" not in different
 
 
@@ -73,10 +74,10 @@ def test_icc_of_trials_is_that_of_the_one_way_analysis_of_variance() -> None:
 
 
 def test_few_inputs_give_no_interval_and_no_trials_no_table() -> None:
-    table = ng.analyse("trials", ng.load(list(rows(inputs=6)), human=["human"], metrics=["judge"]))
+    table = ng.analyze("trials", ng.load(list(rows(inputs=6)), human=["human"], metrics=["judge"]))
     assert all(np.isnan(row["low"]) and "at least 10" in row["reason"] for row in table)
     with pytest.raises(NeedsMissing, match="no input has several trials"):
-        ng.analyse("trials", ng.example())
+        ng.analyze("trials", ng.example())
 
 
 @pytest.mark.parametrize("repeated", [True, False])
@@ -90,22 +91,31 @@ def test_identical_epochs_decide_a_gate_no_more_than_single_questions(repeated: 
             {"question_id": f"q{i}", "epoch": t, "answer": f"a {i} {t}", "judge": int(judge), "human": int(human)}
             for t in range(5 if repeated else 1)
         ]
-    (row,) = ng.gate(ng.load(made, human=["human"], metrics=["judge"]), {"kappa": 0.3}).rows
+    (row,) = ng.gate(ng.load(made, human=["human"], metrics=["judge"]), min={"kappa": 0.3}).rows
     assert row["verdict"] == "undecided"
 
 
 # Intervals of these rest on design effects of at least 1, so that trials can only widen those of one system.
-CLUSTERED = ["intervals", "significance", "best-of", "jury", "judge-card", "estimate"]
+CLUSTERED = ["intervals", "compare-pairs", "best-of", "jury", "judge-card", "estimate"]
 MERGED = [
-    "agreement", "best-metric", "ceiling", "chance", "discrimination", "ensemble", "predictability", "quality-bins",
-    "relative-ranking", "stability", "system-means",
-]  # fmt: skip
+    "agreement",
+    "best-metric",
+    "ceiling",
+    "chance",
+    "discrimination",
+    "ensemble",
+    "predictability",
+    "quality-bins",
+    "relative-ranking",
+    "stability",
+    "system-means",
+]
 
 
 @pytest.mark.parametrize("name", [*CLUSTERED, *MERGED])
 def test_identical_trials_make_no_interval_shorter_and_no_p_smaller(name: str) -> None:
     once, thrice = (
-        ng.select(data).analyse(name, **MORE.get(name, (None, {}))[1]) for data in (ng.example(), with_trials())
+        select(data).analyze(name, **MORE.get(name, (None, {}))[1]) for data in (ng.example(), with_trials())
     )
     assert len(once) == len(thrice)
     for one, three in zip(once, thrice, strict=True):

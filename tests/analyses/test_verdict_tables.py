@@ -35,9 +35,13 @@ def dataset(
         if v is not None
     ]
     return Dataset.of(
-        "answers", pl.DataFrame({**keys, **columns}), ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS),
-        scores=pl.DataFrame({**keys, **scores}), persons=raters is not None, lower=lower,
-    )  # fmt: skip
+        "answers",
+        pl.DataFrame({**keys, **columns}),
+        ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS),
+        scores=pl.DataFrame({**keys, **scores}),
+        persons=raters is not None,
+        lower=lower,
+    )
 
 
 def at(table: Table, measure: str, metric: str = "judge") -> dict:
@@ -131,7 +135,7 @@ def test_a_numeric_judge_is_left_out_and_named_beside_one_with_verdicts() -> Non
     table = verdicts(dataset(PEOPLE, scores={"judge": JUDGE, "score": numbers}).panel())
     assert {row["metric"] for row in table.rows} == {"judge"}
     assert any("score gave 30 different values" in note for note in table.notes)
-    with pytest.raises(NeedsMissing, match="--analysis threshold"):
+    with pytest.raises(NeedsMissing, match=r"analyze..threshold"):
         verdicts(dataset(PEOPLE, scores={"score": numbers}).panel())
     cut = verdicts(dataset(PEOPLE, scores={"score": numbers}).panel(), judge_pass_from=0.25)
     assert at(cut, "agreement", "score")["value"] == 1.0
@@ -196,9 +200,11 @@ def numeric(n: int = 200, seed: int = 4) -> Dataset:
     topic = ["billing" if k % 4 == 0 else "other" for k in range(n)]
     judge = np.where(np.array(topic) == "billing", 1.0, good.astype(float))
     return dataset(
-        good.astype(float).tolist(), scores={"score": score.tolist(), "judge": judge.tolist()}, output=words,
-        topic=topic
-    )  # fmt: skip
+        good.astype(float).tolist(),
+        scores={"score": score.tolist(), "judge": judge.tolist()},
+        output=words,
+        topic=topic,
+    )
 
 
 def test_a_miss_that_costs_more_raises_the_threshold() -> None:
@@ -250,9 +256,9 @@ def test_the_worst_slice_is_found_and_named_in_words() -> None:
 
 
 def test_slices_take_one_column_and_refuse_an_unknown_one() -> None:
-    assert {row["column"] for row in slices(numeric(), metrics=["judge"], columns="topic").rows} == {"topic"}
+    assert {row["column"] for row in slices(numeric(), metrics=["judge"], slice_columns="topic").rows} == {"topic"}
     with pytest.raises(NameUnknown, match=r"no column 'topik'\. Did you mean 'topic'"):
-        slices(numeric(), metrics=["judge"], columns=["topik"])
+        slices(numeric(), metrics=["judge"], slice_columns=["topik"])
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ def by(table: ng.Table) -> dict[tuple[str, str], dict]:
 
 def test_the_area_is_that_of_the_words_that_align_prints() -> None:
     data = marked()
-    rows = by(ng.analyse("word-scores", data, metrics=["ctc"]))
+    rows = by(ng.analyze("word-scores", data, metrics=["ctc"]))
     scores, right = [], []
     for k in range(len(data)):
-        words = ng.align(data, "ctc", input=f"i{k}").parts[0].alignment.words().content()
+        words = ng.score(data, "ctc", explain=True, input=f"i{k}").parts[0].alignment.words().content()
         scores += words.scores.tolist()
         right += [start > 0 for start, _ in words.spans.tolist()]
     assert rows["ctc", "all_words"]["value"] == pytest.approx(roc_area(scores, right), abs=1e-9)
@@ -51,19 +51,19 @@ def test_the_area_is_that_of_the_words_that_align_prints() -> None:
 
 def test_a_word_is_wrong_where_more_than_half_of_the_people_marked_it() -> None:
     data = marked(agree=1)
-    assert by(ng.analyse("word-scores", data))["ctc", "all_words"]["marked"] == 0
+    assert by(ng.analyze("word-scores", data))["ctc", "all_words"]["marked"] == 0
     model = replace(marked(("gpt-4", "ann", "bob"), agree=2), models=frozenset({"gpt-4"}))
-    assert by(ng.analyse("word-scores", model))["ctc", "all_words"]["marked"] == 0  # ann alone of two persons
+    assert by(ng.analyze("word-scores", model))["ctc", "all_words"]["marked"] == 0  # ann alone of two persons
 
 
 def test_few_inputs_have_an_area_and_no_interval() -> None:
-    row = by(ng.analyse("word-scores", marked(n=4)))["ctc", "all_words"]
+    row = by(ng.analyze("word-scores", marked(n=4)))["ctc", "all_words"]
     assert np.isfinite(row["value"]) and np.isnan(row["low"])
     assert "needs marked words in at least" in row["reason"]
 
 
 def test_what_is_missing_is_said() -> None:
     with pytest.raises(NeedsMissing, match="no error spans of people"):
-        ng.analyse("word-scores", ng.example())
+        ng.analyze("word-scores", ng.example())
     with pytest.raises(NlgaugeError, match=r"rouge-1.*has no word scores"):
-        ng.analyse("word-scores", marked(), metrics=["rouge-1"])
+        ng.analyze("word-scores", marked(), metrics=["rouge-1"])

@@ -14,8 +14,13 @@ from nlgauge.table import Table
 
 PANELS = ("discrimination", "aspect-preference")
 DATASETS = (
-    "system-discrimination", "system-preference", "inter-aspect", "aspect-disagreement", "joint-aspects", "checklist",
-)  # fmt: skip
+    "system-discrimination",
+    "system-preference",
+    "inter-aspect",
+    "aspect-disagreement",
+    "joint-aspects",
+    "checklist",
+)
 
 
 def checklist_tables(data: Dataset) -> Iterator[Table]:
@@ -23,7 +28,7 @@ def checklist_tables(data: Dataset) -> Iterator[Table]:
     second = data.ratings.with_columns(pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5))
     both = replace(data, ratings=pl.concat([data.ratings, second]))
     for name in PANELS:
-        yield both.panel("charm").analyse(name)
+        yield both.panel("charm").analyze(name)
     for name in DATASETS:
         yield registry.get("analysis", name)(both)
     yield registry.get("analysis", "wins")(both, aspect="charm")

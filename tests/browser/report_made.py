@@ -12,8 +12,8 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.answer import answer_of
 from nlgauge.report.page import write_page
-from nlgauge.report.sections import Answered, Run, answer_all
-from nlgauge.session import Selection
+from nlgauge.report.sections import Answered, ReportContext, answer_all
+from nlgauge.session import Session
 
 
 def two_aspects() -> Dataset:
@@ -23,9 +23,9 @@ def two_aspects() -> Dataset:
     return replace(data, ratings=pl.concat([data.ratings, second]))
 
 
-def answered(data: Dataset, quick: bool = True) -> tuple[Run, list[Answered]]:
-    pick = Selection(data)
-    run = Run(pick, quick)
+def answered(data: Dataset, quick: bool = True) -> tuple[ReportContext, list[Answered]]:
+    pick = Session(data)
+    run = ReportContext(pick, quick)
     return run, answer_all(run)
 
 

@@ -30,9 +30,10 @@ def data() -> Dataset:
     rng = np.random.default_rng(0)
     keys = [(f"s{i}", f"i{j}") for i in range(3) for j in range(20)]
     samples = pl.DataFrame(keys, schema=["system", "input"], orient="row").with_columns(
-        output=pl.Series([f"output {k} {HOSTILE}" for k in range(60)]), source=pl.lit(HOSTILE),
+        output=pl.Series([f"output {k} {HOSTILE}" for k in range(60)]),
+        source=pl.lit(HOSTILE),
         references=pl.Series([["one", "two"]] * 60),
-    )  # fmt: skip
+    )
     people = rng.integers(1, 6, 60).astype(float)
     ratings = samples.select("system", "input").with_columns(
         aspect=pl.lit("quality"), rater=pl.lit("r1"), value=pl.Series(people)
@@ -87,12 +88,15 @@ def test_export_holds_the_selection_with_texts_ratings_and_scores(address: str) 
 @pytest.mark.parametrize(
     ("path", "headers", "status"),
     [
-        ("/points?aspect=quality&metric=good", {"X-Token": "wrong"}, 403), ("/", {"X-Token": ""}, 403),
-        ("/points?aspect=quality&metric=good", {"Host": "evil.example:80"}, 400), ("/points?aspect=wit&metric=good", {},
-            400),
-        ("/sample?place=999", {}, 400), ("/sample?place=x", {}, 400), ("/gone", {}, 404),
+        ("/points?aspect=quality&metric=good", {"X-Token": "wrong"}, 403),
+        ("/", {"X-Token": ""}, 403),
+        ("/points?aspect=quality&metric=good", {"Host": "evil.example:80"}, 400),
+        ("/points?aspect=wit&metric=good", {}, 400),
+        ("/sample?place=999", {}, 400),
+        ("/sample?place=x", {}, 400),
+        ("/gone", {}, 404),
     ],
-)  # fmt: skip
+)
 def test_who_lacks_token_host_or_sense_gets_no_data(
     address: str, path: str, headers: dict[str, str], status: int
 ) -> None:
@@ -198,8 +202,9 @@ def test_labels_go_to_a_file_that_load_reads_and_outlive_the_server(tmp_path: Pa
     data().samples.select("system", "input").with_columns(judge=pl.Series([0.5, 0.7] * 30)).write_csv(outputs)
     loaded = ng.load(outputs, metrics=["judge"], labels=path)
     assert {(r["system"], r["input"], r["value"]) for r in loaded.ratings.iter_rows(named=True)} == {
-        ("s0", "i0", 1.0), ("s1", "i1", 0.0)
-    }  # fmt: skip
+        ("s0", "i0", 1.0),
+        ("s1", "i1", 0.0),
+    }
 
 
 def test_a_file_that_holds_something_else_is_not_overwritten(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from checklist_figures import checklist_tables
 
 import nlgauge as ng
 from nlgauge import registry
-from nlgauge.analyses.design import simulation
 from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
@@ -21,6 +20,7 @@ from nlgauge.data.load import load
 from nlgauge.report.page import write_report
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.table import Table
+from nlgauge_papers.gao2025 import simulation
 
 SMALL = SimulationParams(N=4, M=12)
 # Nothing that is drawn as text may leave its figure (1 px for rounding).
@@ -38,41 +38,49 @@ def judged() -> Dataset:
     quality, words = rng.normal(size=240), rng.integers(5, 60, 240)
     points = [np.clip(np.round(3 + quality + rng.normal(size=240) * 0.5), 1, 5).astype(int).tolist() for _ in range(2)]
     judge = np.clip(np.round(3 + quality + np.log2(words) - 4.5), 1, 5).astype(int).tolist()
-    return load([
-        {"system": f"s{i % 4}", "input": i // 4, "output": "word " * int(words[i]), "rating_1": points[0][i],
-         "rating_2": points[1][i], "judge": judge[i]}
-        for i in range(240)
-    ])  # fmt: skip
+    return load(
+        [
+            {
+                "system": f"s{i % 4}",
+                "input": i // 4,
+                "output": "word " * int(words[i]),
+                "rating_1": points[0][i],
+                "rating_2": points[1][i],
+                "judge": judge[i],
+            }
+            for i in range(240)
+        ]
+    )
 
 
 def tables() -> Iterator[Table]:
     data = example()
     panel = data.panel()
     yield panel.correlate()
-    yield panel.analyse("significance", draws=49)
-    yield panel.analyse("ranking", draws=49)
-    yield panel.analyse("intervals", draws=49)
-    yield panel.analyse("stability", draws=49, trials=20)
-    yield panel.analyse("measures", draws=49, trials=20, redraws=2)
-    yield panel.analyse("agreement", draws=20)
-    yield panel.analyse("ceiling", splits=5)
-    yield panel.analyse("replacement")
-    yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
-    yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[80, 120], trials=5)
+    yield panel.analyze("compare-pairs", draws=49)
+    yield panel.analyze("compare", draws=49)
+    yield panel.analyze("intervals", draws=49)
+    yield panel.analyze("stability", draws=49, trials=20)
+    yield panel.analyze("measures", draws=49, trials=20, redraws=2)
+    yield panel.analyze("agreement", draws=20)
+    yield panel.analyze("ceiling", splits=5)
+    yield panel.analyze("replacement")
+    yield data.panel(metrics=["unigram_f1", "random"]).analyze("plan", sizes=[12, 24, 48], trials=5, draws=19)
+    yield data.panel(metrics=["unigram_f1", "random"]).analyze("labels-needed", sizes=[80, 120], trials=5)
     yield from few_labels_and_choices()
-    yield ng.bias(judged())
-    yield ng.drift(data, data)
+    yield ng.analyze("bias", judged())
+    yield ng.analyze("drift", [data, data])
     yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
     yield from ceiling_tables(data)
     yield simulation.scale(SMALL, trials=2, redraws=1)
-    yield panel.analyse("uses")
+    yield panel.analyze("uses")
     yield registry.get("analysis", "judges")(data, metrics=["unigram_f1", "random"])
-    yield panel.analyse("fineness")
+    yield panel.analyze("fineness")
     yield from checklist_tables(data)
     yield from novikova_tables(data)
     labelled = [{"system": "s", "input": str(i), "label": int(i % 3 > 0), "judge": int(i % 4 > 0)} for i in range(40)]
-    yield load(labelled, human=["label"], metrics=["judge"]).panel().analyse("verdicts")
+    yield load(labelled, human=["label"], metrics=["judge"]).panel().analyze("verdicts")
     verdicts = {"difference": 0.01, "reason": "", "why": ""}
     yield Table(
         "nimah2023, Table 1",
@@ -91,13 +99,16 @@ def judge_tables() -> Iterator[Table]:
     families = ("judges", "metrics")
     cells = [
         {"family": f, "measure": m, "what": w, "value": 0.1 + 0.2 * i + 0.1 * k, "n": 100}
-        for i, f in enumerate(families) for k, m in enumerate(("system/pearson", "input/kendall")) for w in ("DP", "RC")
-    ]  # fmt: skip
+        for i, f in enumerate(families)
+        for k, m in enumerate(("system/pearson", "input/kendall"))
+        for w in ("DP", "RC")
+    ]
     yield Table("order of measures", cells, kind="judge-measures")
     said = [
         {"family": f, "claim": c, "statement": s, "value": 0.1, "low": -0.1, "high": 0.3, "verdict": v}
-        for f in families for c, s, v in (("T1", "a < b", "holds"), ("T2", "a > b", "cannot tell"))
-    ]  # fmt: skip
+        for f in families
+        for c, s, v in (("T1", "a < b", "holds"), ("T2", "a > b", "cannot tell"))
+    ]
     yield Table("statements", said, kind="judge-statements")
 
 
@@ -111,15 +122,16 @@ def few_labels_and_choices() -> Iterator[Table]:
     yield ng.load(rows, name="labels", human=["label"]).estimate()
     votes = [
         {"input": i, "model_a": a, "model_b": b, "winner": rng.choice(["model_a", "model_b", "tie"])}
-        for i in range(40) for a, b in (("x", "y"), ("y", "z"), ("x", "z"))
-    ]  # fmt: skip
+        for i in range(40)
+        for a, b in (("x", "y"), ("y", "z"), ("x", "z"))
+    ]
     yield registry.get("analysis", "rank")(ng.load(votes, name="votes"))
 
 
 def novikova_tables(data: Dataset) -> Iterator[Table]:
     """novikova2017's questions, on parts that are systems."""
     for name in ("quality-bins", "best-metric", "inter-metric"):
-        yield data.panel().analyse(name)
+        yield data.panel().analyze(name)
     for name in ("split", "system-means", "relative-ranking", "characteristics", "disagreements", "ensemble"):
         split = {"by": "system"} if name in ("split", "ensemble") else {}
         yield registry.get("analysis", name)(data, **split)

@@ -17,7 +17,7 @@ SIZES = [(1440, 900), (390, 844)]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return ng.report(two_aspects(), tmp_path_factory.mktemp("first") / "page.html", quick=True)
+    return ng.report(two_aspects(), out=tmp_path_factory.mktemp("first") / "page.html", quick=True)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_forest_holds_the_intervals_of_the_results(
     )
     expected = [
         f"{m['metric']}: {m['value']:.2f} [{m['low']:.2f}, {m['high']:.2f}]" for m in stored["aspects"][0]["metrics"]
-    ]  # fmt: skip
+    ]
     assert told == expected
     for line, value in (("nothing", stored["aspects"][0]["chance"]), ("limit", stored["limits"]["reliable"])):
         marked = page.locator(f".picture:visible td.forest line.{line}")

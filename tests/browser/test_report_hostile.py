@@ -21,13 +21,28 @@ TEXTS = [SCRIPT, TEMPLATE, TURNED, LONG, COMMENT]
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [
-        {"system": f"{SCRIPT}{s}", "input": f"{TEMPLATE}{i}", "output": TEXTS[(i + k) % 5], "source": TEXTS[i % 5],
-         "quality": (i * 3 + k * k) % 5 + 1, f"{SCRIPT}m": (i * 7 + k) % 5 + 0.1 * k, f"{TURNED}n": (i + k) % 3,
-         "evil.py@x": i * k % 4}
-        for k, s in enumerate("ABCD") for i in range(10)
-    ]  # fmt: skip
-    data = load(rows, name=SCRIPT, system="system", input="input", output="output", human=["quality"],
-                metrics=[f"{SCRIPT}m", f"{TURNED}n", "evil.py@x"])  # fmt: skip
+        {
+            "system": f"{SCRIPT}{s}",
+            "input": f"{TEMPLATE}{i}",
+            "output": TEXTS[(i + k) % 5],
+            "source": TEXTS[i % 5],
+            "quality": (i * 3 + k * k) % 5 + 1,
+            f"{SCRIPT}m": (i * 7 + k) % 5 + 0.1 * k,
+            f"{TURNED}n": (i + k) % 3,
+            "evil.py@x": i * k % 4,
+        }
+        for k, s in enumerate("ABCD")
+        for i in range(10)
+    ]
+    data = load(
+        rows,
+        name=SCRIPT,
+        system="system",
+        input="input",
+        output="output",
+        human=["quality"],
+        metrics=[f"{SCRIPT}m", f"{TURNED}n", "evil.py@x"],
+    )
     return report_of(data, tmp_path_factory.mktemp("hostile") / "hostile.html")
 
 

@@ -33,7 +33,9 @@ def test_a_table_says_what_it_does_not_hold(tmp_path: Path) -> None:
 
 
 def test_options_of_the_reader_are_passed_on(tmp_path: Path) -> None:
-    done = convert(str(SAMPLES / "wmt99"), "--set", "lp=en-de", "-o", "out.parquet", cwd=tmp_path)
+    done = convert(
+        str(SAMPLES / "wmt99"), "--columns", "reader=mt-metrics-eval(lp='en-de')", "-o", "out.parquet", cwd=tmp_path
+    )
     assert done.returncode == 0
     assert ng.load(tmp_path / "out.parquet").metrics == ["QE-src", "chrF-refA"]
 
@@ -55,9 +57,9 @@ def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
             ("plain.csv", "-o", "x.xlsx"),
             "nlgauge: -o x.xlsx: cannot write '.xlsx'; use .jsonl, .jsonl.gz, .csv, .parquet.",
         ),
-        (("plain.csv", "--set", "lp", "-o", "x.csv"), "nlgauge: --set lp: write name=value."),
+        (("plain.csv", "--columns", "lp", "-o", "x.csv"), "found 'lp', expected role=column"),
         (("absent.csv", "-o", "x.csv"), "absent.csv: no such file."),
-        (("plain.csv", "--reader", "qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),
+        (("plain.csv", "--columns", "reader=qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),
         (("arena.jsonl", "-o", "x.csv"), "holds comparisons only, which a wide table cannot; write it as .jsonl."),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,7 +73,7 @@ def test_too_few_labels_get_no_interval_and_are_told_how_many_it_takes(folder: P
 def test_ratings_that_are_all_alike_get_their_mean_and_a_reason_instead_of_an_interval(tmp_path: Path) -> None:
     rows = [f"q{k},some text,{k % 7},{5 if k < 30 else ''}" for k in range(100)]
     (tmp_path / "alike.csv").write_text("\n".join(["id,answer,judge,human", *rows]))
-    run = nlgauge("estimate", "alike.csv", "--human", "human", cwd=tmp_path)
+    run = nlgauge("estimate", "alike.csv", "--columns", "human=human", cwd=tmp_path)
     assert run.returncode == 0 and "Warning" not in run.stderr
     assert "give 5.00 on average, which is no estimate yet: needs ratings that differ; all 30 are 5." in run.stdout
 
@@ -83,8 +84,10 @@ def test_clusters_count_together(folder: Path) -> None:
 
 
 def test_inputs_as_clusters_are_what_they_are_anyway(folder: Path) -> None:
-    runs = [nlgauge("estimate", "log.csv", "--labels", "labels.csv", *more, cwd=folder)
-            for more in ([], ["--cluster", "input"])]  # fmt: skip
+    runs = [
+        nlgauge("estimate", "log.csv", "--labels", "labels.csv", *more, cwd=folder)
+        for more in ([], ["--cluster", "input"])
+    ]
     assert [run.returncode for run in runs] == [0, 0]
     assert runs[0].stdout == runs[1].stdout
 
@@ -104,7 +107,7 @@ def test_a_number_that_names_chats_is_no_judge(folder: Path) -> None:
     (folder / "numbered.csv").write_text("\n".join(numbered))
     said = [
         nlgauge(
-            "estimate", name, "--labels", "labels.csv", "--cluster", column, "--judge", "judge_score", cwd=folder
+            "estimate", name, "--labels", "labels.csv", "--cluster", column, "--metrics", "judge_score", cwd=folder
         ).stdout
         for name, column in (("log.csv", "chat"), ("numbered.csv", "desk_no"))
     ]
@@ -153,11 +156,15 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", make, *draw], check=True, cwd=tmp_path, capture_output=True)
     subprocess.run([sys.executable, "-c", systems], check=True, cwd=tmp_path)
     runs = [
-        nlgauge("estimate", "log.csv", "--labels", "to_label.csv", "--agreement", cwd=tmp_path),
+        nlgauge("estimate", "log.csv", "--labels", "to_label.csv", cwd=tmp_path),
+        nlgauge("analyze", "sparse-agreement", "log.csv", "--labels", "to_label.csv", cwd=tmp_path),
         nlgauge("estimate", "systems.csv", cwd=tmp_path),
     ]
     printed = {line.rstrip() for run in runs for line in run.stdout.splitlines()}
-    blocks = [block.partition("```")[0] for block in page.split("```\n$ nlgauge estimate")[1:]]
+    blocks = [
+        block.partition("```")[0]
+        for block in re.split(r"```\n\$ nlgauge (?:estimate|analyze sparse-agreement)", page)[1:]
+    ]
     shown = [line for block in blocks for line in block.splitlines()[1:] if "   " in line]
     assert len(shown) > 20
     assert [line for line in shown if line not in printed] == []
@@ -227,7 +234,7 @@ def test_verdicts_gate_and_run_say_which_systems_have_no_labels(tmp_path: Path) 
     name = transport(tmp_path, 0)
     cut = ["--judge-pass-from", "0.5"]
     gap = "120 labels are of system 'old'; 'new' has none"
-    assert gap in nlgauge("verdicts", name, *cut, cwd=tmp_path).stdout.replace("\n", " ")
+    assert gap in nlgauge("analyze", "verdicts", name, *cut, cwd=tmp_path).stdout.replace("\n", " ")
     kappa = nlgauge("gate", name, "--min", "kappa=.2", *cut, cwd=tmp_path)
     assert kappa.returncode == 0 and gap in kappa.stdout.replace("\n", " ")
     share = nlgauge("gate", name, "--min", "pass_rate=.3", "--format", "json", cwd=tmp_path)
@@ -238,6 +245,6 @@ def test_verdicts_gate_and_run_say_which_systems_have_no_labels(tmp_path: Path) 
 
 def test_verdicts_audit_the_transfer_between_systems_with_unequal_labels(tmp_path: Path) -> None:
     name = transport(tmp_path, 50)
-    text = nlgauge("verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
+    text = nlgauge("analyze", "verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
     assert "labels per system: old 120, new 50." in text
     assert "judge_score: Judge's error from 'old' to 'new': does not transfer; difference +0." in text

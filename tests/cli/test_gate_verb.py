@@ -12,6 +12,7 @@ import pytest
 
 import nlgauge as ng
 from command import run_command
+from nlgauge.api.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
 
 
@@ -35,7 +36,7 @@ def answers(
     "labels, right, verdict", [(400, 0.95, "passed"), (400, 0.5, "failed"), (10, 0.9, "undecided")]
 )
 def test_the_verdict_follows_the_interval(tmp_path: Path, labels: int, right: float, verdict: str) -> None:
-    table = ng.gate(answers(tmp_path, labels, right), "kappa=.6,tnr=.7", metrics="judge")
+    table = ng.gate(answers(tmp_path, labels, right), min="kappa=.6,tnr=.7", metrics="judge")
     assert table.facts["verdict"] == verdict
     for row in table:
         inside = row["reason"] is not None or row["low"] < row["limit"] <= row["high"]
@@ -72,13 +73,13 @@ def test_a_figure_below_its_limit_by_chance_fails_alone_and_not_among_thirty() -
         rows.append({"id": k, "human": int(good)} | {j: int(good if rng.random() < 0.83 else not good) for j in judges})
     data = ng.load(rows, human=["human"], metrics=judges)
     limits = "kappa=.72,agreement=.86,tnr=.83"  # .06 or less above the true values
-    assert ng.gate(data, "agreement=.86", metrics="judge 7").facts["verdict"] == "failed"
-    table = ng.gate(data, limits)
+    assert ng.gate(data, min="agreement=.86", metrics="judge 7").facts["verdict"] == "failed"
+    table = ng.gate(data, min=limits)
     below = [r for r in table if r["high"] < r["limit"]]
     assert table.facts["verdict"] == "undecided" and table.facts["limits"] == 30 and below
     assert all(r["verdict"] == "undecided" and r["labels"] > r["n"] for r in below)
     assert f"{len(below)} figures lie below the limit if taken alone" in table.to_markdown()
-    worse = ng.gate(data, "kappa=.72,agreement=.95,tnr=.83")
+    worse = ng.gate(data, min="kappa=.72,agreement=.95,tnr=.83")
     last = {
         (r["metric"], r["measure"]): r["high"] for r in data.verdicts(level=worse.facts["level_failed"])
     }  # one level decides all rows
@@ -92,44 +93,47 @@ def test_planned_looks_make_both_decisions_harder_for_every_kind_of_limit(tmp_pa
     old = answers(tmp_path, 150, 0.8, seed=2, name="old.csv", unlabelled=600)
     options = {"metrics": "judge", "against": old, "max_drop": "kappa=.1,global/pearson=.1"}
     one, many = (
-        ng.gate(path, "kappa=.6,global/pearson=.6,pass_rate=.5", **options, looks=looks) for looks in (None, 20)
+        ng.gate(path, min="kappa=.6,global/pearson=.6,pass_rate=.5", **options, looks=looks) for looks in (None, 20)
     )
     assert len(one) == 5 and many.facts["level"] == pytest.approx(0.9975)
     for a, b in zip(one, many, strict=True):
         assert (a["measure"], a["value"]) == (b["measure"], b["value"]) and b["low"] < a["low"] < a["high"] < b["high"]
     at_look = {r["measure"]: r["high"] for r in ng.verdicts(path, metrics="judge", level=0.9975)}
     assert at_look["kappa"] == many.rows[0]["high"]
-    advice = "The error rate holds for one look; use --looks N"
+    advice = "The error rate holds for one look; use looks="
     assert any(note.startswith(advice) for note in one.notes) and not any(n.startswith(advice) for n in many.notes)
     for limit, verdict in ((one.rows[0]["low"], "passed"), (one.rows[0]["high"] + 1e-6, "failed")):
-        assert ng.gate(path, {"kappa": limit}, metrics="judge").facts["verdict"] == verdict
-        assert ng.gate(path, {"kappa": limit}, metrics="judge", looks=2).facts["verdict"] == "undecided"
+        assert ng.gate(path, min={"kappa": limit}, metrics="judge").facts["verdict"] == verdict
+        assert ng.gate(path, min={"kappa": limit}, metrics="judge", looks=2).facts["verdict"] == "undecided"
     with pytest.raises(NameUnknown, match="looks must be a whole number"):
-        ng.gate(path, "kappa=.6", looks=0)
+        ng.gate(path, min="kappa=.6", looks=0)
 
 
 def test_correlations_have_limits_too() -> None:
-    rows = ng.gate(ng.example(), {"input/kendall": 0.3, "global/pearson": 0.99}, metrics="unigram_f1").rows
+    rows = ng.gate(ng.example(), min={"input/kendall": 0.3, "global/pearson": 0.99}, metrics="unigram_f1").rows
     assert {r["measure"]: r["verdict"] for r in rows} == {"input/kendall": "passed", "global/pearson": "failed"}
 
 
 def test_a_slip_of_the_pen_is_answered() -> None:
     with pytest.raises(NameUnknown, match=r"no figure 'kapa'\. Did you mean 'kappa'"):
-        ng.gate(ng.example(), "kapa=.6")
+        ng.gate(ng.example(), min="kapa=.6")
     with pytest.raises(NameUnknown, match="write a number"):
-        ng.gate(ng.example(), "kappa=good")
+        ng.gate(ng.example(), min="kappa=good")
 
 
 @pytest.mark.parametrize(
     "limits, said",
     [
-        ("kappa=nan", "write a number"), ("kappa=inf", "write a number"), ("kappa=60", "kappa is never above 1"),
-        ("pass_rate=80", "pass_rate is never above 1"), ("tnr=.8,fail_recall=.7", "fail_recall has a limit already"),
+        ("kappa=nan", "write a number"),
+        ("kappa=inf", "write a number"),
+        ("kappa=60", "kappa is never above 1"),
+        ("pass_rate=80", "pass_rate is never above 1"),
+        ("tnr=.8,fail_recall=.7", "fail_recall has a limit already"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_that_cannot_be_meant_is_answered_and_not_held_against_anything(limits: str, said: str) -> None:
     with pytest.raises(NameUnknown, match=said):
-        ng.gate(ng.example(), limits)
+        ng.gate(ng.example(), min=limits)
 
 
 @pytest.mark.parametrize("labels, right, code", [(400, 0.95, 0), (400, 0.5, 1), (10, 0.9, 3)])
@@ -158,7 +162,7 @@ def test_a_judge_that_got_worse_fails_and_one_that_did_not_passes(tmp_path: Path
 
 def test_an_earlier_run_is_the_same_as_data_and_as_results(tmp_path: Path) -> None:
     old, new = (answers(tmp_path, 120, 0.9, seed=s, name=f"{s}.csv") for s in (1, 2))
-    results = ng.report(old, tmp_path / "old.html", quick=True).results
+    results = ng.report(old, out=tmp_path / "old.html", quick=True).results
     limits = {"kappa": 0.1, "fail_recall": 0.1, "global/pearson": 0.1}
     one, other = (ng.gate(new, metrics="judge", against=found, max_drop=limits).rows for found in (old, results))
     keys = ("measure", "value", "low", "high", "n", "verdict")
@@ -168,14 +172,14 @@ def test_an_earlier_run_is_the_same_as_data_and_as_results(tmp_path: Path) -> No
 
 
 def test_values_per_input_of_several_systems_are_paired(tmp_path: Path) -> None:
-    results = ng.report(ng.example(), tmp_path / "old.html", quick=True).results
+    results = ng.report(ng.example(), out=tmp_path / "old.html", quick=True).results
     passed = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pairwise-accuracy": 0.1})
     assert [(r["verdict"], r["value"], r["n"]) for r in passed] == [("passed", 0.0, 24)]
     assert (
         "on the 24 inputs that both have" in passed.notes[0] and "of these systems on other inputs" in passed.notes[1]
     )
     (row,) = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pearson": 0.1})
-    assert row["verdict"] == "undecided" and "nlgauge run --gate input/pearson" in row["reason"]
+    assert row["verdict"] == "undecided" and "nlgauge.report(data, gate='input/pearson')" in row["reason"]
 
 
 def test_rows_that_lost_their_verdict_or_have_another_label_are_not_passed_over(tmp_path: Path) -> None:
@@ -198,18 +202,18 @@ def test_rows_that_lost_their_verdict_or_have_another_label_are_not_passed_over(
 
 def test_outputs_have_limits_by_their_estimated_pass_rate(tmp_path: Path) -> None:
     path = answers(tmp_path, 150, 0.95, unlabelled=600)
-    found = next(r for r in ng.estimate(path, judge="judge") if r["measure"] == "ppi_plus")
+    found = next(r for r in ng.estimate(path, metrics="judge") if r["measure"] == "ppi_plus")
     for limit, verdict in (
         (found["low"] - 0.01, "passed"),
         (found["high"] + 0.01, "failed"),
         (found["value"] + 0.01, "undecided"),
     ):
-        (row,) = ng.gate(path, {"pass_rate": limit}, metrics="judge")
+        (row,) = ng.gate(path, min={"pass_rate": limit}, metrics="judge")
         assert (row["verdict"], row["low"], row["n"]) == (verdict, found["low"], 150)
     with pytest.raises(NeedsMissing, match=r"the limit is pass_rate="):
-        ng.gate(path, "mean=.5", metrics="judge")
-    with pytest.raises(NeedsMissing, match="--people-pass-from"):
-        ng.gate(ng.example(), "pass_rate=.5", metrics="unigram_f1")
+        ng.gate(path, min="mean=.5", metrics="judge")
+    with pytest.raises(NeedsMissing, match="people_pass_from="):
+        ng.gate(ng.example(), min="pass_rate=.5", metrics="unigram_f1")
 
 
 def test_labelled_rows_without_a_verdict_are_counted(tmp_path: Path) -> None:
@@ -217,7 +221,7 @@ def test_labelled_rows_without_a_verdict_are_counted(tmp_path: Path) -> None:
     header, *rows = [line.split(",") for line in path.read_text().splitlines()]
     rows = [[*row[:2], "" if k % 4 == 0 else row[2], row[3]] for k, row in enumerate(rows)]
     path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
-    table = ng.gate(path, "kappa=.6,global/pearson=.5", metrics="judge")
+    table = ng.gate(path, min="kappa=.6,global/pearson=.5", metrics="judge")
     assert "100 of 400 labelled rows have no value of judge and are left out." in table.to_markdown()
 
 
@@ -226,17 +230,26 @@ def several_aspects() -> list[dict[str, object]]:
     rows = []
     for k in range(300):
         good, kind = rng.random(), rng.random()
-        rows.append({"id": k, "language": "de" if k % 2 else "en", "accurate": round(good, 2), "kind": round(kind, 2),
-                     "judge-accurate": good + rng.gauss(0, 0.1), "judge-kind": kind + rng.gauss(0, 0.1 + 9 * (k % 2))})  # fmt: skip
+        rows.append(
+            {
+                "id": k,
+                "language": "de" if k % 2 else "en",
+                "accurate": round(good, 2),
+                "kind": round(kind, 2),
+                "judge-accurate": good + rng.gauss(0, 0.1),
+                "judge-kind": kind + rng.gauss(0, 0.1 + 9 * (k % 2)),
+            }
+        )
     return rows
 
 
 def test_a_column_of_one_aspect_is_held_against_that_aspect_alone() -> None:
     data = ng.load(several_aspects(), human=["accurate", "kind"], metrics=["judge-accurate", "judge-kind"])
-    table = ng.gate(data, "global/pearson=.6")
+    table = ng.gate(data, min="global/pearson=.6")
     assert [(r["metric"], r["aspect"], r["verdict"]) for r in table] == [
-        ("judge-accurate", "accurate", "passed"), ("judge-kind", "kind", "failed"),
-    ]  # fmt: skip
+        ("judge-accurate", "accurate", "passed"),
+        ("judge-kind", "kind", "failed"),
+    ]
     assert "judge-kind global/pearson on kind" in table.answers[0]
     changed = ng.gate(data, against=data, max_drop="global/pearson=.1")
     assert [(r["metric"], r["aspect"]) for r in changed] == [("judge-accurate", "accurate"), ("judge-kind", "kind")]
@@ -244,11 +257,11 @@ def test_a_column_of_one_aspect_is_held_against_that_aspect_alone() -> None:
 
 def test_each_group_is_held_against_the_limit_and_named() -> None:
     data = ng.load(several_aspects(), human=["kind"], metrics=["judge-kind"])
-    table = ng.gate(ng.select(data, by="language"), "global/pearson=.6")
+    table = ng.gate(select(data, by="language"), min="global/pearson=.6")
     assert {r["language"]: r["verdict"] for r in table} == {"de": "failed", "en": "passed"}
     assert "| language |" in table.to_markdown() and "language de" in table.answers[0]
-    with pytest.raises(NeedsMissing, match="leave out --by"):
-        ng.gate(ng.select(data, by="language"), against=data, max_drop="global/pearson=.1")
+    with pytest.raises(NeedsMissing, match="leave out by="):
+        ng.gate(select(data, by="language"), against=data, max_drop="global/pearson=.1")
 
 
 def test_a_group_that_cannot_be_computed_has_its_own_reason_and_remedy() -> None:
@@ -261,27 +274,36 @@ def test_a_group_that_cannot_be_computed_has_its_own_reason_and_remedy() -> None
             row = {"id": f"{region}-{k}", "region": region, "human": int(good), "llm_judge": score, "other": int(good)}
             rows.append(row)
     data = ng.load(rows, human=["human"], metrics=["llm_judge", "other"])
-    table = ng.gate(ng.select(data, by="region"), "kappa=.3", metrics="llm_judge")
+    table = ng.gate(select(data, by="region"), min="kappa=.3", metrics="llm_judge")
     reasons = {r["region"]: r["reason"] or "" for r in table}
-    assert "llm_judge gave 45 different values" in reasons["r10"] and "--judge-pass-from" in reasons["r10"]
+    assert "llm_judge gave 45 different values" in reasons["r10"] and "judge_pass_from=" in reasons["r10"]
     assert "different values" not in reasons["r1"] + reasons["r3"]
     # The reason is the same where another judge of that group can be computed.
-    both = ng.gate(ng.select(data, by="region"), "kappa=.3", metrics=["llm_judge", "other"])
+    both = ng.gate(select(data, by="region"), min="kappa=.3", metrics=["llm_judge", "other"])
     reasons = {(r["region"], r["metric"]): r["reason"] or "" for r in both}
     assert "llm_judge gave 45 different values" in reasons["r10", "llm_judge"]
     assert "different values" not in reasons["r10", "other"]
 
 
 def test_what_cannot_be_computed_is_undecided_and_not_left_out() -> None:
-    rows = [{"id": k, "language": "de" if k % 3 else "en", "human": k % 2, "same": 1 if k % 3 else k % 2, "numbers": k / 7,
-             "verdict": k % 2} for k in range(120)]  # fmt: skip
+    rows = [
+        {
+            "id": k,
+            "language": "de" if k % 3 else "en",
+            "human": k % 2,
+            "same": 1 if k % 3 else k % 2,
+            "numbers": k / 7,
+            "verdict": k % 2,
+        }
+        for k in range(120)
+    ]
     data = ng.load(rows, human=["human"], metrics=["same", "verdict", "numbers"])
-    found = ng.gate(ng.select(data, by="language"), "global/pearson=.3", metrics="same")
+    found = ng.gate(select(data, by="language"), min="global/pearson=.3", metrics="same")
     assert {r["language"]: r["verdict"] for r in found} == {"en": "passed", "de": "undecided"}
     assert "the same score" in next(r["reason"] for r in found if r["language"] == "de")
-    named = ng.gate(data, "kappa=.6", metrics=["verdict", "numbers"])
+    named = ng.gate(data, min="kappa=.6", metrics=["verdict", "numbers"])
     assert {r["metric"]: r["verdict"] for r in named} == {"verdict": "passed", "numbers": "undecided"}
-    every = ng.gate(ng.load(rows, human=["human"], metrics=["verdict", "numbers"]), "kappa=.6")
+    every = ng.gate(ng.load(rows, human=["human"], metrics=["verdict", "numbers"]), min="kappa=.6")
     assert [r["metric"] for r in every] == ["verdict"] and "left out: numbers gave" in every.to_markdown()
 
 
@@ -290,7 +312,7 @@ def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None
     header, *rows = [line.split(",") for line in path.read_text().splitlines()]
     rows = [[*row[:2], "1", row[3]] if not row[3] else row for row in rows]  # the judge passes all that nobody labelled
     path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
-    (row,) = ng.gate(path, "pass_rate=.1", metrics="judge")
+    (row,) = ng.gate(path, min="pass_rate=.1", metrics="judge")
     assert row["verdict"] == "undecided" and "labelled rows differ from the others in judge" in row["reason"]
 
 
@@ -298,13 +320,13 @@ def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:
     path = answers(tmp_path, 100, 0.9)
     for options in ({"against": path}, {"max_drop": "kappa=.1"}):
         with pytest.raises(NeedsMissing, match="belong together"):
-            ng.gate(path, "kappa=.1", metrics="judge", **options)
+            ng.gate(path, min="kappa=.1", metrics="judge", **options)
     with pytest.raises(NameUnknown, match="no limit given"):
         ng.gate(path)
 
 
 def test_markdown_says_the_verdict_before_the_table(tmp_path: Path) -> None:
-    text = ng.gate(answers(tmp_path, 400, 0.5), "kappa=.6", metrics="judge").to_markdown()
+    text = ng.gate(answers(tmp_path, 400, 0.5), min="kappa=.6", metrics="judge").to_markdown()
     assert text.index("The gate failed: judge kappa") < text.index("| judge |")
     assert text.count("The gate failed") == 1
 

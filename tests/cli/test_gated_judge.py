@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from importlib.metadata import entry_points
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "gated_judge"
 COIN = "\n\ndef judge(row):\n    import hashlib\n    return hashlib.sha256(row['id'].encode()).digest()[0] % 2 == 0\n"
-PLUGIN = [] if any(e.name == "nlgauge" for e in entry_points(group="pytest11")) else ["-p", "nlgauge.cli.pytest_plugin"]
+PLUGIN = ["-p", "nlgauge.cli.pytest_plugin"]
 STATES = {"as it is": (0, "passed"), "coin flips": (1, "failed"), "ten labels": (3, "undecided")}
 
 
@@ -48,9 +48,14 @@ def shell(words: str, folder: Path, **env: str) -> subprocess.CompletedProcess[s
     path = {"PATH": f"{folder.parent / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
     places = {name: str(folder.parent / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     return subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", words], cwd=folder, capture_output=True, text=True, check=False, timeout=180,
+        ["bash", "-eo", "pipefail", "-c", words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
         env={**os.environ, "COLUMNS": "", **path, **places, "RUNNER_TEMP": str(folder.parent), **env},
-    )  # fmt: skip
+    )
 
 
 def steps(path: Path) -> list[dict[str, Any]]:
@@ -79,11 +84,22 @@ def test_the_test_of_the_example(folder: Path, state: str) -> None:
     assert verdict == "passed" or f"gate {verdict}" in done.stdout
 
 
+def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    assert scripts == {"nlgauge": PLUGIN[1]}
+
+
 def pytest_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest with our plugin only: the other plugins of this environment take most of its start."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, *words], cwd=folder,
-        capture_output=True, text=True, check=False, timeout=180, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PLUGIN, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
 
 
 def test_undecided_fails_is_expected_or_warns(folder: Path) -> None:
@@ -117,9 +133,14 @@ def test_a_marker_holds_recorded_verdicts_against_the_limits(folder: Path) -> No
         if "test_judge.py::" in line
     }
     assert outcome == {
-        "test_good": "PASSED", "test_strict": "FAILED", "test_no_file": "FAILED", "test_words": "FAILED",
-        "test_change": "PASSED", "test_one_look": "PASSED", "test_looks": "FAILED",
-    }, done.stdout  # fmt: skip
+        "test_good": "PASSED",
+        "test_strict": "FAILED",
+        "test_no_file": "FAILED",
+        "test_words": "FAILED",
+        "test_change": "PASSED",
+        "test_one_look": "PASSED",
+        "test_looks": "FAILED",
+    }, done.stdout
     assert "Traceback" not in done.stdout and "found 'yes'" in done.stdout and "nowhere.csv" in done.stdout
 
 

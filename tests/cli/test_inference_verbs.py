@@ -59,14 +59,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def data(name: str = "scores.csv") -> tuple[str, ...]:
-    return (name, "--human", "coherence", "--metric", "good,fair,noise,ter", "--lower", "ter")
+COLUMNS = "human=coherence,metrics=good+fair+noise+ter,lower=ter"
+
+
+def data(name: str = "scores.csv", more: str = "") -> tuple[str, ...]:
+    return (name, "--columns", f"{COLUMNS}{more}")
 
 
 def test_compare_ranks_the_metrics(folder: Path) -> None:
-    run = nlgauge("compare", *data(), *FEW, "-f", "json", cwd=folder)
+    run = nlgauge("analyze", "compare", *data(), *FEW, "-f", "json", cwd=folder)
     (table,) = tables(run)
-    assert table["analysis"] == "ranking"
+    assert table["analysis"] == "compare"
     assert table["rows"][0]["metric"] == "good"
     assert table["rows"][-1]["metric"] == "noise"
     assert {r["metric"] for r in table["rows"]} == {"good", "fair", "noise", "ter"}
@@ -74,7 +77,9 @@ def test_compare_ranks_the_metrics(folder: Path) -> None:
     assert "Test for systems and inputs like these" in table["method"]
 
 
-@pytest.mark.parametrize("verb", ["run", "meta", "compare", "gate --min input/kendall=.1", "jury"])
+@pytest.mark.parametrize(
+    "verb", ["run", "analyze correlate", "analyze compare", "gate --min input/kendall=.1", "analyze jury"]
+)
 def test_verbs_about_systems_take_families_and_clusters(folder: Path, verb: str) -> None:
     for option in ("--family", "--cluster"):
         run = nlgauge(*verb.split(), *data(), option, "domian", cwd=folder)
@@ -86,9 +91,8 @@ def test_verbs_about_systems_take_families_and_clusters(folder: Path, verb: str)
 
 
 def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> None:
-    for args in (("compare",), ("meta", "--analysis", "intervals", "--measure", "input/kendall")):
-        verb, *more = args
-        run = nlgauge(verb, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
+    for name, *more in (("compare",), ("intervals", "--measures", "input/kendall")):
+        run = nlgauge("analyze", name, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
         (table,) = tables(run)
         together = "Inputs with the same 'domain' are not independent; they are left out together (2 clusters)."
         assert together in table["notes"]
@@ -96,7 +100,16 @@ def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> No
 
 def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
     run = nlgauge(
-        "compare", *data(), "--test", "williams", "--measure", "global/pearson", "--pairs", "-f", "csv", cwd=folder
+        "analyze",
+        "compare-pairs",
+        *data(),
+        "--test",
+        "williams",
+        "--measure",
+        "global/pearson",
+        "-f",
+        "csv",
+        cwd=folder,
     )
     rows = list(csv.DictReader(io.StringIO(run.stdout)))
     assert len(rows) == 6
@@ -104,14 +117,14 @@ def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
 
 
 def test_compare_prints_for_people_without_a_terminal(folder: Path) -> None:
-    run = nlgauge("compare", *data(), *FEW, cwd=folder)
+    run = nlgauge("analyze", "compare", *data(), *FEW, cwd=folder)
     assert "ranks of the metrics on coherence" in run.stdout
     assert "Test for systems and inputs like these" in run.stdout
     assert "\x1b[" not in run.stdout + run.stderr
 
 
 def test_stability_recommends_a_measure(folder: Path) -> None:
-    run = nlgauge("stability", *data(), *FEW, "--trials", "30", "-f", "json", cwd=folder)
+    run = nlgauge("analyze", "stability", *data(), *FEW, "--trials", "30", "-f", "json", cwd=folder)
     (table,) = tables(run)
     assert len(table["rows"]) == 12
     said = table["answers"][0]  # four metrics are too few for one measure to stand out
@@ -121,12 +134,22 @@ def test_stability_recommends_a_measure(folder: Path) -> None:
 
 
 def test_agree_answers_three_questions_with_named_raters(folder: Path) -> None:
-    run = nlgauge("agree", *data(), "--rater", "annotator", *FEW, "-f", "json", cwd=folder)
+    run = nlgauge("analyze", "agreement", *data(more=",rater=annotator"), *FEW, "-f", "json", cwd=folder)
     assert [t["analysis"] for t in tables(run)] == ["agreement", "ceiling", "replacement"]
 
 
 def test_aggregate_changes_the_ratings_and_is_in_the_signature(folder: Path) -> None:
-    args = ("meta", *data(), "--rater", "annotator", "--measure", "input/kendall", "-f", "json")
+    args = (
+        "analyze",
+        "correlate",
+        *data(),
+        "--measures",
+        "input/kendall",
+        "-f",
+        "json",
+        "--columns",
+        "rater=annotator",
+    )
     values = {}
     for how in ("mean", "median", "mace"):
         (table,) = tables(nlgauge(*args, "--aggregate", how, cwd=folder))
@@ -137,9 +160,20 @@ def test_aggregate_changes_the_ratings_and_is_in_the_signature(folder: Path) -> 
 
 def test_plan_gives_a_curve_and_the_chance_level(folder: Path) -> None:
     run = nlgauge(
-        "plan", *data(), "--metrics", "good,noise", "--axis", "systems", "--size", "8,16", "--trials", "10", "-f",
-        "json", cwd=folder
-    )  # fmt: skip
+        "plan",
+        *data(),
+        "--metrics",
+        "good,noise",
+        "--axis",
+        "systems",
+        "--sizes",
+        "8,16",
+        "--trials",
+        "10",
+        "-f",
+        "json",
+        cwd=folder,
+    )
     curve, chance = tables(run)
     assert [r["systems"] for r in curve["rows"]] == [8, 16]
     assert {"power", "se", "wrong", "difference", "target"} <= set(curve["rows"][0])
@@ -147,20 +181,8 @@ def test_plan_gives_a_curve_and_the_chance_level(folder: Path) -> None:
 
 
 def test_plan_over_raters_needs_raters(folder: Path) -> None:
-    args = (
-        "--metrics",
-        "good,noise",
-        "--axis",
-        "raters",
-        "--trials",
-        "5",
-        "--size",
-        "1,3",
-        "--no-chance",
-        "-f",
-        "json",
-    )
-    (curve,) = tables(nlgauge("plan", *data(), "--rater", "annotator", *args, cwd=folder))
+    args = ("--metrics", "good,noise", "--axis", "raters", "--trials", "5", "--sizes", "1,3", "-f", "json")
+    curve, _ = tables(nlgauge("plan", *data(more=",rater=annotator"), *args, cwd=folder))
     assert [r["raters"] for r in curve["rows"]] == [1, 3]
     run = nlgauge("plan", *data("mean.csv"), *args, cwd=folder)
     assert run.returncode == 2
@@ -169,17 +191,7 @@ def test_plan_over_raters_needs_raters(folder: Path) -> None:
 
 def test_independent_by_a_column(folder: Path) -> None:
     run = nlgauge(
-        "meta",
-        *data("mean.csv"),
-        "--analysis",
-        "independent",
-        "--by",
-        "domain",
-        "--set",
-        "draws=20",
-        "-f",
-        "json",
-        cwd=folder,
+        "analyze", "independent", *data("mean.csv"), "--by", "domain", "-f", "json", "--draws", "20", cwd=folder
     )
     (table,) = tables(run)
     assert {(r["first"], r["second"]) for r in table["rows"]} == {("news", "chat")}
@@ -188,66 +200,84 @@ def test_independent_by_a_column(folder: Path) -> None:
 
 def test_a_simulated_panel_is_read_back(folder: Path) -> None:
     run = nlgauge(
-        "simulate", "--systems", "5", "--inputs", "9", "--scale-human", "4", "--seed", "7", "-o", "sim.csv", cwd=folder
+        "data",
+        "simulate",
+        "--systems",
+        "5",
+        "--inputs",
+        "9",
+        "--scale-human",
+        "4",
+        "--seed",
+        "7",
+        "-o",
+        "sim.csv",
+        cwd=folder,
     )
     assert run.returncode == 0, run.stderr
-    (table,) = tables(nlgauge("meta", "sim.csv", "--measure", "global/pearson", "-f", "json", cwd=folder))
+    (table,) = tables(
+        nlgauge("analyze", "correlate", "sim.csv", "--measures", "global/pearson", "-f", "json", cwd=folder)
+    )
     assert table["rows"][0]["n"] == 45
     first = (folder / "sim.csv").read_text()
-    again = nlgauge("simulate", "--systems", "5", "--inputs", "9", "--scale-human", "4", "--seed", "7", cwd=folder)
+    again = nlgauge(
+        "data",
+        "simulate",
+        "--systems",
+        "5",
+        "--inputs",
+        "9",
+        "--scale-human",
+        "4",
+        "--seed",
+        "7",
+        "-f",
+        "csv",
+        cwd=folder,
+    )
     assert again.stdout == first
     assert len({line.split(",")[2] for line in first.splitlines()[1:]}) <= 4
 
 
-def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
+def test_simulate_fits_a_file(folder: Path) -> None:
+    run = nlgauge("data", "simulate", *data(), "--metrics", "fair", "--seed", "1", "-f", "json", cwd=folder)
+    (table,) = tables(run)
+    assert len(table["rows"]) == 8 * 12
+    assert "fair on coherence: ρ_sys" in run.stderr
+
+
+def test_the_two_studies_of_the_paper_run_from_parameters(folder: Path) -> None:
+    size = "trials=2,redraws=1,systems=4,inputs=20"
     run = nlgauge(
-        "simulate", *data(), "--metrics", "fair", "--study", "relation", "--trials", "3", "-f", "json", cwd=folder
+        "reproduce", "gao2025", "relation", "--options", "trials=3,systems=4,inputs=20", "-f", "json", cwd=folder
     )
     assert [t["analysis"] for t in tables(run)] == ["relation", "relation"]
-    assert "fair on coherence: ρ_sys" in run.stderr
-    run = nlgauge(
-        "simulate",
-        "--study",
-        "scale",
-        "--trials",
-        "2",
-        "--redraws",
-        "1",
-        "--systems",
-        "4",
-        "--inputs",
-        "20",
-        "-f",
-        "json",
-        cwd=folder,
-    )
-    (table,) = tables(run)
+    (table,) = tables(nlgauge("reproduce", "gao2025", "scale", "--options", size, "-f", "json", cwd=folder))
     assert len(table["rows"]) == 12 * 12
 
 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("compare", *data(), "--test", "t-test"), "use auto, permutation, williams or bootstrap"),
-        (("compare", *data(), "--how", "rows"), "use both, inputs, systems or cells"),
-        (("compare", *data(), "--profile", "nlpstat"), "Did you mean 'nlpstats'?"),
-        (("compare", *data(), "--correction", "bonferroni"), "use simultaneous, holm, bh or none"),
-        (("compare", *data(), "--measure", "input/kendal"), "Did you mean 'kendall'?"),
-        (("stability", *data(), "--metrics", "good,fair"), "at least 3; found 2"),
-        (("agree", *data("mean.csv")), "agreement needs at least two raters"),
-        (("meta", *data("mean.csv"), "--aggregate", "mace"), "MACE weighs persons"),
-        (("meta", *data(), "--aggregate", "mode"), "use mean, median, mace"),
+        (("analyze", "compare", *data(), "--test", "t-test"), "use auto, permutation, williams or bootstrap"),
+        (("analyze", "compare", *data(), "--how", "rows"), "use both, inputs, systems or cells"),
+        (("analyze", "compare", *data(), "--profile", "nlpstat"), "Did you mean 'nlpstats'?"),
+        (("analyze", "compare", *data(), "--correction", "bonferroni"), "use simultaneous, holm, bh or none"),
+        (("analyze", "compare", *data(), "--measure", "input/kendal"), "Did you mean 'kendall'?"),
+        (("analyze", "stability", *data(), "--metrics", "good,fair"), "at least 3; found 2"),
+        (("analyze", "agreement", *data("mean.csv")), "agreement needs at least two raters"),
+        (("analyze", "correlate", *data("mean.csv"), "--aggregate", "mace"), "MACE weighs persons"),
+        (("analyze", "correlate", *data(), "--aggregate", "mode"), "use mean, median or mace"),
         (("plan", *data()), "name them with --metrics a,b"),
-        (("plan", *data(), "--metrics", "good,noise", "--size", "ten"), "write whole numbers"),
+        (("plan", *data(), "--metrics", "good,noise", "--sizes", "ten"), "write whole numbers"),
         (("plan", *data(), "--metrics", "good,noise", "--power", "80"), "between 0 and 1"),
         (("plan", *data(), "--metrics", "good,noise", "--axis", "docs"), "use inputs, systems or raters"),
-        (("simulate", "--study", "scales"), "use panel, relation or scale"),
-        (("simulate", "--rho-sys", "2"), "rho_sys must lie between -1 and 1"),
-        (("simulate", "--trials", "0"), "at least 1"),
-        (("simulate", *data()), "name it with --metrics"),
-        (("simulate", "-o", "x.xlsx"), "written as .csv"),
+        (("data", "simulate", "--rho-sys", "2"), "rho_sys must lie between -1 and 1"),
+        (("plan", *data(), "--metrics", "good,noise", "--trials", "0"), "must be at least 1"),
+        (("data", "simulate", *data()), "name it with --metrics"),
+        (("data", "simulate", "-o", "x.xlsx"), "cannot write '.xlsx'"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
     folder: Path, args: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

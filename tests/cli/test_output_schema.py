@@ -9,24 +9,14 @@ from typing import Any
 import pytest
 import verb_outputs
 from jsonschema import Draft202012Validator
-from typer.main import get_command
 
 import nlgauge as ng
-from nlgauge.cli import GROUPS, build, plugin_verbs, verbs_of
+from nlgauge.api.guide import guide_text
+from nlgauge.cli import commands
 
-SCHEMA = json.loads(ng.docs("schema"))
+SCHEMA = json.loads(guide_text("schema"))
 DUE = "python docs/generate.py writes the schema; a new column gets a line in src/nlgauge/guide/columns.toml"
 OF_USER = {"systems", "next"}  # tables with columns that have the user's own names
-
-
-def commands() -> dict[str, Any]:
-    """All verbs, those of groups by both words."""
-    found = {}
-    for verb in (*(verb for group in GROUPS for verb in verbs_of(group)), *plugin_verbs()):
-        command = get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
-        for name, each in getattr(command, "commands", {"": command}).items():
-            found[f"{verb} {name}".strip()] = each
-    return found
 
 
 def documented(output: dict[str, Any]) -> list[str]:
@@ -88,12 +78,14 @@ def test_the_output_of_every_analysis_holds_to_the_schema() -> None:
 
 def test_the_guide_is_printed_and_an_unknown_name_is_one_line() -> None:
     assert verb_outputs.typed(["list", "skill"]).startswith("---\nname: nlgauge\n")
-    assert "### nlgauge verdicts" in verb_outputs.typed(["list", "llms"])
+    assert "### nlgauge gate" in verb_outputs.typed(["list", "llms"])
     with pytest.raises(ng.NlgaugeError, match="Did you mean 'schema'"):
         verb_outputs.typed(["list", "shema"])
 
 
 def test_the_skill_names_only_verbs_and_codes_that_there_are() -> None:
-    words = [word for line in ng.docs("skill").splitlines() for word in line.split("`") if word.startswith("nlgauge ")]
+    words = [
+        word for line in guide_text("skill").splitlines() for word in line.split("`") if word.startswith("nlgauge ")
+    ]
     assert words
     assert {word.split()[1] for word in words} <= {name.split()[0] for name in commands()}

@@ -33,22 +33,33 @@ def votes() -> list[tuple[str, str, str, int]]:
 
 LAYOUTS = {
     "arena": lambda q, a, b, w: {
-        "question_id": q, "model_a": a, "model_b": b, "winner": ("model_a", "model_b", "tie (bothbad)")[w],
-        "conversation_a": CONVERSATION, "conversation_b": CONVERSATION,
+        "question_id": q,
+        "model_a": a,
+        "model_b": b,
+        "winner": ("model_a", "model_b", "tie (bothbad)")[w],
+        "conversation_a": CONVERSATION,
+        "conversation_b": CONVERSATION,
     },
     "conv": lambda q, a, b, w: {
-        "id": q, "model_a": a, "model_b": b, "winner": ("model_a", "model_b", "tie")[w], "conv_a": CONVERSATION,
+        "id": q,
+        "model_a": a,
+        "model_b": b,
+        "winner": ("model_a", "model_b", "tie")[w],
+        "conv_a": CONVERSATION,
         "conv_b": CONVERSATION,
     },
     "judge": lambda q, a, b, w: {
-        "question_id": q, "model_a": a, "model_b": b, "human_winner": ("model_a", "model_b", "tie")[w],
+        "question_id": q,
+        "model_a": a,
+        "model_b": b,
+        "human_winner": ("model_a", "model_b", "tie")[w],
         "gpt4_winner": "model_a" if w else "model_b",
     },
     "named": lambda q, a, b, w: {"prompt": q, "model_1": a, "model_2": b, "winner": (a, b, "tie")[w]},
     "bare": lambda q, a, b, w: {"model_a": a, "model_b": b, "winner": "ab"[w] if w < 2 else "tie"},
     "lost": lambda q, a, b, w: {"prompt": q, "winner": b if w == 1 else a, "loser": a if w == 1 else b},
     "scale": lambda q, a, b, w: {"item": q, "system_a": a, "system_b": b, "overall": (-2, 1, 0)[w]},
-}  # fmt: skip
+}
 
 
 def written(folder: Path, layout: str, kind: str) -> Path:
@@ -64,10 +75,20 @@ def written(folder: Path, layout: str, kind: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("layout, kind", [
-    ("arena", "jsonl"), ("conv", "jsonl"), ("judge", "jsonl"), ("judge", "csv"), ("named", "csv"), ("bare", "csv"),
-    ("lost", "csv"), ("scale", "csv"), ("scale", "jsonl"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "layout, kind",
+    [
+        ("arena", "jsonl"),
+        ("conv", "jsonl"),
+        ("judge", "jsonl"),
+        ("judge", "csv"),
+        ("named", "csv"),
+        ("bare", "csv"),
+        ("lost", "csv"),
+        ("scale", "csv"),
+        ("scale", "jsonl"),
+    ],
+)
 def test_votes_of_every_layout_are_ranked(tmp_path, layout, kind):
     data = ng.load(written(tmp_path, layout, kind), **({"votes": "negative=first"} if layout == "scale" else {}))
     assert [row["system"] for row in ng.rank(data) if row["side"] == "Human"] == ["alpha", "beta", "gamma"]
@@ -86,7 +107,7 @@ def test_run_answers_from_votes_alone(tmp_path):
 
 
 def test_a_scale_asks_which_side_its_negative_numbers_prefer(tmp_path):
-    out = typed("rank", written(tmp_path, "scale", "csv"))
+    out = typed("analyze", "rank", written(tmp_path, "scale", "csv"))
     assert out.returncode == 2
     assert "which output do the negative ones prefer?" in out.stderr
     assert out.stderr.count("\n") <= 2
@@ -94,26 +115,41 @@ def test_a_scale_asks_which_side_its_negative_numbers_prefer(tmp_path):
 
 def test_the_other_side_of_a_scale_turns_the_ranking_round(tmp_path):
     out = typed(
-        "rank", written(tmp_path, "scale", "csv"), "-f", "json", "--reader", "pairwise(votes='negative=second')"
+        "analyze",
+        "rank",
+        written(tmp_path, "scale", "csv"),
+        "-f",
+        "json",
+        "--columns",
+        "reader=pairwise(votes='negative=second')",
     )
     assert [r["system"] for r in json.loads(out.stdout)["tables"][0]["rows"]] == ["gamma", "beta", "alpha"]
 
 
 def test_the_table_stands_beside_the_matrix_of_wins_and_the_pairs(tmp_path):
     out = typed(
-        "rank", written(tmp_path, "judge", "jsonl"), "--ties", "rao-kupper", "--interval", "bootstrap", "-f", "json"
+        "analyze",
+        "rank",
+        written(tmp_path, "judge", "jsonl"),
+        "--ties",
+        "rao-kupper",
+        "--interval",
+        "bootstrap",
+        "-f",
+        "json",
     )
     kinds = [t["analysis"] for t in json.loads(out.stdout)["tables"]]
     assert kinds == ["rank", "rank-effects", "rank-sides", "wins"]
 
 
 def test_a_wrong_word_is_answered_with_the_right_ones(tmp_path):
-    out = typed("rank", written(tmp_path, "bare", "csv"), "--ties", "bt")
+    out = typed("analyze", "rank", written(tmp_path, "bare", "csv"), "--ties", "bt")
     assert (out.returncode, out.stderr.splitlines()[-1]) == (
-        2, "nlgauge: no ties 'bt'; use davidson, rao-kupper, half or drop."
-    )  # fmt: skip
+        2,
+        "nlgauge: --ties 'bt': use davidson, rao-kupper, half or drop.",
+    )
 
 
 def test_ratings_alone_are_told_what_a_ranking_needs():
-    out = typed("rank", "example")
+    out = typed("analyze", "rank", "example")
     assert out.returncode == 2 and "no choices between two outputs" in out.stderr

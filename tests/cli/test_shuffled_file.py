@@ -19,14 +19,18 @@ def rows_of() -> list[dict[str, Any]]:
     truth = rng.normal(size=(7, 1)) + rng.normal(size=(7, 15))
     return [
         {
-            "system": f"s{i}", "input": f"i{j}", "rater": f"r{r}",
+            "system": f"s{i}",
+            "input": f"i{j}",
+            "rater": f"r{r}",
             "quality": int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)),
-            "m_good": round(truth[i, j] + np.sin(i * 31 + j), 4), "m_fair": round(truth[i,
-                j] + 2 * np.sin(i * 17 + j * 3), 4),
+            "m_good": round(truth[i, j] + np.sin(i * 31 + j), 4),
+            "m_fair": round(truth[i, j] + 2 * np.sin(i * 17 + j * 3), 4),
             "m_error": round(-truth[i, j] + 4 * np.sin(i * 7 + j * 5), 4),
         }
-        for i in range(7) for j in range(15) for r in range(2)
-    ]  # fmt: skip
+        for i in range(7)
+        for j in range(15)
+        for r in range(2)
+    ]
 
 
 def results(folder: Path, rows: list[dict[str, Any]], columns: list[str]) -> Any:
@@ -35,17 +39,7 @@ def results(folder: Path, rows: list[dict[str, Any]], columns: list[str]) -> Any
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
         writer.writerows(rows)
-    words = [
-        "run",
-        str(folder / "scores.csv"),
-        "--quick",
-        "--human",
-        "quality",
-        "--rater",
-        "rater",
-        "--lower",
-        "m_error",
-    ]
+    words = ["run", str(folder / "scores.csv"), "--quick", "--columns", "human=quality,rater=rater,lower=m_error"]
     for metric in ("m_good", "m_fair", "m_error"):
         words += ["--metric", metric]
     done = CliRunner().invoke(build(), [*words, "-o", str(folder / "out.html")])
@@ -59,10 +53,12 @@ def in_one_order(value: Any) -> Any:
         if "inputs" in value and "values" in value:
             order = np.argsort(value["inputs"])
             value = {
-                **value, "inputs": sorted(value["inputs"]),
-                "values": {a: {m: str([v[k] for k in order]) for m, v in by.items()} for a,
-                           by in value["values"].items()},
-            }  # fmt: skip
+                **value,
+                "inputs": sorted(value["inputs"]),
+                "values": {
+                    a: {m: str([v[k] for k in order]) for m, v in by.items()} for a, by in value["values"].items()
+                },
+            }
         return {k: in_one_order(v) for k, v in sorted(value.items())}
     if isinstance(value, list):
         return sorted((in_one_order(v) for v in value), key=lambda v: json.dumps(v, sort_keys=True))

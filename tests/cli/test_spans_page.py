@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from command import run_command
+from nlgauge.cli._values import from_text
 
 REPO = Path(__file__).resolve().parents[2]
 PAGE = (REPO / "docs" / "spans.md").read_text(encoding="utf-8")
@@ -17,7 +18,7 @@ def nlgauge(*words: str, folder: Path = REPO / "examples") -> subprocess.Complet
 
 
 def test_the_example_prints_what_the_page_shows() -> None:
-    (found,) = re.findall(r"^```\n\$ nlgauge (meta spans\.jsonl .*)\n((?:.*\n)*?)```$", PAGE, re.M)
+    (found,) = re.findall(r"^```\n\$ nlgauge (analyze spans spans\.jsonl.*)\n((?:.*\n)*?)```$", PAGE, re.M)
     done = nlgauge(*found[0].split())
     assert done.returncode == 0, done.stderr
     printed = "".join(line.rstrip() + "\n" for line in done.stdout.rstrip().splitlines())
@@ -26,25 +27,21 @@ def test_the_example_prints_what_the_page_shows() -> None:
 
 
 def test_data_without_spans_are_refused_in_one_line() -> None:
-    done = nlgauge("meta", "mine.csv", "--analysis", "spans")
+    done = nlgauge("analyze", "spans", "mine.csv")
     assert done.returncode == 2
     assert "no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them." in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_the_options_of_the_analysis_are_those_of_the_page() -> None:
-    done = nlgauge("meta", "spans.jsonl", "--analysis", "spans", "--set", "sametext=true")
+    done = nlgauge("analyze", "spans", "spans.jsonl", "--sametext")
     assert done.returncode == 2
-    assert "Did you mean 'same_text'?" in done.stderr
+    assert "--same-text" in done.stderr
 
 
 def test_false_is_false_however_it_is_spelled() -> None:
     """A bare word is a text, and a text is true."""
-    from nlgauge.cli._data import settings
-
-    assert settings(["same_text=false", "overall=True", "test=williams", "draws=20"]) == {
-        "same_text": False, "overall": True, "test": "williams", "draws": 20,
-    }  # fmt: skip
-    assert (
-        "|same_text:False|" in nlgauge("meta", "spans.jsonl", "--analysis", "spans", "--set", "same_text=false").stdout
-    )
+    typed = "same_text=false,overall=True,test=williams,draws=20"
+    assert from_text([typed]) == {"same_text": False, "overall": True, "test": "williams", "draws": 20}
+    assert "|same_text:False|" in nlgauge("analyze", "spans", "spans.jsonl").stdout
+    assert "|same_text:True|" in nlgauge("analyze", "spans", "spans.jsonl", "--same-text").stdout

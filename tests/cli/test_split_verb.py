@@ -21,7 +21,7 @@ def table(path: Path, rows: int) -> Path:
 
 
 def test_more_rows_never_move_those_that_are_there(tmp_path: Path) -> None:
-    few, many = (ng.split(table(tmp_path / f"{n}.csv", n), 0.45) for n in (80, 400))
+    few, many = (ng.load(table(tmp_path / f"{n}.csv", n)).split(0.45) for n in (80, 400))
     for before, after in zip(few, many, strict=True):
         assert set(before.inputs) <= set(after.inputs)
     assert 0.35 < len(many[1]) / 400 < 0.55
@@ -29,21 +29,21 @@ def test_more_rows_never_move_those_that_are_there(tmp_path: Path) -> None:
 
 def test_rows_in_another_order_are_parted_the_same(tmp_path: Path) -> None:
     frame = pl.read_csv(table(tmp_path / "a.csv", 60))
-    one, other = (ng.split(f)[1] for f in (frame, frame.reverse()))
+    one, other = (ng.load(f).split()[1] for f in (frame, frame.reverse()))
     assert set(one.inputs) == set(other.inputs)
 
 
 def test_rows_of_one_cluster_stay_together(tmp_path: Path) -> None:
-    tune, test = ng.split(table(tmp_path / "a.csv", 200), by="chat")
+    tune, test = ng.load(table(tmp_path / "a.csv", 200)).split(by="chat")
     assert not set(tune.samples["chat"]) & set(test.samples["chat"])
     assert "chat" not in tune.metrics
 
 
 def test_too_little_to_part_and_a_share_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(NeedsMissing, match="too few to part"):
-        ng.split(table(tmp_path / "a.csv", 1))
+        ng.load(table(tmp_path / "a.csv", 1)).split()
     with pytest.raises(NlgaugeError, match="between 0 and 1"):
-        ng.split(ng.example(), 1.5)
+        ng.example().split(1.5)
 
 
 def test_every_look_at_the_test_part_is_written_down_and_said(tmp_path: Path) -> None:

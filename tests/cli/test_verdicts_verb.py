@@ -30,10 +30,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         area = "billing" if k % 4 == 0 else "other"
         judge = 1 if area == "billing" else int(good)
         rows.append(
-            {"id": k, "answer": f"answer {k}", "area": area, "chat": f"c{k // 4}", "judge": judge,
-             "score": round(float(np.clip(rng.normal(0.7 if good else 0.4, 0.18), 0, 1)), 2),
-             "human": int(good) if k < 160 else ""}
-        )  # fmt: skip
+            {
+                "id": k,
+                "answer": f"answer {k}",
+                "area": area,
+                "chat": f"c{k // 4}",
+                "judge": judge,
+                "score": round(float(np.clip(rng.normal(0.7 if good else 0.4, 0.18), 0, 1)), 2),
+                "human": int(good) if k < 160 else "",
+            }
+        )
     with (home / "answers.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -41,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-COLUMNS = ("--input", "id", "--output", "answer", "--human", "human", "--metric", "judge,score")
+COLUMNS = ("--columns", "input=id,output=answer,human=human,metrics=judge+score")
 
 
 def tables(run: subprocess.CompletedProcess[str]) -> dict[str, list[dict[str, Any]]]:
@@ -58,7 +64,7 @@ def at(rows: list[dict[str, Any]], measure: str) -> dict[str, Any]:
 
 
 def test_a_judge_with_two_values_and_one_with_numbers_are_both_answered(folder: Path) -> None:
-    found = tables(nlgauge("verdicts", "answers.csv", *COLUMNS, "--format", "json", cwd=folder))
+    found = tables(nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, "--format", "json", cwd=folder))
     assert set(found) == {"verdicts", "threshold", "calibration"}
     assert {row["metric"] for row in found["verdicts"]} == {"judge"}
     assert {row["metric"] for row in found["threshold"]} == {"score"}
@@ -67,7 +73,7 @@ def test_a_judge_with_two_values_and_one_with_numbers_are_both_answered(folder: 
 
 
 def test_the_words_come_first(folder: Path) -> None:
-    run = nlgauge("verdicts", "answers.csv", *COLUMNS, cwd=folder)
+    run = nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, cwd=folder)
     assert run.returncode == 0, run.stderr
     lines = [line for line in run.stdout.splitlines() if line.startswith("of those people failed")]
     assert "%" in lines[0]
@@ -76,41 +82,40 @@ def test_the_words_come_first(folder: Path) -> None:
 
 
 def test_rows_of_one_chat_widen_intervals_when_the_column_is_named(folder: Path) -> None:
-    plain = tables(nlgauge("verdicts", "answers.csv", *COLUMNS, "--format", "json", cwd=folder))
-    run = nlgauge("verdicts", "answers.csv", *COLUMNS, "--cluster", "chat", "--format", "json", cwd=folder)
+    plain = tables(nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, "--format", "json", cwd=folder))
+    run = nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, "--cluster", "chat", "--format", "json", cwd=folder)
     clustered = tables(run)
     for measure in ("agreement", "fail_recall"):
         assert at(plain["verdicts"], measure)["value"] == at(clustered["verdicts"], measure)["value"]
         assert at(plain["verdicts"], measure)["low"] >= at(clustered["verdicts"], measure)["low"]
     assert "rows of one 'chat' are not independent: 160 rows in 40" in run.stdout
-    wrong = nlgauge("verdicts", "answers.csv", *COLUMNS, "--cluster", "chatt", cwd=folder)
+    wrong = nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, "--cluster", "chatt", cwd=folder)
     assert wrong.returncode == 2
     assert "no column 'chatt'. Did you mean 'chat'?" in wrong.stderr.replace("\n", " ")
 
 
 def test_by_gives_a_table_per_group(folder: Path) -> None:
-    run = nlgauge("verdicts", "answers.csv", *COLUMNS, "--by", "area", "--format", "json", cwd=folder)
+    run = nlgauge("analyze", "verdicts", "answers.csv", *COLUMNS, "--by", "area", "--format", "json", cwd=folder)
     rows = [row for row in tables(run)["verdicts"] if row["measure"] == "fail_recall"]
     assert {row["area"]: row["value"] for row in rows} == {"billing": 0.0, "other": 1.0}
 
 
 def test_the_map_is_written_and_slices_name_the_worst(folder: Path) -> None:
-    run = nlgauge(
-        "verdicts", "answers.csv", *COLUMNS, "--map", "map.csv", "--slices", "area", "--format", "json", cwd=folder
-    )
-    worst = tables(run)["slices"][0]
+    area = ("--slice-columns", "area", "--format", "json")
+    worst = tables(nlgauge("analyze", "slices", "answers.csv", *COLUMNS, *area, cwd=folder))["slices"][0]
     assert (worst["column"], worst["slice"], worst["found"]) == ("area", "billing", True)
+    run = nlgauge("analyze", "calibration", "answers.csv", *COLUMNS, "--part", "map", "-o", "map.csv", cwd=folder)
     with (folder / "map.csv").open() as file:
         values = [float(row["value"]) for row in csv.DictReader(file)]
     assert values == sorted(values)
-    assert "map written: map.csv" in run.stderr
+    assert "written: map.csv" in run.stderr
 
 
 def test_ratings_that_are_not_pass_and_fail_are_one_clear_line(folder: Path) -> None:
-    run = nlgauge("verdicts", "example", cwd=folder)
+    run = nlgauge("analyze", "verdicts", "example", cwd=folder)
     assert run.returncode == 2
     assert "--people-pass-from" in run.stderr.replace("\n", " ")
-    good = nlgauge("verdicts", "example", "--people-pass-from", "4", "--format", "json", cwd=folder)
+    good = nlgauge("analyze", "verdicts", "example", "--people-pass-from", "4", "--format", "json", cwd=folder)
     assert set(tables(good)) == {"threshold", "calibration"}
 
 
@@ -121,7 +126,8 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
     blocks = [block.partition("```")[0] for block in page.split("```\n")[1:]]
     shown = [line for block in blocks for line in block.splitlines() if "   " in line]
     runs = [
-        nlgauge("verdicts", "answers.csv", "--cluster", "chat", *more, cwd=tmp_path) for more in ((), ("--miss", "3"))
+        nlgauge("analyze", *words, "--cluster", "chat", cwd=tmp_path)
+        for words in (("verdicts", "answers.csv"), ("threshold", "answers.csv", "--miss", "3"))
     ]
     printed = {line.rstrip() for run in runs for line in run.stdout.splitlines()}
     assert len(shown) > 30

@@ -42,30 +42,31 @@ list figures
 data list
 data show summeval
 data get summeval --to sets --mirror {data}
-meta scores.csv
+analyze correlate scores.csv
 run scores.csv --quick -o old.html
 run scores.csv --quick -o new.html
-diff old.results.json new.results.json
-compare scores.csv
-agree texts.jsonl
-stability scores.csv
+gate new.results.json --against old.results.json
+analyze compare scores.csv
+analyze agreement texts.jsonl
+analyze stability scores.csv
 plan scores.csv --metrics rouge_l,bertscore --trials 5
-plan judged.csv --for gate --trials 5
-verdicts judged.csv --slices topic
-verdicts scores.csv --people-pass-from 3 --human coherence --metrics rouge_l
+plan judged.csv --goal gate --trials 5
+analyze verdicts judged.csv
+analyze slices judged.csv --slice-columns topic
+analyze verdicts scores.csv --people-pass-from 3 --metrics rouge_l --columns human=coherence
 gate judged.csv --min kappa=.2,tnr=.1
-bias judged.csv
-drift scores.csv scores.csv
+analyze bias judged.csv
+analyze drift scores.csv scores.csv
 data split judged.csv -o parts.jsonl
-jury panel.csv
+analyze jury panel.csv
 estimate judged.csv
 label judged.csv --budget 20 -o to_label.csv
-rank votes.jsonl
-robustness texts.jsonl --metrics rouge-1 --sample 10 --perturbation drop
-simulate --systems 3 --inputs 4
-simulate --study relation --systems 4 --inputs 8 --trials 1 --measure input/kendall
-simulate --study scale --systems 4 --inputs 8 --trials 1 --redraws 1 --measure input/kendall
+analyze rank votes.jsonl
+analyze robustness texts.jsonl --metrics rouge-1 --sample 10 --perturbations drop
+data simulate --systems 3 --inputs 4
 reproduce
+reproduce gao2025 relation --options "trials=1,systems=4,inputs=8"
+reproduce gao2025 scale --options "trials=1,redraws=1,systems=4,inputs=8"
 explore scores.csv --no-browser
 score texts.jsonl -m rouge-1,bleu -o scored.jsonl
 score outputs.csv -m rouge-1 --batch 50 -o batches.csv
@@ -75,7 +76,7 @@ judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --repars
 cache info
 cache export kept.jsonl
 cache prune --model m --metric rouge-1
-align --output "A hockey fan." --source "An avid fan of football."
+score texts.jsonl --explain
 train aligner --task style --text text.txt -o mine --count 20 --steps 8 --checkpoints 1
 train text corpus.tgz -o passages.txt
 """.strip().splitlines()
@@ -87,9 +88,17 @@ def prepare(folder: Path) -> None:
     rng = random.Random(0)
     judged = [f"{k},{k % 2},{','.join(str(int(k % 2 == (rng.random() < 0.8))) for _ in range(3))}" for k in range(80)]
     (folder / "panel.csv").write_text("\n".join(["id,human_label,judge_a,judge_b,judge_c", *judged]) + "\n")
-    votes = [{"question_id": f"q{k % 20}", "model_a": a, "model_b": b, "human_winner": rng.choice(["model_a", "model_b", "tie"]),
-              "gpt4_winner": rng.choice(["model_a", "model_b"])}
-             for k in range(120) for a, b in [rng.sample(["x", "y", "z"], 2)]]  # fmt: skip
+    votes = [
+        {
+            "question_id": f"q{k % 20}",
+            "model_a": a,
+            "model_b": b,
+            "human_winner": rng.choice(["model_a", "model_b", "tie"]),
+            "gpt4_winner": rng.choice(["model_a", "model_b"]),
+        }
+        for k in range(120)
+        for a, b in [rng.sample(["x", "y", "z"], 2)]
+    ]
     (folder / "votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes))
     rows = [f"{s},{i},text {s} {i},text {i}" for s in "ab" for i in range(20)]
     (folder / "outputs.csv").write_text("\n".join(["system,input,output,reference", *rows]) + "\n")
@@ -181,4 +190,4 @@ def analyses() -> Iterator[tuple[str, dict[str, Any]]]:
         found = answered(name).to_dict()
         by = MORE.get(name, (None, {}))[1].get("by")  # a column of the user's
         found["rows"] = [{key: value for key, value in row.items() if key != by} for row in found["rows"]]
-        yield f"meta --analysis {name}", {"tables": [found]}
+        yield f"analyze {name}", {"tables": [found]}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shlex
 from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import nlgauge as ng
-from nlgauge.cli import build
+from command import run_command
+from nlgauge.datasets.load import check
 from nlgauge.errors import DataError
+from nlgauge.options import command_line
 
 TABLE = """LLM Name;Prompt ID;Reply;coherence_ann;coherence_bob;stars;bleu;seed;passed;flag;note
 gpt-x;1;Hello there;4;5;3;0,403;1;pass;yes;fine
@@ -29,13 +31,21 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
-    table = ng.check(path)
+    table = check(path)
     roles = {row["column"]: row["role"] for row in table}
     assert roles == {
-        "LLM Name": "system", "Prompt ID": "input", "Reply": "output", "coherence_ann": "rating of coherence by ann",
-        "coherence_bob": "rating of coherence by bob", "stars": "rating of stars", "bleu": "metric", "seed": "not used",
-        "passed": "metric", "flag": "not used", "note": "not used",
-    }  # fmt: skip
+        "LLM Name": "system",
+        "Prompt ID": "input",
+        "Reply": "output",
+        "coherence_ann": "rating of coherence by ann",
+        "coherence_bob": "rating of coherence by bob",
+        "stars": "rating of stars",
+        "bleu": "metric",
+        "seed": "not used",
+        "passed": "metric",
+        "flag": "not used",
+        "note": "not used",
+    }
     assert all(row["why"] and row["example"] for row in table)
     assert "decimal commas (0,403)" in next(row["why"] for row in table if row["column"] == "bleu")
     notes = "\n".join(table.notes)
@@ -60,37 +70,41 @@ def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
     ],
 )
 def test_the_words_in_the_last_column_change_the_role(path: Path, column: str, role: str) -> None:
-    words = next(row["correction"] for row in ng.check(path) if row["column"] == column).split(" or ")[0]
-    found = CliRunner().invoke(build("data"), ["data", "check", str(path), *shlex.split(words), "--format", "json"])
-    rows = json.loads(found.stdout)["tables"][0]["rows"]
-    changed = next(row for row in rows if row["column"] == column)
-    assert (changed["role"], "said by you" in changed["why"]) == (role, True)
+    with command_line():
+        words = next(row["correction"] for row in check(path) if row["column"] == column).split(" or ")[0]
+    found = run_command("data", "check", path, *shlex.split(words), "--format", "json")
+    typed = json.loads(found.stdout)["tables"][0]["rows"]
+    name, value = next(r["correction"] for r in check(path) if r["column"] == column).split(" or ")[0].split("=")
+    for rows in (typed, check(path, **{name: ast.literal_eval(value)})):
+        changed = next(row for row in rows if row["column"] == column)
+        assert (changed["role"], "said by you" in changed["why"]) == (role, True)
 
 
 def test_a_file_that_cannot_be_read_yet_shows_its_columns_and_what_is_asked_for(tmp_path: Path) -> None:
     (path := tmp_path / "x.csv").write_text("origin,doc,coherence,bleu\nA,1,4,.1\nB,1,2,.3\nA,2,1,.1\nB,2,2,.3\n")
-    table = ng.check(path)
+    table = check(path)
     assert [row["role"] for row in table] == ["not used", "input", "rating of coherence", "metric"]
-    assert "--system origin" in table.rows[0]["correction"]
-    assert "is it 'origin'? Say --system origin" in table.notes[-1]
-    assert "2 systems × 2 inputs" in "\n".join(ng.check(path, system="origin").notes)
+    assert "system='origin'" in table.rows[0]["correction"]
+    assert "is it 'origin'? Say system='origin'" in table.notes[-1]
+    assert "2 systems × 2 inputs" in "\n".join(check(path, system="origin").notes)
 
 
 def test_it_fits_eighty_columns(path: Path) -> None:
     from rich.console import Console
 
     console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(ng.check(path))
+    console.print(check(path))
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80
-    assert "--metric +stars" in text
+    assert "metrics='+stars'" in text
 
 
 def test_a_known_layout_is_said(tmp_path: Path) -> None:
-    (path := tmp_path / "s.jsonl").write_text(json.dumps({"id": "1", "model_id": "M1", "decoded": "x",
-                                                          "expert_annotations": [{"coherence": 3}]}) + "\n")  # fmt: skip
-    (row,) = ng.check(path)
-    assert (row["role"], row["correction"]) == ("read by summeval", "--reader table"), row
+    (path := tmp_path / "s.jsonl").write_text(
+        json.dumps({"id": "1", "model_id": "M1", "decoded": "x", "expert_annotations": [{"coherence": 3}]}) + "\n"
+    )
+    (row,) = check(path)
+    assert (row["role"], row["correction"]) == ("read by summeval", "reader='table'"), row
 
 
 # --- very many columns ---

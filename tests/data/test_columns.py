@@ -16,6 +16,7 @@ import pytest
 import nlgauge as ng
 from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets.load import check
 from nlgauge.errors import DataError
 
 SYSTEMS, INPUTS = ("t5", "bart", "gpt-x"), 6
@@ -54,10 +55,24 @@ def said(data: Dataset, *words: str) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    ["llm", "LLM Name", "llm_name", "Model", "MODEL NAME", "variant", "Engine", "candidate", "run", "agent",
-     "assistant", "Bot", "checkpoint",
-     "method", "System (anonymised)"],
-)  # fmt: skip
+    [
+        "llm",
+        "LLM Name",
+        "llm_name",
+        "Model",
+        "MODEL NAME",
+        "variant",
+        "Engine",
+        "candidate",
+        "run",
+        "agent",
+        "assistant",
+        "Bot",
+        "checkpoint",
+        "method",
+        "System (anonymised)",
+    ],
+)
 def test_systems_are_found_under_many_names(name: str) -> None:
     data = ng.load(rows(name, coherence=whole, bleu=real))
     assert data.systems == list(SYSTEMS)
@@ -75,20 +90,20 @@ def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_te
 def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(with_output: bool) -> None:
     more: dict[str, Cell] = {"output": lambda s, i: f"{s} says {i}"} if with_output else {}
     source = rows("origin", coherence=whole, bleu=real, flag=lambda s, i: "x", **more)
-    with pytest.raises(DataError, match=r"no system column found.*is it 'origin'\? Say --system origin\.") as error:
+    with pytest.raises(DataError, match=r"no system column found.*is it 'origin'\? Say system='origin'\.") as error:
         ng.load(source)
     assert "mean" not in str(error.value)
     assert ng.load(source, system="origin").systems == list(SYSTEMS)
 
 
 def test_the_system_column_is_asked_for_also_of_two_rows() -> None:
-    with pytest.raises(DataError, match=r"is it 'origin'\? Say --system origin"):
+    with pytest.raises(DataError, match=r"is it 'origin'\? Say system='origin'"):
         ng.load([{"origin": o, "doc": "d1", "coherence": c, "bleu": b} for o, c, b in [("A", 4, 0.3), ("B", 2, 0.1)]])
 
 
 def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None:
     source = rows("origin", None, coherence=whole, bleu=real)
-    assert said(ng.load(source), "no system column found", "is it 'origin'? --system origin")
+    assert said(ng.load(source), "no system column found", "is it 'origin'? system='origin'")
 
 
 def test_raters_of_one_system_are_no_repeats() -> None:
@@ -100,20 +115,20 @@ def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
     numbered = rows(given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     data = ng.load(numbered)
     assert len(data.inputs) == INPUTS
-    assert said(data, "'id' numbers the rows, so 'prompt' says which outputs belong together", "--input id")
-    (row,) = [r for r in ng.check(numbered) if r["column"] == "id"]
-    assert (row["why"], row["correction"]) == ("numbers the rows", "--input id")
+    assert said(data, "'id' numbers the rows, so 'prompt' says which outputs belong together", "input='id'")
+    (row,) = [r for r in check(numbered) if r["column"] == "id"]
+    assert (row["why"], row["correction"]) == ("numbers the rows", "input='id'")
     both = rows(given=None, id=lambda s, i: 10 * s + i, i=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     assert len(ng.load(both).inputs) == INPUTS
 
 
 def test_systems_that_share_no_input_are_said_with_the_likely_column() -> None:
     data = ng.load(rows(given=None, id=lambda s, i: 10 * s + i, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real))
-    assert said(data, "no two systems share an input", "--input theme")
+    assert said(data, "no two systems share an input", "input='theme'")
 
 
 def test_a_missing_input_column_is_asked_for_by_name() -> None:
-    with pytest.raises(DataError, match=r"is it 'theme'\? --input theme"):
+    with pytest.raises(DataError, match=r"is it 'theme'\? input='theme'"):
         ng.load(rows(given=None, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real))
 
 
@@ -148,16 +163,16 @@ def test_pass_and_fail_may_be_scores() -> None:
 def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
     data = ng.load(rows(coherence=whole, bleu=real, flagged=lambda s, i: "yes" if i % 2 else "no"))
     assert data.metrics == ["bleu"]
-    assert said(data, "not used: 'flagged'", "--metric +flagged")
+    assert said(data, "not used: 'flagged'", "metrics='+flagged'")
     assert ng.load(rows(coherence=whole, flagged=lambda s, i: i % 2 == 1), metrics="flagged").metrics == ["flagged"]
 
 
 def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
     source = rows(coherence=lambda s, i: ("nice", "meh", "ugh")[whole(s, i) % 3], bleu=real)
-    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*nice=…"):
+    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*values=.*'nice': …"):
         ng.load(source, human="coherence")
-    assert said(ng.load(source), "not used: 'coherence'", "--values", "nice=")
-    with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*--values"):
+    assert said(ng.load(source), "not used: 'coherence'", "values=", "'nice': ")
+    with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*values="):
         ng.load(source).panel()
     data = ng.load(source, values={"nice": 3, "meh": 2, "ugh": 1})
     assert set(data.ratings["value"]) == {1.0, 2.0, 3.0}
@@ -166,10 +181,11 @@ def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
 
 def test_whole_numbers_without_a_name_for_ratings_are_offered() -> None:
     with pytest.raises(
-        DataError, match=r"if people rated 'Ann', 'Bob': --human Ann,Bob \(raters.*--human rating=Ann\+Bob\)"
+        DataError,
+        match=r"if people rated 'Ann', 'Bob': human=\['Ann', 'Bob'\] \(raters.*human={'rating': \['Ann', 'Bob'\]}\)",
     ):
         ng.load(rows(Ann=whole, Bob=other, bleu=real)).panel()
-    data = ng.load(rows(Ann=whole, Bob=other, bleu=real), human="rating=Ann+Bob")
+    data = ng.load(rows(Ann=whole, Bob=other, bleu=real), columns="human.rating=Ann+Bob")
     assert (data.aspects, data.raters, data.metrics) == (["rating"], ["Ann", "Bob"], ["bleu"])
 
 
@@ -189,18 +205,25 @@ def test_systems_in_the_names_of_columns_are_said() -> None:
 
 
 def test_a_metric_that_is_called_like_an_aspect_is_said() -> None:
-    assert said(ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is not read as human", "--human +toxicity")
+    assert said(ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is not read as human", "human='+toxicity'")
     assert said(
-        ng.load(rows(fluency=whole, toxicity=whole)), "'toxicity' is read as people's ratings", "--metric +toxicity"
+        ng.load(rows(fluency=whole, toxicity=whole)), "'toxicity' is read as people's ratings", "metrics='+toxicity'"
     )
 
 
 def test_questions_of_a_form_are_understood() -> None:
     source = [
-        {"Timestamp": f"2024/05/01 10:0{k}", "Email Address": who, "Which system wrote this?": s, "Text ID": f"t{i}",
-         "How fluent is it? (1 = bad, 5 = good)": (whole if k else other)(n, i)}
-        for k, who in enumerate(["a@x.org", "b@x.org"]) for n, s in enumerate(SYSTEMS) for i in range(INPUTS)
-    ]  # fmt: skip
+        {
+            "Timestamp": f"2024/05/01 10:0{k}",
+            "Email Address": who,
+            "Which system wrote this?": s,
+            "Text ID": f"t{i}",
+            "How fluent is it? (1 = bad, 5 = good)": (whole if k else other)(n, i),
+        }
+        for k, who in enumerate(["a@x.org", "b@x.org"])
+        for n, s in enumerate(SYSTEMS)
+        for i in range(INPUTS)
+    ]
     data = ng.load(source)
     assert (data.systems, len(data.inputs), data.raters) == (list(SYSTEMS), INPUTS, ["a@x.org", "b@x.org"])
     assert data.aspects == ["How fluent is it?"]
@@ -208,7 +231,7 @@ def test_questions_of_a_form_are_understood() -> None:
 
 def test_raters_without_an_input_column_are_not_each_an_input() -> None:
     source = [{"rater": r, "piece": f"p{i}", "coherence": whole(r, i)} for r in range(2) for i in range(4)]
-    with pytest.raises(DataError, match=r"several raters; is it 'piece'\? --input piece"):
+    with pytest.raises(DataError, match=r"several raters; is it 'piece'\? input='piece'"):
         ng.load(source)
 
 
@@ -249,11 +272,16 @@ def test_decimal_commas_are_read_when_the_column_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "values"),
-    [(["1.234,5", "17,25"], [1234.5, 17.25]), (["1,234.5", "17"], [1234.5, 17]), (["1,234,567", "1,000"], [1234567,
-        1000]),
-     (["85%", "7.5%"], [85, 7.5]), (["4/5", "2/5"], [4, 2]), (["4 - good", "2 - poor"], [4, 2]), (["-0,5", "3"], [-0.5,
-         3])],
-)  # fmt: skip
+    [
+        (["1.234,5", "17,25"], [1234.5, 17.25]),
+        (["1,234.5", "17"], [1234.5, 17]),
+        (["1,234,567", "1,000"], [1234567, 1000]),
+        (["85%", "7.5%"], [85, 7.5]),
+        (["4/5", "2/5"], [4, 2]),
+        (["4 - good", "2 - poor"], [4, 2]),
+        (["-0,5", "3"], [-0.5, 3]),
+    ],
+)
 def test_numbers_in_other_clothes_are_read_and_said(cells: Sequence[str], values: Sequence[float]) -> None:
     data = ng.load(rows(coherence=whole, m=lambda s, i: cells[i % 2]))
     np.testing.assert_array_equal(data.panel().metrics["m"][0], [*values] * 3)
@@ -302,7 +330,7 @@ def test_raters_in_columns_are_raters(form: str) -> None:
     data = ng.load(source)
     assert (data.aspects, data.raters, data.metrics) == (["coherence", "fluency"], ["ann", "Bob"], ["bleu"])
     assert data.persons
-    assert said(data, "are read as the raters ann, Bob of coherence", "--metric")
+    assert said(data, "are read as the raters ann, Bob of coherence", "metrics=")
 
 
 def test_numbered_raters_have_no_names() -> None:
@@ -320,9 +348,10 @@ def test_columns_that_may_be_raters_or_metrics_are_said() -> None:
     source = rows(coherence_foo=real, coherence_bar=lambda s, i: real(i, s), bleu=real)
     data = ng.load(source)
     assert said(
-        data, "are read as metrics; if they are raters of coherence: --human coherence=coherence_foo+coherence_bar"
+        data,
+        "are read as metrics; if they are raters of coherence: human={'coherence': ['coherence_foo', 'coherence_bar']}",
     )
-    data = ng.load(source, human=["coherence=coherence_foo+coherence_bar"])
+    data = ng.load(source, human={"coherence": ["coherence_foo", "coherence_bar"]})
     assert (data.aspects, data.raters, data.metrics) == (["coherence"], ["foo", "bar"], ["bleu"])
 
 
@@ -345,7 +374,7 @@ def test_columns_named_one_by_one_are_raters_when_they_are_called_so() -> None:
         ({"coherence": whole, "fluency_mean": real, "bleu": real}, ["coherence", "fluency"], ["bleu"]),
         ({"label": lambda s, i: "pass" if i % 2 else "fail", "bleu": real}, ["label"], ["bleu"]),
     ],
-)  # fmt: skip
+)
 def test_ratings_are_known_by_many_names(columns: dict[str, Cell], aspects: list[str], metrics: list[str]) -> None:
     data = ng.load(rows(**columns))
     assert (data.aspects, data.metrics) == (aspects, metrics)
@@ -354,7 +383,7 @@ def test_ratings_are_known_by_many_names(columns: dict[str, Cell], aspects: list
 def test_peoples_z_scores_and_spreads_are_no_metrics_and_said() -> None:
     data = ng.load(rows(coherence=whole, coherence_z=real, coherence_std=real, bleu=real))
     assert (data.aspects, data.metrics) == (["coherence"], ["bleu"])
-    assert said(data, "not used: 'coherence_z'", "z-scores", "--metric +coherence_z")
+    assert said(data, "not used: 'coherence_z'", "z-scores", "metrics='+coherence_z'")
     assert said(data, "not used: 'coherence_std'", "spread")
 
 
@@ -526,7 +555,7 @@ def test_numbers_whose_square_is_none_and_columns_without_any_are_said_and_do_no
     assert said(data, "66 values are beyond 1e+150: left out", "'m'")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert ng.report(data, tmp_path / "r.html", quick=True).lines
+        assert ng.report(data, out=tmp_path / "r.html", quick=True).lines
 
 
 def test_records_about_the_sentences_of_an_output_are_no_raters() -> None:

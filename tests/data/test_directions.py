@@ -28,23 +28,69 @@ def test_our_own_metrics_have_the_direction_that_they_state() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["ter", "TER", "hTER", "sacrebleu_ter", "CharacTER", "wer", "WER (%)", "cer", "ppl", "gpt2_ppl", "Perplexity",
-     "log-perplexity", "nll", "loss",
-     "eval.loss", "edit distance", "lev.dist", "levenshtein_distance", "Hallucination rate", "n_errors", "mqm_errors",
-     "error_count", "FID", "wmd",
-     "content.WMD", "cross-entropy"],
-)  # fmt: skip
+    [
+        "ter",
+        "TER",
+        "hTER",
+        "sacrebleu_ter",
+        "CharacTER",
+        "wer",
+        "WER (%)",
+        "cer",
+        "ppl",
+        "gpt2_ppl",
+        "Perplexity",
+        "log-perplexity",
+        "nll",
+        "loss",
+        "eval.loss",
+        "edit distance",
+        "lev.dist",
+        "levenshtein_distance",
+        "Hallucination rate",
+        "n_errors",
+        "mqm_errors",
+        "error_count",
+        "FID",
+        "wmd",
+        "content.WMD",
+        "cross-entropy",
+    ],
+)
 def test_names_of_errors_distances_and_losses_are_lower_is_better(name: str) -> None:
     assert lower_by_name(name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["bleu", "meteor", "counter", "master", "filter", "answer", "super", "dist-1", "distinct-2", "neg_ter", "-ter",
-     "1-WER", "1 - cer", "ter_neg",
-     "inverse perplexity", "negated_loss", "edit similarity", "error-free", "mqm", "comet", "toxicity", "gloss",
-     "quality", "lm-score", "random"],
-)  # fmt: skip
+    [
+        "bleu",
+        "meteor",
+        "counter",
+        "master",
+        "filter",
+        "answer",
+        "super",
+        "dist-1",
+        "distinct-2",
+        "neg_ter",
+        "-ter",
+        "1-WER",
+        "1 - cer",
+        "ter_neg",
+        "inverse perplexity",
+        "negated_loss",
+        "edit similarity",
+        "error-free",
+        "mqm",
+        "comet",
+        "toxicity",
+        "gloss",
+        "quality",
+        "lm-score",
+        "random",
+    ],
+)
 def test_what_is_unclear_or_turned_already_is_left_alone(name: str) -> None:
     assert not lower_by_name(name)
 
@@ -56,18 +102,23 @@ def rows(name: str, sign: float) -> list[Row]:
         for i in range(30):
             human = int(np.clip(round(3 + 0.4 * s + rng.normal()), 1, 5))
             found.append(
-                {"system": f"s{s}", "input": i, "domain": "ab"[i % 2],
-                 **{f"quality_{k}": int(np.clip(human + rng.integers(-1, 2), 1, 5)) for k in (1, 2, 3)},
-                 "bleu": human + rng.normal(0, 3),
-                 name: sign * (human + rng.normal(0, 0.8)), "chrf": human + rng.normal(0, 2)}
-            )  # fmt: skip
+                {
+                    "system": f"s{s}",
+                    "input": i,
+                    "domain": "ab"[i % 2],
+                    **{f"quality_{k}": int(np.clip(human + rng.integers(-1, 2), 1, 5)) for k in (1, 2, 3)},
+                    "bleu": human + rng.normal(0, 3),
+                    name: sign * (human + rng.normal(0, 0.8)),
+                    "chrf": human + rng.normal(0, 2),
+                }
+            )
     return found
 
 
 def test_the_card_says_which_are_turned_and_the_user_has_the_last_word() -> None:
     data = ng.load(rows("ter", -1.0), name="d")
     assert data.lower == {"ter"}
-    assert any("less is better: ter;" in line and "--higher" in line for line in card(data))
+    assert any("less is better: ter;" in line and "higher=" in line for line in card(data))
     assert ng.load(rows("ter", 1.0), higher=["ter"]).lower == frozenset()
     assert ng.load(rows("ter", 1.0), lower=["bleu"], higher=["ter"]).lower == {"bleu"}
     with pytest.raises(NameUnknown, match="cannot be both"):
@@ -90,13 +141,13 @@ def test_the_tidy_file_keeps_what_the_user_said(tmp_path: Path) -> None:
 
 def test_a_metric_called_lower_that_rises_with_people_is_said() -> None:
     table = ng.load(rows("ter", 1.0)).panel().correlate()
-    assert any("negative throughout: ter" in note and "--higher ter" in note for note in table.notes)
+    assert any("negative throughout: ter" in note and "higher='ter'" in note for note in table.notes)
     table = ng.load(rows("abc", -1.0)).panel().correlate()
-    assert any("negative throughout: abc" in note and "--lower abc" in note for note in table.notes)
+    assert any("negative throughout: abc" in note and "lower='abc'" in note for note in table.notes)
 
 
 PANEL = [
-    "correlation", "intervals", "ranking", "significance", "uses", "quality-bins", "best-metric", "inter-metric",
+    "correlate", "intervals", "compare", "compare-pairs", "uses", "quality-bins", "best-metric", "inter-metric",
     "ceiling", "stability",
     "measures", "replacement", "parameters",
 ]  # fmt: skip
@@ -139,14 +190,14 @@ def test_screen_page_and_results_call_the_same_metric_best(
 
     monkeypatch.chdir(tmp_path)
     said = []
-    for sign, more in ((-1.0, ["--lower", "abc"]), (1.0, [])):
+    for sign, more in ((-1.0, ["--columns", "lower=abc"]), (1.0, [])):
         pl.DataFrame(rows("abc", sign)).write_csv("d.csv")
         with pytest.raises(SystemExit) as ended:
             build("run")(["run", "d.csv", "--quick", *more])
         assert not ended.value.code
         screen = capsys.readouterr().out.splitlines()
         results = json.loads(Path("d.report.results.json").read_text())
-        tables = [t["rows"] for t in results["tables"] if t["analysis"] in ("correlation", "ranking", "uses")]
+        tables = [t["rows"] for t in results["tables"] if t["analysis"] in ("correlate", "compare", "uses")]
         answers = {
             s["key"]: s["answers"] for s in results["sections"] if s["key"] not in ("evaluated", "reading", "made")
         }

@@ -24,13 +24,24 @@ def test_columns_of_the_checklist_tables_have_the_families_of_table_3(family: st
 @pytest.mark.parametrize(
     ("column", "family"),
     [
-        ("ROUGE-WE-3 Recall", "ROUGE-WE"), ("ROUGE-W-1.2 F-Score", "ROUGE"), ("rouge-l(stem=True)", "ROUGE"),
-        ("BLEURT-20-refA", "BLEURT"), ("sentence_bleu", "BLEU"), ("content.unmasked.BLEU", "BLEU"),
-        ("BERTScore F1", "BERTScore"), ("bertscore-f", "BERTScore"), ("bartscore_cnn", "BARTScore"), ("Chrfpp", "chrF"),
-        ("XCOMET-XL-refA", "COMET"), ("TER", "TER"), ("fwppl", "Perplexity"), ("ctc(aspect='consistency')", "CTC"),
-        ("coherence", "coherence"), ("supplier", "supplier"),
+        ("ROUGE-WE-3 Recall", "ROUGE-WE"),
+        ("ROUGE-W-1.2 F-Score", "ROUGE"),
+        ("rouge-l(stem=True)", "ROUGE"),
+        ("BLEURT-20-refA", "BLEURT"),
+        ("sentence_bleu", "BLEU"),
+        ("content.unmasked.BLEU", "BLEU"),
+        ("BERTScore F1", "BERTScore"),
+        ("bertscore-f", "BERTScore"),
+        ("bartscore_cnn", "BARTScore"),
+        ("Chrfpp", "chrF"),
+        ("XCOMET-XL-refA", "COMET"),
+        ("TER", "TER"),
+        ("fwppl", "Perplexity"),
+        ("ctc(aspect='consistency')", "CTC"),
+        ("coherence", "coherence"),
+        ("supplier", "supplier"),
     ],
-)  # fmt: skip
+)
 def test_variants_share_a_family_and_strangers_are_their_own(column: str, family: str) -> None:
     assert family_of(column) == family
 

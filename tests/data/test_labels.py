@@ -100,7 +100,7 @@ def test_equal_labels_count_once_and_conflicting_ones_are_left_out_and_shown():
     data = ng.load(OUTPUTS, labels=labels(("q1", 1), ("q1", 1), ("q1", 1), ("q2", 1), ("q2", 0), ("q3", 0)))
     assert rated(data) == {"q1": 1, "q3": 0}
     assert note(data, "counted once").endswith("counted once: 2 (q1)")
-    assert "q2 (1 and 0)" in note(data, "conflict") and "--rater" in note(data, "conflict")
+    assert "q2 (1 and 0)" in note(data, "conflict") and "rater=" in note(data, "conflict")
 
 
 def test_only_conflicting_labels_are_an_error():
@@ -135,7 +135,7 @@ def test_every_column_of_values_is_peoples_but_for_scores_of_the_outputs_and_of_
     ]
     data = ng.load(OUTPUTS, labels=rows)
     assert sorted(data.aspects) == ["ok", "style"]
-    assert "--human verdict" in note(data, "'verdict' is a score of the outputs")
+    assert "human='verdict'" in note(data, "'verdict' is a score of the outputs")
     assert "a model's" in note(data, "'gpt4_score'")
     assert ng.load(OUTPUTS, labels=rows, human="verdict").aspects == ["verdict"]
 
@@ -145,7 +145,7 @@ def test_the_system_is_part_of_the_id_where_both_files_have_it():
     rows = [{"model": "B", "id": 1, "label": 1}, {"model": "A", "id": 1, "label": 0}]
     data = ng.load(outputs, labels=rows)
     assert data.ratings.select("system", "input", "value").rows() == [("B", "1", 1.0), ("A", "1", 0.0)]
-    with pytest.raises(DataError, match=r"'1' has outputs of several systems .*A, B.*--system"):
+    with pytest.raises(DataError, match=r"'1' has outputs of several systems .*A, B.*system="):
         ng.load(outputs, labels=labels((1, 1)))
     with pytest.raises(DataError, match=r"its systems \(C, in column 'model'\) are none of"):
         ng.load(outputs, labels=[{"model": "C", "id": 1, "label": 1}])
@@ -157,7 +157,7 @@ def test_labels_without_systems_fit_where_each_id_is_of_one_system():
 
 
 def test_words_that_are_not_known_are_asked_for():
-    with pytest.raises(DataError, match=r"no column with labels found.*--values"):
+    with pytest.raises(DataError, match=r"no column with labels found.*values="):
         ng.load(OUTPUTS, labels=labels(("q1", "meh"), ("q2", "wow"), ("q3", "meh")))
     data = ng.load(OUTPUTS, labels=labels(("q1", "meh"), ("q2", "wow"), ("q3", "meh")), values="meh=0,wow=1")
     assert rated(data) == {"q1": 0, "q2": 1, "q3": 0}

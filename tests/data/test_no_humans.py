@@ -17,7 +17,7 @@ FILES = sorted(path.name for path in FOLDER.iterdir() if path.name != "README.md
 ABOUT_HUMANS = re.compile(r"\b(people|humans?|persons?|annotators?|raters?)\b", re.I)
 # How to declare human ratings, and that there are none, may be said.
 HOW_TO_DECLARE = re.compile(
-    r"--human|--labels|--person-rater|no human ratings|no person chose|nothing says that people|human_NAME"
+    r"\bhuman=|labels=|person_raters=|no human ratings|no person chose|nothing says that people|human_NAME"
     r"|without human judgments|known to be a human|without human$",
     re.I,
 )
@@ -29,7 +29,7 @@ def answered(path: Path, folder: Path) -> list[str]:
     try:
         data = ng.load(path)
         lines += [*card(data), *data.notes]
-        report = ng.report(data, folder / "page.html", quick=True)
+        report = ng.report(data, out=folder / "page.html", quick=True)
     except NlgaugeError as error:
         return [*lines, str(error)]
     sentences = [s for aspect in report.answer.aspects for s in aspect.sentences.values()]
@@ -40,7 +40,7 @@ def claims(path: Path, folder: Path) -> list[str]:
     """What the answer says about humans, other than how to declare their ratings; and whether a gate passes."""
     lines = [line for line in answered(path, folder) if ABOUT_HUMANS.search(line) and not HOW_TO_DECLARE.search(line)]
     try:
-        passed = ng.gate(path, "kappa=.1").facts["verdict"] == "passed"
+        passed = ng.gate(path, min="kappa=.1").facts["verdict"] == "passed"
     except NlgaugeError:
         passed = False
     return [*lines, *(["the gate passes"] if passed else [])]

@@ -68,9 +68,9 @@ def test_a_researchers_table_is_answered_with_the_assumption_stated(tmp_path: Pa
     data = ng.load(table(coherence=likert, bleu=decimal, rouge_l=decimal), name="mine")
     assert data.assumed == ["coherence"]
     said = assumption(["coherence"])
-    assert "confirm with --human coherence" in said
+    assert "confirm with human='coherence'" in said
     assert said in card(data)
-    report = ng.report(data, tmp_path / "page.html", quick=True)
+    report = ng.report(data, out=tmp_path / "page.html", quick=True)
     assert report.answer.warnings[0] == said
     assert "assumed human" in report.answer.aspects[0].sentences[""]
     assert said in report.results.read_text() and "Assuming that" in report.path.read_text()
@@ -81,18 +81,18 @@ def test_a_researchers_table_is_answered_with_the_assumption_stated(tmp_path: Pa
 def test_a_declared_rating_is_no_assumption(tmp_path: Path) -> None:
     data = ng.load(table(coherence=likert, bleu=decimal), human=["coherence"])
     assert not data.assumed
-    report = ng.report(data, tmp_path / "page.html", quick=True)
+    report = ng.report(data, out=tmp_path / "page.html", quick=True)
     assert not any("Assuming" in line or "assumed" in line for line in report.lines)
 
 
 @pytest.mark.parametrize("ask", ["gate", "verdicts", "estimate"])
 def test_no_decision_rests_on_an_assumption(ask: str) -> None:
     rows = table(correct=lambda s, i: (s + i) % 2, judge=lambda s, i: (s * i) % 2)
-    questions = {"gate": lambda data: ng.gate(data, "kappa=.1"), "verdicts": ng.verdicts, "estimate": ng.estimate}
+    questions = {"gate": lambda data: ng.gate(data, min="kappa=.1"), "verdicts": ng.verdicts, "estimate": ng.estimate}
     assumed = ng.load(rows)
     assert assumed.assumed == ["correct"]
     with pytest.raises(
-        NlgaugeError, match=r"nothing says that correct is a human judgment\. Declare it: --human correct"
+        NlgaugeError, match=r"nothing says that correct is a human judgment\. Declare it with human='correct'"
     ):
         questions[ask](assumed)
     questions[ask](ng.load(rows, human=["correct"]))  # declared: it answers
@@ -101,21 +101,24 @@ def test_no_decision_rests_on_an_assumption(ask: str) -> None:
 def test_columns_of_a_program_are_metrics_and_the_line_says_how_to_correct_it() -> None:
     data = ng.load(table(faithfulness=decimal, bleu=decimal))
     assert (data.aspects, data.metrics) == ([], ["faithfulness", "bleu"])
-    assert any("not read as human" in note and "--human +faithfulness" in note for note in data.notes)
+    assert any("not read as human" in note and "human='+faithfulness'" in note for note in data.notes)
     assert ng.load(table(faithfulness=decimal), human=["faithfulness"]).aspects == ["faithfulness"]
 
 
 def test_without_humans_the_report_compares_metrics_and_says_how_to_declare(tmp_path: Path) -> None:
-    report = ng.report(ng.load(table(a=decimal, b=decimal)), tmp_path / "page.html", quick=True)
+    report = ng.report(ng.load(table(a=decimal, b=decimal)), out=tmp_path / "page.html", quick=True)
     text = " ".join(report.lines)
-    assert "--human NAME" in text and "tau-b" in text
+    assert "human=" in text and "tau-b" in text
     assert not report.answer.aspects
 
 
 def test_judges_are_known_by_one_rule() -> None:
     assert [c for c in ("gpt-4o", "claude", "gpt-4o_judge", "Judge 1", "bleu", "human judge") if is_judge(c)] == [
-        "gpt-4o", "claude", "gpt-4o_judge", "Judge 1",
-    ]  # fmt: skip
+        "gpt-4o",
+        "claude",
+        "gpt-4o_judge",
+        "Judge 1",
+    ]
     assert is_judge("score", signature="judge|model:tiny")
 
 

@@ -19,20 +19,51 @@ from nlgauge.errors import DataError, NameUnknown
 
 @pytest.mark.parametrize(
     "name",
-    ["gpt-4", "gpt4", "GPT-4o-mini", "chatgpt", "claude", "claude-3-opus", "gemini-pro", "llama3", "my-judge",
-     "gpt4_annotator", "LLM",
-     "llm judge", "qwen2.5-72b", "judge(aspect='coherence',model='m')", "['gpt-4', 'pair-v2']", "G-Eval", "ai judge"],
-)  # fmt: skip
+    [
+        "gpt-4",
+        "gpt4",
+        "GPT-4o-mini",
+        "chatgpt",
+        "claude",
+        "claude-3-opus",
+        "gemini-pro",
+        "llama3",
+        "my-judge",
+        "gpt4_annotator",
+        "LLM",
+        "llm judge",
+        "qwen2.5-72b",
+        "judge(aspect='coherence',model='m')",
+        "['gpt-4', 'pair-v2']",
+        "G-Eval",
+        "ai judge",
+    ],
+)
 def test_names_of_language_models_are_models(name: str) -> None:
     assert is_model(name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["ann", "judge 1", "judge_2", "expert-judge", "human judge", "human", "arena_user_99", "author_2", "Gemma", "Paige",
-     "rater 3", "worker-17",
-     "people vs gpt4", "Ai", "A1B2C3", "allman"],
-)  # fmt: skip
+    [
+        "ann",
+        "judge 1",
+        "judge_2",
+        "expert-judge",
+        "human judge",
+        "human",
+        "arena_user_99",
+        "author_2",
+        "Gemma",
+        "Paige",
+        "rater 3",
+        "worker-17",
+        "people vs gpt4",
+        "Ai",
+        "A1B2C3",
+        "allman",
+    ],
+)
 def test_other_names_are_persons(name: str) -> None:
     assert not is_model(name)
 
@@ -108,17 +139,25 @@ def test_choices_of_unnamed_raters_say_that_nobody_is_named(tmp_path: Path) -> N
 
 def rated() -> list[dict[str, object]]:
     return [
-        {"system": s, "doc": i, "annotator": who, "coherence": 1 + (i * k + n) % 5, "fluency": 1 + (i + k) % 5,
-         "bleu": 0.1 * ((i + n) % 7)}
-        for n, s in enumerate("ABC") for i in range(8) for k, who in enumerate(["ann", "bob", "gpt-4"])
-    ]  # fmt: skip
+        {
+            "system": s,
+            "doc": i,
+            "annotator": who,
+            "coherence": 1 + (i * k + n) % 5,
+            "fluency": 1 + (i + k) % 5,
+            "bleu": 0.1 * ((i + n) % 7),
+        }
+        for n, s in enumerate("ABC")
+        for i in range(8)
+        for k, who in enumerate(["ann", "bob", "gpt-4"])
+    ]
 
 
 def test_ratings_of_a_model_are_scores_and_not_people_s() -> None:
     data = ng.load(rated(), name="d")
     assert data.raters == ["ann", "bob"] and data.models == {"gpt-4"}
     assert data.metrics == ["bleu", "gpt-4:coherence", "gpt-4:fluency"]
-    assert any("rater 'gpt-4' is a model" in line and "--person-rater" in line for line in card(data))
+    assert any("rater 'gpt-4' is a model" in line and "person_raters=" in line for line in card(data))
     ours = data.scores.filter(system="B", input="3")["gpt-4:coherence"].item()
     assert ours == 1 + (3 * 2 + 1) % 5
     panel = data.panel("coherence")
@@ -152,10 +191,16 @@ def test_every_analysis_of_a_dataset_keeps_models_out_of_people() -> None:
 
 @pytest.mark.parametrize(
     ("people", "model"),
-    [("coherence_human", "coherence_gpt4"), ("human_coherence", "gpt4_coherence"), ("rating_human", "rating_gpt4"),
-     ("human_score", "gpt4_score"),
-     ("human_rating", "llm_judge_rating"), ("coherence (human)", "coherence (gpt-4)"), ("coherence", "judge")],
-)  # fmt: skip
+    [
+        ("coherence_human", "coherence_gpt4"),
+        ("human_coherence", "gpt4_coherence"),
+        ("rating_human", "rating_gpt4"),
+        ("human_score", "gpt4_score"),
+        ("human_rating", "llm_judge_rating"),
+        ("coherence (human)", "coherence (gpt-4)"),
+        ("coherence", "judge"),
+    ],
+)
 def test_a_column_of_a_model_s_ratings_is_a_metric_beside_people_s(people: str, model: str) -> None:
     rows = [
         {"system": s, "doc": i, people: 1 + (i + n) % 5, model: 1 + (i * n) % 5}

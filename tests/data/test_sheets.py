@@ -38,16 +38,18 @@ def workbook(path: Path, **sheets: list[list[object]]) -> Path:
         "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
         'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
         f'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="{main}.sheet.main+xml"/>'
-        + "".join(f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{main}.worksheet+xml"/>' for i in range(1,
-            len(names) + 1))
+        + "".join(
+            f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{main}.worksheet+xml"/>'
+            for i in range(1, len(names) + 1)
+        )
         + "</Types>",
         "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-                       f'Type="{TYPES}/officeDocument/2006/relationships/officeDocument" '
-                       'Target="xl/workbook.xml"/></Relationships>',
+        f'Type="{TYPES}/officeDocument/2006/relationships/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
         "xl/workbook.xml": f'<workbook xmlns="{TYPES}/spreadsheetml/2006/main" '
-                           f'xmlns:r="{TYPES}/officeDocument/2006/relationships"><sheets>{refs}</sheets></workbook>',
+        f'xmlns:r="{TYPES}/officeDocument/2006/relationships"><sheets>{refs}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{rels}</Relationships>',
-    }  # fmt: skip
+    }
     for i, rows in enumerate(sheets.values(), 1):
         body = "".join(
             f'<row r="{r}">' + "".join(_cell(f"{chr(65 + c)}{r}", v) for c, v in enumerate(row)) + "</row>"
@@ -101,7 +103,7 @@ def test_blank_rows_and_empty_sheets_do_not_count_and_lines_are_right(tmp_path: 
 def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
     path = workbook(tmp_path / "mine.xlsx", June=ROWS[:3], May=ROWS)
     with pytest.raises(
-        DataError, match=r"2 filled sheets: 'June' \(3 rows\), 'May' \(5 rows\); choose one with --sheet 'May'"
+        DataError, match=r"2 filled sheets: 'June' \(3 rows\), 'May' \(5 rows\); choose one with sheet='May'"
     ):
         ng.load(path)
     assert len(ng.load(path, sheet="June")) == 2
@@ -111,9 +113,13 @@ def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "words"),
-    [([["system", "bleu", "bleu"], ["A", 1, 2]], "two columns are called 'bleu'"), ([["system", "bleu"]], "no rows"),
-     ([["system", None, "bleu"], ["A", 1, 2]], "column 2 has no name"), ([], "every sheet is empty")],
-)  # fmt: skip
+    [
+        ([["system", "bleu", "bleu"], ["A", 1, 2]], "two columns are called 'bleu'"),
+        ([["system", "bleu"]], "no rows"),
+        ([["system", None, "bleu"], ["A", 1, 2]], "column 2 has no name"),
+        ([], "every sheet is empty"),
+    ],
+)
 def test_bad_sheets_are_one_clear_line(tmp_path: Path, rows: list[list[object]], words: str) -> None:
     with pytest.raises(DataError, match=words) as error:
         ng.load(workbook(tmp_path / "mine.xlsx", Sheet1=rows))
@@ -143,5 +149,5 @@ def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 def test_a_sheet_is_asked_of_excel_files_only(tmp_path: Path) -> None:
     (path := tmp_path / "mine.csv").write_text("system,input,coherence\nA,1,2\n")
-    with pytest.raises(DataError, match="--sheet is for Excel files"):
+    with pytest.raises(DataError, match="sheet= is for Excel files"):
         ng.load(path, sheet="May")

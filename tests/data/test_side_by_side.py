@@ -27,8 +27,11 @@ def table(names: tuple[str, str, str], systems: tuple[str, ...] = ("GPT-4", "Cla
 def test_outputs_side_by_side_are_one_row_each(names: tuple[str, str, str]) -> None:
     data = ng.load(table(names))
     assert (data.systems, len(data.inputs), data.aspects, data.metrics) == (
-        ["GPT-4", "Claude 3"], 3, ["rating"], ["bleu"],
-    )  # fmt: skip
+        ["GPT-4", "Claude 3"],
+        3,
+        ["rating"],
+        ["bleu"],
+    )
     assert data.samples["output"].to_list() == [f"{s} says {i}" for s in data.systems for i in range(3)]
     assert data.ratings["value"].to_list() == [1, 3, 5, 2, 3, 4]
     assert any("side by side" in note for note in data.notes)
@@ -53,11 +56,18 @@ def test_columns_that_the_user_names_stay_as_they_are() -> None:
 
 
 def test_direct_assessments_as_published_are_people_s_raw_scores() -> None:
-    frame = pl.DataFrame({
-        "lp": ["de-en"] * 6, "src": ["s one", "s one", "s two", "s two", "s three", "s three"],
-        "mt": [f"text {i}" for i in range(6)], "ref": ["r"] * 6, "score": [-1.0, 0.5, 0.2, 1.0, -0.4, 0.1],
-        "raw": [20, 70, 60, 90, 40, 55], "annotators": [1, 2, 1, 1, 3, 1], "year": [2021] * 6,
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "lp": ["de-en"] * 6,
+            "src": ["s one", "s one", "s two", "s two", "s three", "s three"],
+            "mt": [f"text {i}" for i in range(6)],
+            "ref": ["r"] * 6,
+            "score": [-1.0, 0.5, 0.2, 1.0, -0.4, 0.1],
+            "raw": [20, 70, 60, 90, 40, 55],
+            "annotators": [1, 2, 1, 1, 3, 1],
+            "year": [2021] * 6,
+        }
+    )
     data = ng.load(frame)
     assert (len(data.systems), data.aspects, data.metrics, data.raters) == (1, ["raw"], [], [])
     assert data.samples["output"].to_list() == [f"text {i}" for i in range(6)]

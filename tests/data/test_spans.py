@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import nlgauge as ng
 from nlgauge.data.card import card
+from nlgauge.data.export import export
 from nlgauge.data.readers._spans import untagged
 from nlgauge.errors import DataError, NameUnknown
 
@@ -39,9 +40,15 @@ def test_marks_of_an_mqm_file_lie_on_the_letters_that_were_marked() -> None:
     data = ng.load(SAMPLES / "mqm.tsv")
     texts = {(row["system"], row["input"]): row for row in data.samples.iter_rows(named=True)}
     marked = [
-        (row["system"], row["rater"], row["side"], texts[row["system"], row["input"]][row["side"]][row["start"] : row["end"]], row["severity"])
+        (
+            row["system"],
+            row["rater"],
+            row["side"],
+            texts[row["system"], row["input"]][row["side"]][row["start"] : row["end"]],
+            row["severity"],
+        )
         for row in data.spans.drop_nulls("start").iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     assert marked == [
         ("Alpha", "rater1", "output", "regnen", "major"),
         ("Alpha", "rater1", "output", ".", "minor"),
@@ -72,9 +79,9 @@ def test_a_mark_that_is_not_closed_loses_its_place_and_that_is_said(tmp_path: Pa
 
 def test_they_come_back_from_the_tidy_format_and_are_missed_in_a_table(tmp_path: Path) -> None:
     data = ng.load(SAMPLES / "mqm.tsv")
-    ng.export(data, tmp_path / "all.jsonl")
+    export(data, tmp_path / "all.jsonl")
     assert ng.load(tmp_path / "all.jsonl").spans.equals(data.spans)
-    assert "the table does not hold 8 marks of errors; .jsonl does" in ng.export(data, tmp_path / "all.csv")
+    assert "the table does not hold 8 marks of errors; .jsonl does" in export(data, tmp_path / "all.csv")
 
 
 def test_a_part_of_the_data_has_its_own_marks_and_the_card_counts_them() -> None:

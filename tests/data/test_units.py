@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import nlgauge as ng
+from nlgauge.data.export import export, split_data
 from nlgauge.data.units import base_inputs, units_of
+from nlgauge.datasets.load import check
 from nlgauge.errors import DataError
 
 NAMES = ("epoch", "trial", "attempt", "sample", "run", "seed", "repeat", "repetition", "Trial No.", "run_id")
@@ -38,7 +40,7 @@ def test_columns_of_trials_are_neither_metrics_nor_systems(column: str, value: s
     assert (data.systems, data.metrics, data.aspects) == (["m0", "m1"], ["bleu"], ["score"])
     assert (len(data), set(base_inputs(data.samples))) == (48, {f"q{i}" for i in range(8)})
     assert "8 inputs × 3 trials: the trials of one input count as one cluster" in data.notes
-    roles = {row["column"]: row["role"] for row in ng.check(rows(column, value=value))}
+    roles = {row["column"]: row["role"] for row in check(rows(column, value=value))}
     assert roles[column] == "trial"
 
 
@@ -92,14 +94,14 @@ def test_documents_hold_all_trials_of_their_inputs() -> None:
 def test_trials_survive_a_round_trip_through_files(tmp_path: Path) -> None:
     data = ng.load(rows(systems=1))
     for name in ("all.jsonl", "all.csv", "all.parquet"):
-        ng.export(data, tmp_path / name)
+        export(data, tmp_path / name)
         back = ng.load(tmp_path / name)
         assert set(back.panel().units) == {f"q{i}" for i in range(8)}, name
         assert back.metrics == ["bleu"], name
 
 
 def test_the_tuning_part_and_the_test_part_share_no_input() -> None:
-    tune, test = ng.split(ng.load(rows()), 0.45)
+    tune, test = split_data(ng.load(rows()), 0.45)
     assert not set(base_inputs(tune.samples)) & set(base_inputs(test.samples))
 
 

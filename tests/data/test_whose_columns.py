@@ -3,6 +3,7 @@
 import pytest
 
 import nlgauge as ng
+from nlgauge.datasets.load import check
 from nlgauge.errors import DataError
 
 ROWS = 40
@@ -84,7 +85,7 @@ HEADERS = [
 
 @pytest.mark.parametrize(("people", "judges", "columns"), HEADERS, ids=lambda x: x if isinstance(x, str) else "")
 def test_peoples_columns_and_the_judges_are_told_apart(people, judges, columns):
-    roles = {row["column"]: row["role"] for row in ng.check(table(columns))}
+    roles = {row["column"]: row["role"] for row in check(table(columns))}
     found = "+".join(c for c in columns if roles[c].startswith("rating"))
     scored = "+".join(c for c in columns if roles[c].startswith("metric"))
     assert (found, scored) == (people, judges), roles
@@ -105,8 +106,8 @@ def test_a_rater_need_not_be_named_in_rows_that_nobody_rated():
 def test_every_guess_is_said_with_the_words_that_correct_it_and_they_do():
     rows = table({"label": (PF, FEW), "verdict": (PF, ALL)})
     data = ng.load(rows)
-    assert any("'verdict' is read as a judge's" in n and "--human +verdict" in n for n in data.notes)
-    assert any("'label' is read as people's" in n and "--metric +label" in n for n in data.notes)
+    assert any("'verdict' is read as a judge's" in n and "human='+verdict'" in n for n in data.notes)
+    assert any("'label' is read as people's" in n and "metrics='+label'" in n for n in data.notes)
     turned = ng.load(rows, human="verdict", metrics="label")
     assert (turned.aspects, turned.metrics) == (["verdict"], ["label"])
     assert ng.load(rows, human="+verdict").aspects == ["verdict", "label"]
@@ -143,4 +144,4 @@ def test_an_aspect_is_called_by_what_was_rated_and_not_by_how(columns: list[str]
 def test_annotations_that_do_not_say_whose_they_are_are_a_guess_and_said_in_one_line() -> None:
     rows = [{"id": i, "bleu": i / 20, "annotations.tone.Rating": i % 5, "annotations.wit.Rating": 1} for i in range(20)]
     (line,) = [note for note in ng.load(rows).notes if "people's ratings" in note]
-    assert line.endswith("if they are metrics: --metric +annotations.tone.Rating,+annotations.wit.Rating")
+    assert line.endswith("if they are metrics: metrics=['+annotations.tone.Rating', '+annotations.wit.Rating']")

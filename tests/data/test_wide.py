@@ -55,10 +55,10 @@ def test_what_it_cannot_hold_is_said() -> None:
         "that 1 ratings have no rater (they are written as rater 'anonymous')",
     ]  # fmt: skip; that less is better for ter its name says
     data = ng.load(SAMPLES / "tidy.jsonl", higher=["ter"])
-    assert wide_table(data)[1][-1] == "that more is better for ter (say --higher when you read it)"
+    assert wide_table(data)[1][-1] == "that more is better for ter (say higher= when you read it)"
     unusual = data.with_scores({"mine": [1.0] * len(data)}).only_metrics(["mine"])
     said = wide_table(replace(unusual, lower=frozenset(["mine"])))[1][-1]
-    assert said == "that less is better for mine (say --lower when you read it)"
+    assert said == "that less is better for mine (say lower= when you read it)"
     assert wide_table(ng.load(SAMPLES / "summeval.jsonl"))[1] == [
         "that a rater's name does not stand for one person throughout"
     ]
@@ -72,10 +72,17 @@ def test_comparisons_alone_are_refused(tmp_path: Path) -> None:
 
 
 def test_other_columns_are_not_mistaken_for_scores_or_raters(tmp_path: Path) -> None:
-    samples = pl.DataFrame({
-        "system": ["A", "B"], "input": ["1", "1"], "year": [2001, 2002], "user": ["x", "y"], "metric": ["m", "m"],
-        "text": ["not an output", "nor this"], "tags": [["a"], ["b", "c"]],
-    })  # fmt: skip
+    samples = pl.DataFrame(
+        {
+            "system": ["A", "B"],
+            "input": ["1", "1"],
+            "year": [2001, 2002],
+            "user": ["x", "y"],
+            "metric": ["m", "m"],
+            "text": ["not an output", "nor this"],
+            "tags": [["a"], ["b", "c"]],
+        }
+    )
     ratings = pl.DataFrame(
         [("A", "1", "beauty", None, 4.0), ("B", "1", "beauty", None, 2.0)], schema=Dataset.RATINGS, orient="row"
     )

@@ -29,8 +29,10 @@ COLUMNS = {
     "mixed case": (["Pass", "FAIL", "pAsS", "fail"], [1, 0, 1, 0]),
     "blanks around": ([" pass", "fail ", "\tpass\n", "fail"], [1, 0, 1, 0]),
     "empty cells": (["pass", "", None, "fail", "   "], [1, None, None, 0, None]),
-    "not available": (["pass", "N/A", "n/a", "NA", "fail", "null", "-", "?"], [1, None, None, None, 0, None, None,
-        None]),
+    "not available": (
+        ["pass", "N/A", "n/a", "NA", "fail", "null", "-", "?"],
+        [1, None, None, None, 0, None, None, None],
+    ),
     "inflected": (["passed", "failed", "Passed"], [1, 0, 1]),
     "of one kind": (["pass", "failed", "passes"], [1, 0, 1]),
     "with a full stop": (["Pass.", "Fail.", "PASS!"], [1, 0, 1]),
@@ -123,7 +125,7 @@ COLUMNS = {
     "real dates": ([datetime.date(2026, 1, 2), datetime.date(2026, 1, 3)], REFUSED),
     "texts": (["It is fine, I think.", "Wrong year.", "It is fine, I think."], REFUSED),
     "names": (["ann", "bob", "ann", "cem"], REFUSED),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("values", "expected"), COLUMNS.values(), ids=COLUMNS)
@@ -185,7 +187,7 @@ def test_words_that_are_not_known_are_said_where_nothing_is_rated():
     ]
     data = ng.load(rows)
     assert (
-        "not used: 'urteil', 'bewertung' (words); if people gave them: --human urteil --values 'spitze=…,mies=…'"
+        "not used: 'urteil', 'bewertung' (words); if people gave them: human='urteil' and values={'spitze': …, 'mies': …}"
         in data.notes
     )
     with pytest.raises(DataError, match=r"no human ratings found.* Here: not used: 'urteil'"):
@@ -196,11 +198,11 @@ def test_words_that_are_not_known_are_said_where_nothing_is_rated():
 def test_yes_may_be_bad_and_the_words_for_it_are_offered():
     rows = [{"id": i, "hallucination": "yes" if i % 3 else "no", "bleu": i} for i in range(12)]
     (line,) = [note for note in ng.load(rows).notes if "of what?" in note]
-    assert line.endswith("--metric +hallucination (or --human), and --values yes=0,no=1 where yes is bad")
+    assert line.endswith("metrics='+hallucination' (or human=), and values={'yes': 0, 'no': 1} where yes is bad")
     assert code_of(line) == "answers" and code_of(pickle.loads(pickle.dumps(line))) == "answers"
     ranks = [{"id": i, "difficulty": ["low", "high", "medium"][i % 3], "bleu": i} for i in range(12)]
     (line,) = [note for note in ng.load(ranks).notes if code_of(note) == "answers"]
-    assert "--values" not in line
+    assert "values=" not in line
     turned = ng.load(rows, human="+hallucination", values="yes=0,no=1")
     assert turned.ratings["value"].to_list() == [0.0 if i % 3 else 1.0 for i in range(12)]
 
@@ -214,5 +216,5 @@ def test_a_list_of_raters_words_is_read_as_one_of_their_numbers():
     assert "read in 'rating': good = 1, bad = 0" in data.notes
     rows = [{"id": i, "bleu": i, "rating": ["super", "lala"]} for i in range(4)]
     (line,) = [note for note in ng.load(rows).notes if "lists of words" in note]
-    assert line.endswith("--values 'super=…,lala=…')") or line.endswith("--values 'lala=…,super=…')")
+    assert line.endswith("values={'super': …, 'lala': …})") or line.endswith("values={'lala': …, 'super': …})")
     assert ng.load(rows, values="super=1,lala=0").ratings["value"].to_list() == [1, 0] * 4

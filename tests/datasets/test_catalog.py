@@ -15,12 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from loops import for_each
-from nlgauge import datasets as catalogue
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.cli import build
 from nlgauge.data import load as files
 from nlgauge.data.example import example
 from nlgauge.datasets import Entry, entries, entry, load_set, mirror_folder
+from nlgauge.datasets import catalog as catalogue
 from nlgauge.datasets import load as catalogue_load
 from nlgauge.datasets.download import inside
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
@@ -90,9 +90,13 @@ def test_the_five_papers_all_have_their_sets() -> None:
 
 def test_what_is_missing_is_said() -> None:
     for name, word in (
-        ("bagel-sf", "individual ratings"), ("tac08", "NIST"), ("summeval", "M0, M1, M2, M5"), ("openmeva", "MANS-WP"),
-        ("uber-topic", "Metric scores"), ("hanna", "ids"),
-    ):  # fmt: skip
+        ("bagel-sf", "individual ratings"),
+        ("tac08", "NIST"),
+        ("summeval", "M0, M1, M2, M5"),
+        ("openmeva", "MANS-WP"),
+        ("uber-topic", "Metric scores"),
+        ("hanna", "ids"),
+    ):
         assert word in entry(name).missing
 
 
@@ -128,22 +132,35 @@ MADE = {
     "usr-topical-scores": {
         "usr_dialogue/usr_topical_metric_scores.csv": f"turns,usr_mlm,usr_dr_context,usr_dr_fact\n{TURNS}\n",
         "usr_dialogue/usr_topical_chat.jsonl": "".join(
-            json.dumps({"context_id": 0, "model": m, "context": "hi\nHow are you ?\n", "fact": "f", "response": r,
-                        "metrics": {},
-                        "ratings": [{"annotator": "r1", **dict.fromkeys(USR_ASPECTS, 1)}]}) + "\n"
+            json.dumps(
+                {
+                    "context_id": 0,
+                    "model": m,
+                    "context": "hi\nHow are you ?\n",
+                    "fact": "f",
+                    "response": r,
+                    "metrics": {},
+                    "ratings": [{"annotator": "r1", **dict.fromkeys(USR_ASPECTS, 1)}],
+                }
+            )
+            + "\n"
             for m, r in (("Original Ground Truth", "good"), ("Argmax Decoding", "fine ."))
         ),
     },
-}  # fmt: skip
+}
 
 
-HUMAN = {"checklist-newsroom": "CoherenceRating,FluencyRating,InformativenessRating,RelevanceRating,overall",
-         "checklist-uber-topic": "rating,relevance_bin"}  # fmt: skip
+HUMAN = {
+    "checklist-newsroom": "CoherenceRating,FluencyRating,InformativenessRating,RelevanceRating,overall",
+    "checklist-uber-topic": "rating,relevance_bin",
+}
 FOUR = "coherence,consistency,fluency,relevance,overall"
 for made_name, made_system in (
-    ("checklist-unieval-summ", "system_id"), ("checklist-summeval", "model_id"), ("checklist-newsroom", "System"),
+    ("checklist-unieval-summ", "system_id"),
+    ("checklist-summeval", "model_id"),
+    ("checklist-newsroom", "System"),
     ("checklist-uber-topic", "model"),
-):  # fmt: skip
+):
     columns = HUMAN.get(made_name, FOUR)
     (made_file,) = entry(made_name).files
     given = ",".join("123451"[: columns.count(",") + 1])
@@ -154,29 +171,77 @@ for made_name, made_system in (
     }
 EXPERT = dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 4)
 MADE |= {
-    "summeval-17": {"summeval/model_annotations.aligned.jsonl": "".join(
-        json.dumps({"id": "dm-1", "model_id": m, "decoded": "a text", "references": ["one"],
-                    "expert_annotations": [EXPERT] * 3, "turker_annotations": [EXPERT] * 5}) + "\n"
-        for m in ("M23", "M23_dynamicmix")
-    )},
-    "summeval-scored": {"summeval/model_annotations.aligned.scored.jsonl": "".join(
-        json.dumps({"id": "dm-1", "model_id": m, "decoded": "a text", "references": ["one"], "filepath": "x",
-                    "expert_annotations": [EXPERT] * 3, "turker_annotations": [EXPERT] * 5,
+    "summeval-17": {
+        "summeval/model_annotations.aligned.jsonl": "".join(
+            json.dumps(
+                {
+                    "id": "dm-1",
+                    "model_id": m,
+                    "decoded": "a text",
+                    "references": ["one"],
+                    "expert_annotations": [EXPERT] * 3,
+                    "turker_annotations": [EXPERT] * 5,
+                }
+            )
+            + "\n"
+            for m in ("M23", "M23_dynamicmix")
+        )
+    },
+    "summeval-scored": {
+        "summeval/model_annotations.aligned.scored.jsonl": "".join(
+            json.dumps(
+                {
+                    "id": "dm-1",
+                    "model_id": m,
+                    "decoded": "a text",
+                    "references": ["one"],
+                    "filepath": "x",
+                    "expert_annotations": [EXPERT] * 3,
+                    "turker_annotations": [EXPERT] * 5,
                     "metric_scores_1": {"rouge": {"rouge_1_f_score": 0.5}, "supert": [0.25]},
-                    "metric_scores_11": {"meteor": 0.75, "supert": [0.5]}}) + "\n"
-        for m in ("M23", "M23_dynamicmix")
-    )},
-    **{f"tac{year}-texts": {f"tac/tac.{year}.mds.gen.resp-pyr": json.dumps({"D0801": {
-        "references": [{"text": ["A reference .", "It goes on ."]}, {"text": ["Another ."]}],
-        "annotations": [{"text": ["One .", "Two ."], "pyr_score": 0.5, "responsiveness": 4},
-                        {"text": ["Three ."], "pyr_score": 0.25, "responsiveness": 2}]}})} for year in ("08", "09")},
-    "mans-wp": {"openmeva/mags_wp.json": json.dumps({"7": {"prompt": "p", "gold_response": "r", "gen": {
-        "gpt": {"text": "one", "score": ["1", "2", "1", "3", "3"]}, "s2s": {"text": "two", "score": [4, 4, 5, 5, 2]},
-        "fusion": {"text": "three"}}}})},  # without ratings: left out
-    "bagel-individual": {"bagel_sfhotel_sfrest/emnlp_data_individual_hum_scores.csv":
-        "judge,dataset,system,sys_ref,informativeness,naturalness,quality\n" + "".join(
-            f"{j},BAGEL,{s},x,{j},{j + 1},{j + 2}\n" for j in (1, 2, 3) for s in ("Dusek", "LOLS"))},
-}  # fmt: skip
+                    "metric_scores_11": {"meteor": 0.75, "supert": [0.5]},
+                }
+            )
+            + "\n"
+            for m in ("M23", "M23_dynamicmix")
+        )
+    },
+    **{
+        f"tac{year}-texts": {
+            f"tac/tac.{year}.mds.gen.resp-pyr": json.dumps(
+                {
+                    "D0801": {
+                        "references": [{"text": ["A reference .", "It goes on ."]}, {"text": ["Another ."]}],
+                        "annotations": [
+                            {"text": ["One .", "Two ."], "pyr_score": 0.5, "responsiveness": 4},
+                            {"text": ["Three ."], "pyr_score": 0.25, "responsiveness": 2},
+                        ],
+                    }
+                }
+            )
+        }
+        for year in ("08", "09")
+    },
+    "mans-wp": {
+        "openmeva/mags_wp.json": json.dumps(
+            {
+                "7": {
+                    "prompt": "p",
+                    "gold_response": "r",
+                    "gen": {
+                        "gpt": {"text": "one", "score": ["1", "2", "1", "3", "3"]},
+                        "s2s": {"text": "two", "score": [4, 4, 5, 5, 2]},
+                        "fusion": {"text": "three"},
+                    },
+                }
+            }
+        )
+    },  # without ratings: left out
+    "bagel-individual": {
+        "bagel_sfhotel_sfrest/emnlp_data_individual_hum_scores.csv": "judge,dataset,system,sys_ref,informativeness,naturalness,quality\n"
+        + "".join(f"{j},BAGEL,{s},x,{j},{j + 1},{j + 2}\n" for j in (1, 2, 3) for s in ("Dusek", "LOLS"))
+    },
+}
 
 
 def test_every_set_that_users_fetch_is_made_here() -> None:
@@ -288,14 +353,20 @@ def test_table_3_puts_each_data_set_in_one_group_for_each_family() -> None:
 @pytest.mark.parametrize(
     ("family", "dataset", "group"),
     [
-        ("BLEU", "Newsroom", "ID"), ("ROUGE", "USR-PC", "semantic-shift"), ("BERTScore", "UBER-Topic", "domain-shift"),
-        ("Perplexity", "summEval", "domain-shift"), ("Perplexity", "USR-TC", "ID"), ("CTC", "CTC-TC", "ID"),
-        ("CTRLEval", "CtrlEval-Topic", "ID"), ("CTRLEval", "summEval", "semantic-shift"), ("CTRLEval", "USR-PC",
-            "domain-shift"),
-        ("UniEval", "UniEval-TC", "ID"), ("UniEval", "USR-TC", "semantic-shift"), ("UniEval", "CtrlEval-Topic",
-            "domain-shift"),
+        ("BLEU", "Newsroom", "ID"),
+        ("ROUGE", "USR-PC", "semantic-shift"),
+        ("BERTScore", "UBER-Topic", "domain-shift"),
+        ("Perplexity", "summEval", "domain-shift"),
+        ("Perplexity", "USR-TC", "ID"),
+        ("CTC", "CTC-TC", "ID"),
+        ("CTRLEval", "CtrlEval-Topic", "ID"),
+        ("CTRLEval", "summEval", "semantic-shift"),
+        ("CTRLEval", "USR-PC", "domain-shift"),
+        ("UniEval", "UniEval-TC", "ID"),
+        ("UniEval", "USR-TC", "semantic-shift"),
+        ("UniEval", "CtrlEval-Topic", "domain-shift"),
     ],
-)  # fmt: skip
+)
 def test_table_3_as_printed(family: str, dataset: str, group: str) -> None:
     assert [c.group for c in transfer_groups() if (c.family, c.dataset) == (family, dataset)] == [group]
 

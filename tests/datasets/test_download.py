@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nlgauge import datasets as catalogue
 from nlgauge.cli import build
-from nlgauge.datasets import Entry, File, Origin, download
+from nlgauge.datasets import catalog as catalogue
+from nlgauge.datasets import download
+from nlgauge.datasets.catalog import Entry, File, Origin
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes
@@ -305,7 +306,7 @@ def test_get_copies_from_a_mirror_and_checks_it(small: Entry, server: Server, tm
     assert (tmp_path / "to" / "small" / "other.bin").read_bytes() == b"abc"
     assert server.seen == []
     (mirror / "own.bin").write_bytes(CONTENT[::-1])
-    with pytest.raises(NlgaugeError, match="is not the file of the catalogue"):
+    with pytest.raises(NlgaugeError, match="is not the file of the catalog"):
         get("--to", str(tmp_path / "again"), "--mirror", str(mirror.parent))
 
 

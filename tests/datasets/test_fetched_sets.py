@@ -100,16 +100,28 @@ def test_scores_of_summevals_toolkit_give_the_baselines_of_deng2021(tmp_path: Pa
     rng = np.random.default_rng(4)
     systems = [*(f"M{k}" for k in range(4)), "M23_dynamicmix"]
     texts = {"references": ["one two .", "three four ."]}
-    people = [[{a: int(v) for a, v in zip(ASPECTS_OF_SUMMEVAL, some, strict=True)} for some in rng.integers(1, 6, (3, 4))]
-              for _ in range(30)]  # fmt: skip
+    people = [
+        [{a: int(v) for a, v in zip(ASPECTS_OF_SUMMEVAL, some, strict=True)} for some in rng.integers(1, 6, (3, 4))]
+        for _ in range(30)
+    ]
     names = [name for name in TOOLKIT.values() if not name.startswith("rouge") and name != "supert"]
     lines = []
     for k, (s, i) in enumerate((s, i) for s in systems for i in range(6)):
-        given = {f"metric_scores_{n}": {name: float(rng.normal()) for name in names}
-                 | {"supert": [float(rng.normal())], "rouge": {f"rouge_{x}_f_score": float(rng.normal()) for x in "12l"}}
-                 for n in (1, 11)}  # fmt: skip
-        lines.append({"id": f"dm-{i}", "model_id": s, "decoded": f"{s} says {i} .", "expert_annotations": people[k],
-                      **texts, **given})  # fmt: skip
+        given = {
+            f"metric_scores_{n}": {name: float(rng.normal()) for name in names}
+            | {"supert": [float(rng.normal())], "rouge": {f"rouge_{x}_f_score": float(rng.normal()) for x in "12l"}}
+            for n in (1, 11)
+        }
+        lines.append(
+            {
+                "id": f"dm-{i}",
+                "model_id": s,
+                "decoded": f"{s} says {i} .",
+                "expert_annotations": people[k],
+                **texts,
+                **given,
+            }
+        )
     whole = [line for line in lines if line["model_id"] != "M23_dynamicmix"]
     made_summeval(tmp_path, whole)
     before = {r["metric"]: r["verdict"] for r in rows(tmp_path, "deng2021/D.2") if r["metric"] in wanted}
@@ -128,12 +140,29 @@ def made_summeval(folder: Path, lines: list[dict[str, object]]) -> None:
     """The files of 'summeval' with the same outputs."""
     outputs, original, *_ = entry("summeval").files
     for file, text in (
-        (outputs, [{"doc_id": x["id"], "system": x["model_id"], "decoded": x["decoded"], "sys_summ": x["decoded"],
-                    "expert": x["expert_annotations"], "human_mean": {},
-                    "metrics": dict.fromkeys(("S3_pyr", "S3_resp", "BERTScore", "MoverScore"), 0.5)} for x in lines]),
-        (original, [{"id": i, "text": "An article .", "references": ["one two .", "three four ."]}
-                    for i in sorted({str(x["id"]) for x in lines})]),
-    ):  # fmt: skip
+        (
+            outputs,
+            [
+                {
+                    "doc_id": x["id"],
+                    "system": x["model_id"],
+                    "decoded": x["decoded"],
+                    "sys_summ": x["decoded"],
+                    "expert": x["expert_annotations"],
+                    "human_mean": {},
+                    "metrics": dict.fromkeys(("S3_pyr", "S3_resp", "BERTScore", "MoverScore"), 0.5),
+                }
+                for x in lines
+            ],
+        ),
+        (
+            original,
+            [
+                {"id": i, "text": "An article .", "references": ["one two .", "three four ."]}
+                for i in sorted({str(x["id"]) for x in lines})
+            ],
+        ),
+    ):
         path = folder / file.path.removesuffix(".gz")
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(json.dumps(x) + "\n" for x in text), encoding="utf-8")
@@ -169,10 +198,13 @@ def test_the_second_half_of_mans_gives_its_lines_of_gao2025(tmp_path: Path) -> N
     rng = np.random.default_rng(3)
     systems = ("s2s", "fusion", "plan_write", "gpt", "gpt_kg")
     made = {
-        str(i): {"prompt": "p", "gold_response": "r",
-                 "gen": {s: {"text": "t", "score": [int(v) for v in rng.integers(1, 6, 5)]} for s in systems}}
+        str(i): {
+            "prompt": "p",
+            "gold_response": "r",
+            "gen": {s: {"text": "t", "score": [int(v) for v in rng.integers(1, 6, 5)]} for s in systems},
+        }
         for i in range(8)
-    }  # fmt: skip
+    }
     write(tmp_path, "mans-wp", json.dumps(made))
     mine = {r["parameter"]: r for r in rows(tmp_path, "gao2025/5") if r["subset"] == "WP" and r["set"] == "MANS"}
     means = [np.mean(story["gen"][s]["score"]) for story in made.values() for s in systems]

@@ -35,17 +35,26 @@ def nlgauge(
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return subprocess.run(
-        [*(before or []), *NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=environment(folder,
-            **more),
-        check=False, preexec_fn=limited, timeout=300,
-    )  # fmt: skip
+        [*(before or []), *NLGAUGE, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment(folder, **more),
+        check=False,
+        preexec_fn=limited,
+        timeout=300,
+    )
 
 
 def begun(folder: Path, *words: str, **more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*NLGAUGE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+        [*NLGAUGE, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
         env=environment(folder, **more),
-    )  # fmt: skip
+    )
 
 
 def interrupted(run: subprocess.Popen[str], number: signal.Signals, when: Callable[[], object]) -> str:

@@ -111,9 +111,13 @@ def test_a_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 def test_a_full_disk_behind_stdout_is_one_line(tmp_path: Path, form: str) -> None:
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [*NLGAUGE, "list", "measures", "--format", form], stdout=full, stderr=subprocess.PIPE, text=True,
-            env=environment(tmp_path), check=False,
-        )  # fmt: skip
+            [*NLGAUGE, "list", "measures", "--format", form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(tmp_path),
+            check=False,
+        )
     assert ran.returncode == 2
     assert ran.stderr.splitlines() == [
         "nlgauge: the output: cannot be written (No space left on device); free some space, or name another place."
@@ -124,9 +128,13 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
     read, write = os.pipe()
     os.close(read)
     ran = subprocess.run(
-        [*NLGAUGE, "list", "measures"], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path),
-        check=False
-    )  # fmt: skip
+        [*NLGAUGE, "list", "measures"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path),
+        check=False,
+    )
     os.close(write)
     assert (ran.returncode, ran.stderr) == (141, "")
 
@@ -134,22 +142,27 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        ("score outputs.jsonl -m len -o new.jsonl", "new.jsonl"), ("score outputs.jsonl -m len --batch 50 -o "
-            "new.csv", "new.csv"),
-        ("robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"), ("run example --quick -o "
-            "new.html", "new.html"),
-        ("meta example -o new.csv", "new.csv"), ("data convert outputs.jsonl -o new.parquet", "new.parquet"),
+        ("score outputs.jsonl -m len -o new.jsonl", "new.jsonl"),
+        ("score outputs.jsonl -m len --batch 50 -o new.csv", "new.csv"),
+        ("analyze robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"),
+        ("run example --quick -o new.html", "new.html"),
+        ("analyze correlate example -o new.csv", "new.csv"),
+        ("data convert outputs.jsonl -o new.parquet", "new.parquet"),
     ],
-)  # fmt: skip
+)
 def test_a_reader_that_goes_away_costs_no_file(tmp_path: Path, words: str, file: str) -> None:
     write_outputs(tmp_path / "outputs.jsonl", 100)
     read, write = os.pipe()
     os.close(read)
     ran = subprocess.run(
-        [*NLGAUGE, *words.split()], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path),
+        [*NLGAUGE, *words.split()],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(tmp_path),
         check=False,
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     os.close(write)
     assert ran.returncode in (0, 141), ran.stderr
     assert (tmp_path / file).exists()

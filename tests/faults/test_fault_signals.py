@@ -71,20 +71,9 @@ def test_score_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> No
 
 @pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=SLOWER)])
 def test_meta_with_many_draws_stops_between_two_jobs(tmp_path: Path, number: signal.Signals) -> None:
-    words = [
-        "meta",
-        "example",
-        "--analysis",
-        "intervals",
-        "--set",
-        "kind=percentile",
-        "--set",
-        "draws=200000",
-        "-o",
-        "table.csv",
-    ]
+    words = ["analyze", "intervals", "example", "-o", "table.csv", "--kind", "percentile", "--draws", "200000"]
     run = begun(tmp_path, *words)
-    interrupted(run, number, lines_of(run, "constructed_quality", then=0.8))
+    interrupted(run, number, lines_of(run, "192 outputs", then=0.8))
     assert not list(tmp_path.iterdir())
 
 
@@ -151,19 +140,28 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     code += "def run():\n try:\n  os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
     code += " finally:\n  os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)\n"
     ran = subprocess.run(
-        [sys.executable, "-c", code + "_ending.ended(run)"], env=environment(tmp_path), capture_output=True, timeout=50,
-        check=False
-    )  # fmt: skip
+        [sys.executable, "-c", code + "_ending.ended(run)"],
+        env=environment(tmp_path),
+        capture_output=True,
+        timeout=50,
+        check=False,
+    )
     assert ran.returncode == 143
 
 
 def test_exit_codes_tell_a_failed_comparison_from_a_mistake_and_a_fault(tmp_path: Path) -> None:
     code = "import sys\nfrom nlgauge.cli import _ending\ndef run(): raise {}\nsys.exit(_ending.ended(run))"
     found = {}
-    for raised in ("SystemExit(1)", "SystemExit(0)", "RuntimeError('odd')", "MemoryError", "KeyboardInterrupt",
-                   "FileNotFoundError(2, 'No such file', 'gone.csv')", "__import__('nlgauge').NlgaugeError('mend "
-                       "this')",
-                   "__import__('nlgauge.errors').errors.PartlyDone('go on')"):  # fmt: skip
+    for raised in (
+        "SystemExit(1)",
+        "SystemExit(0)",
+        "RuntimeError('odd')",
+        "MemoryError",
+        "KeyboardInterrupt",
+        "FileNotFoundError(2, 'No such file', 'gone.csv')",
+        "__import__('nlgauge').NlgaugeError('mend this')",
+        "__import__('nlgauge.errors').errors.PartlyDone('go on')",
+    ):
         ran = subprocess.run([sys.executable, "-c", code.format(raised)], capture_output=True, text=True, check=False)
         found[raised if "__import__" in raised else raised.partition("(")[0]] = ran.returncode
         assert ("Traceback" in ran.stderr) == (ran.returncode == 70)

@@ -91,7 +91,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
 from nlgauge.metrics import Batch, Facts, Metric, Scores
-from nlgauge.scoring.store import Store, stored
+from nlgauge.scoring.cached_runner import CachedRunner
+from nlgauge.scoring.store import Store
 
 @dataclass(frozen=True)
 class Slow(Metric):
@@ -103,7 +104,7 @@ class Slow(Metric):
         return Scores(np.array([float(len(batch.text(i))) for i in batch.output.tolist()]))
 
 given = Batch.from_columns([f"text {i}" for i in range(60)])
-print(stored(Slow(), given, Store(sys.argv[1]), chunk=4).values.tolist())
+print(CachedRunner(Store(sys.argv[1]), chunk=4).score(Slow(), given).values.tolist())
 """
 
 
@@ -121,9 +122,10 @@ def test_the_claims_of_a_dead_run_hinder_nobody(tmp_path: Path) -> None:
     code += "print(Claims(Store(sys.argv[1])).take([b'a', b'b'])); sys.stdout.flush(); "
     store = Store(tmp_path / "s.sqlite")
     run = subprocess.Popen(
-        [sys.executable, "-c", code + "sys.stdin.read()", str(store.path)], stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE
-    )  # fmt: skip
+        [sys.executable, "-c", code + "sys.stdin.read()", str(store.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert run.stdout is not None
     run.stdout.readline()
     mine = Claims(store)

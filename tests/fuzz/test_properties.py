@@ -19,8 +19,9 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec, take
+from nlgauge.scoring.cached_runner import CachedRunner
 from nlgauge.scoring.score import run
-from nlgauge.scoring.store import Store, Storing
+from nlgauge.scoring.store import Store
 from nlgauge.stats.correlation.measure import Measure, all_measures, evaluate
 
 LIGHT = [
@@ -39,9 +40,14 @@ samples = st.lists(st.tuples(sentences, sentences), min_size=3, max_size=5)
 def batch_of(pairs: list[tuple[str, str]]) -> Batch:
     n = len(pairs)
     return Batch.from_columns(
-        [o for o, _ in pairs], source=["An old hotel has 12 rooms ."] * n, context=["It is about hotels ."] * n,
-        references=[[r] for _, r in pairs], control=["positive"] * n, system=["S"] * n, input=list(range(n)),
-    )  # fmt: skip
+        [o for o, _ in pairs],
+        source=["An old hotel has 12 rooms ."] * n,
+        context=["It is about hotels ."] * n,
+        references=[[r] for _, r in pairs],
+        control=["positive"] * n,
+        system=["S"] * n,
+        input=list(range(n)),
+    )
 
 
 def ready(name: str) -> Any:
@@ -94,10 +100,12 @@ def data() -> Dataset:
     keys = [(f"s{i}", f"i{j}") for i in range(3) for j in range(8)]
     texts = [" ".join(rng.choice(WORDS, rng.integers(0, 15))) for _ in keys]
     rows = pl.DataFrame(keys, schema=["system", "input"], orient="row").with_columns(
-        output=pl.Series(texts), source=pl.lit("An old hotel has 12 rooms ."), context=pl.lit("About hotels ."),
-        control=pl.lit("positive"), references=pl.Series([[" ".join(rng.choice(WORDS, 9)),
-                                                           "The old hotel ."] for _ in keys]),
-    )  # fmt: skip
+        output=pl.Series(texts),
+        source=pl.lit("An old hotel has 12 rooms ."),
+        context=pl.lit("About hotels ."),
+        control=pl.lit("positive"),
+        references=pl.Series([[" ".join(rng.choice(WORDS, 9)), "The old hotel ."] for _ in keys]),
+    )
     return Dataset.of("d", rows)
 
 
@@ -118,7 +126,7 @@ def test_no_engine_changes_a_value(plain: tuple[list[str], pl.DataFrame], engine
     names, expected = plain
     chosen: dict[str, Any] = {"workers": 3}
     if "store" in engine:
-        chosen = {"workers": 2, "engine": Storing(Store(tmp_path / "s.sqlite"))}
+        chosen = {"workers": 2, "engine": CachedRunner(Store(tmp_path / "s.sqlite"))}
     found = run(data(), names, **chosen).data.scores
     if engine == "a store that knows":
         found = run(data(), names, **chosen).data.scores

@@ -68,10 +68,13 @@ def completion(body: dict[str, Any]) -> dict[str, Any]:
         choice["message"]["content"] = str(k)
         choice["logprobs"] = {"content": [{"token": str(k), "logprob": math.log(0.6), "top_logprobs": tops}]}
     return {
-        "id": "x", "object": "chat.completion", "model": body["model"] + "-0001", "system_fingerprint": "fp_test",
+        "id": "x",
+        "object": "chat.completion",
+        "model": body["model"] + "-0001",
+        "system_fingerprint": "fp_test",
         "choices": [choice],
         "usage": {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4, "total_tokens": 0},
-    }  # fmt: skip
+    }
 
 
 def fault(prompt: str, times: int) -> str:

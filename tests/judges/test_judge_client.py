@@ -16,9 +16,9 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch
-from nlgauge.metrics.judge.client import Asking, Failure, ask
+from nlgauge.metrics.judge.client import Asking, ask
 from nlgauge.metrics.judge.judge import Judge
-from nlgauge.metrics.judge.replies import Memory, Reply, Request
+from nlgauge.metrics.judge.replies import Failure, Memory, Reply, Request
 from nlgauge.metrics.judge.secret import Secret
 from nlgauge.scoring.judging import judged
 from nlgauge.scoring.replies import Replies

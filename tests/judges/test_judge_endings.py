@@ -43,13 +43,16 @@ def words(server: Any, *more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("fault", "cause", "most"),
     [
-        ("500", "HTTP 500", 16 * 3), ("429", "Rate limit reached", 16 * 3), ("html", "please log in", 16 * 3), ("drop",
-            "Error", 16 * 3),
-        ("quota", "exceeded your current quota", 16), ("later", "to wait 7,200 s", 16), ("402", "Insufficient balance",
-            16),
+        ("500", "HTTP 500", 16 * 3),
+        ("429", "Rate limit reached", 16 * 3),
+        ("html", "please log in", 16 * 3),
+        ("drop", "Error", 16 * 3),
+        ("quota", "exceeded your current quota", 16),
+        ("later", "to wait 7,200 s", 16),
+        ("402", "Insufficient balance", 16),
         ("400", "does not chat", 40),
     ],
-)  # fmt: skip
+)
 def test_an_endpoint_that_gives_nothing_ends_the_run_early_with_the_cause(
     serve: Serve, folder: Path, fault: str, cause: str, most: int
 ) -> None:

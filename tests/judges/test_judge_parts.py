@@ -63,15 +63,17 @@ def test_a_users_own_yaml_works_by_its_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("task: [", "line 1"), ("- a", "found list"), ("aspects: {a: b}", "`task:` is missing"), ("task: x\naspects: a",
-            "`aspects:`"),
-        ("task: x\naspects: {a: b}\nscle: 1-5", "Did you mean 'scale'"), ("task: x\naspects: {a: b}\nmode: "
-            "guess", "no mode|mode 'guess'"),
-        ("task: x\naspects: {a: b}\nshows: {picture: P}", "shows 'picture'"), ("task: x\naspects: {a: "
-            "b}\nprompt: gone.txt", "gone.txt"),
+        ("task: [", "line 1"),
+        ("- a", "found list"),
+        ("aspects: {a: b}", "`task:` is missing"),
+        ("task: x\naspects: a", "`aspects:`"),
+        ("task: x\naspects: {a: b}\nscle: 1-5", "Did you mean 'scale'"),
+        ("task: x\naspects: {a: b}\nmode: guess", "no mode|mode 'guess'"),
+        ("task: x\naspects: {a: b}\nshows: {picture: P}", "shows 'picture'"),
+        ("task: x\naspects: {a: b}\nprompt: gone.txt", "gone.txt"),
         ("task: x\naspects: {a: b}\nn: many", "many"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_yaml_is_one_clear_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
@@ -166,7 +168,7 @@ def test_the_budget_stops_before_the_limit_and_keeps_what_was_paid(serve: Callab
     scored = int((~np.isnan(result.scores.values)).sum())
     assert 0 < scored < 200
     assert budget.spent <= 10.0
-    assert "max-cost" in result.scores.reasons[199]
+    assert "max_cost" in result.scores.reasons[199]
     assert server.log()["stats"]["requests"] == scored == sum(1 for _ in Replies(store).all())
     judged(judge, batch, Replies(store), Asking(concurrency=4))
     assert server.log()["stats"]["requests"] == 200
@@ -216,9 +218,16 @@ def test_pairs_are_shown_in_both_orders_and_rivals_limit_them() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "share"),
-    [("Better: A", 1.0), ("**Better:** B", 0.0), ("tie", 0.5), ("A", 1.0), ("Verdict: Summary B", 0.0),
-     ("A is better in places", None), ("", None)],
-)  # fmt: skip
+    [
+        ("Better: A", 1.0),
+        ("**Better:** B", 0.0),
+        ("tie", 0.5),
+        ("A", 1.0),
+        ("Verdict: Summary B", 0.0),
+        ("A is better in places", None),
+        ("", None),
+    ],
+)
 def test_a_choice_is_read(reply: str, share: float | None) -> None:
     assert read_choice(reply) == share
 

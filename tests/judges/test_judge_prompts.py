@@ -34,7 +34,7 @@ def judged(folder: Path, server: Any, file: str, *words: str) -> Any:
 
 def test_prompts_are_tried_on_the_tuning_part_only(serve: Serve, folder: Path) -> None:
     server = serve()
-    tune, test = ng.split(folder / "answers.csv")
+    tune, test = ng.load(folder / "answers.csv").split()
     done = judged(folder, server, "answers.csv", "--prompts", "prompts", "-o", "tried.jsonl")
     assert done.returncode == 0, done.stderr
     assert f"{len(test)} are kept for the test and not shown to the model" in " ".join(done.stderr.split())
@@ -46,7 +46,7 @@ def test_prompts_are_tried_on_the_tuning_part_only(serve: Serve, folder: Path) -
 
 def test_a_parted_file_is_tried_as_a_whole_and_its_test_part_refused(serve: Serve, folder: Path) -> None:
     server = serve()
-    tune, _ = ng.split(folder / "answers.csv", out=folder / "answers.jsonl")
+    tune, _ = ng.load(folder / "answers.csv").split(out=folder / "answers.jsonl")
     done = judged(folder, server, "answers.tune.jsonl", "--prompts", "prompts", "-f", "json")
     assert done.returncode == 0, done.stderr
     assert [t["analysis"] for t in json.loads(done.stdout)["tables"]] == ["judged", "best-of"]

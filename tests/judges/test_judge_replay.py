@@ -28,8 +28,9 @@ def test_replayed_gpt_4_has_the_correlation_of_its_replies(
     replay = {
         "replies": str(folder / "summeval_llm_judge_responses.jsonl.gz"),
         "outputs": str(folder / "summeval_outputs_human_metrics.jsonl"),
-        "evaluator": "gpt-4-0314", "method": "rts",
-    }  # fmt: skip
+        "evaluator": "gpt-4-0314",
+        "method": "rts",
+    }
     server = serve(replay=replay, faults={"429": 0.02, "drop": 0.02, "half": 0.02})
     data = load_set("summeval", mirror=real_data)
     judged_systems = data.ratings.filter(pl.col("rater").is_not_null())["system"].unique()

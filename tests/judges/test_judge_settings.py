@@ -153,8 +153,9 @@ def test_the_verb_runs_settings_by_name_and_lists_them(serve: Serve, tmp_path: P
     assert ran.returncode == 0, ran.stderr
     got = json.loads(ran.stdout)["tables"][0]["rows"]
     assert [(r["judge"], r["replies"]) for r in got] == [
-        ("GPT4o_T=0_1_5-coherence", 4), ("GPT4o_T=1_1_5-coherence", 40),
-    ]  # fmt: skip
+        ("GPT4o_T=0_1_5-coherence", 4),
+        ("GPT4o_T=1_1_5-coherence", 40),
+    ]
     shown = nlgauge(tmp_path, "list", "judges", "gao2025", "-f", "json")
     rows = json.loads(shown.stdout)["tables"][0]["rows"]
     assert [r["setting"] for r in rows] == EIGHTEEN

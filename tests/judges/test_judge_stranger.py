@@ -50,10 +50,19 @@ def linked_folder(folder: Path) -> str:
 
 @pytest.mark.parametrize(
     "prompt",
-    [lambda f: str(f / "private.txt"), lambda f: "../private.txt", lambda f: "x/../../private.txt", link, linked_folder,
-     lambda f: "~/private.txt", lambda f: "file:///etc/passwd", lambda f: "..\\private.txt", lambda f: "/dev/stdin",
-     lambda f: "."],
-)  # fmt: skip
+    [
+        lambda f: str(f / "private.txt"),
+        lambda f: "../private.txt",
+        lambda f: "x/../../private.txt",
+        link,
+        linked_folder,
+        lambda f: "~/private.txt",
+        lambda f: "file:///etc/passwd",
+        lambda f: "..\\private.txt",
+        lambda f: "/dev/stdin",
+        lambda f: ".",
+    ],
+)
 def test_a_prompt_is_read_from_the_tasks_own_folder_only(
     serve: Serve, folder: Path, prompt: Callable[[Path], str]
 ) -> None:
@@ -144,9 +153,13 @@ def test_on_a_terminal_the_user_is_asked(serve: Serve, folder: Path, said: str, 
     env |= {"NLGAUGE_STORE": str(folder / "store.sqlite"), "TERM": "dumb"}
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
-        [*NLGAUGE, "judge", "outputs.csv", "-j", str(task)], cwd=folder, env=env, stdin=theirs, stdout=theirs,
-        stderr=theirs
-    )  # fmt: skip
+        [*NLGAUGE, "judge", "outputs.csv", "-j", str(task)],
+        cwd=folder,
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
     os.close(theirs)
     seen, answered, until = b"", False, time.monotonic() + 120
     while time.monotonic() < until:
@@ -164,8 +177,9 @@ def test_on_a_terminal_the_user_is_asked(serve: Serve, folder: Path, said: str, 
     assert server.log()["stats"].get("requests", 0) == asked
 
 
-@pytest.mark.parametrize("url", ["ftp://h/v1", "h", "http://", "https://me:pw@h/v1", "https://h/v1?key=x", "http://[",
-                                 "http://h:99999/v1"])  # fmt: skip
+@pytest.mark.parametrize(
+    "url", ["ftp://h/v1", "h", "http://", "https://me:pw@h/v1", "https://h/v1?key=x", "http://[", "http://h:99999/v1"]
+)
 def test_an_endpoint_that_is_none_or_holds_a_password_is_refused(url: str) -> None:
     with pytest.raises(NlgaugeError, match="base URL") as error:
         Judge(aspect="coherence", model="m", base_url=url)

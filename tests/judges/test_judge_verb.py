@@ -50,12 +50,12 @@ def test_a_user_judges_plans_and_looks_at_the_store(serve: Serve, folder: Path) 
     assert "40 requests, of which 0" in planned.stdout
     assert "cost: at most 0." in planned.stdout
     assert "requests" not in server.log()["stats"]
-    ran = nlgauge(folder, *words, "-n", "2", "--keep-draws", "--format", "json", "-o", "judged.jsonl")
+    ran = nlgauge(folder, *words, "--draws", "2", "--keep-draws", "--format", "json", "-o", "judged.jsonl")
     assert ran.returncode == 0, ran.stderr
     (row,) = json.loads(ran.stdout)["tables"][0]["rows"]
     assert (row["scored"], row["unscored"], row["replies"]) == (40, 0, 80)
     assert "model:m" in row["signature"]
-    report = nlgauge(folder, "meta", "judged.jsonl", "--measure", "global/pearson", "--format", "json")
+    report = nlgauge(folder, "analyze", "correlate", "judged.jsonl", "--measures", "global/pearson", "--format", "json")
     metrics = {r["metric"] for r in json.loads(report.stdout)["tables"][0]["rows"]}
     assert len(metrics) == 3  # the mean and the two draws
     info = nlgauge(folder, "cache", "info", "--format", "json")
@@ -123,14 +123,16 @@ def test_a_judge_that_compared_outputs_is_not_called_people(serve: Serve, folder
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--aspect", "coherence"], "which model"), (["--aspect", "coherence", "--model", "m"], "which endpoint"),
-        (["-j", "nope"], "no judge 'nope'"), (["--aspect", "wit"], "no aspect 'wit'"), (["-j", "dialogue"],
-            "needs contexts|need "
-            "contexts"),
-        (["--scale", "9-1", "--aspect", "fluency"], "scale '9-1'"), (["--prices", "gone.json"], "gone.json"),
+        (["--aspect", "coherence"], "which model"),
+        (["--aspect", "coherence", "--model", "m"], "which endpoint"),
+        (["-j", "nope"], "no judge 'nope'"),
+        (["--aspect", "wit"], "no aspect 'wit'"),
+        (["-j", "dialogue"], "needs contexts|need contexts"),
+        (["--scale", "9-1", "--aspect", "fluency"], "scale '9-1'"),
+        (["--prices", "gone.json"], "gone.json"),
         (["--aspect", "fluency", "--model", "m", "--base-url", "http://x/v1", "--key-file", "gone"], "gone"),
     ],
-)  # fmt: skip
+)
 def test_what_is_missing_is_one_line_and_exit_code_2(folder: Path, words: list[str], says: str) -> None:
     ran = nlgauge(folder, "judge", "outputs.csv", *words, OPENAI_BASE_URL="", NLGAUGE_BASE_URL="", NLGAUGE_MODEL="")
     assert ran.returncode == 2, ran.stdout
@@ -173,8 +175,19 @@ def test_a_killed_run_resumes_and_asks_nothing_twice_that_was_kept(serve: Serve,
     (folder / "outputs.csv").write_text(rows(400))
     kill_and_resume(serve, folder, kills=2, seed=1)
     disturbed = (folder / "judged.jsonl").read_text()
-    calm = nlgauge(folder, "judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "-o", "calm.jsonl",
-                   NLGAUGE_BASE_URL=serve().base_url, NLGAUGE_STORE=str(folder / "calm.sqlite"))  # fmt: skip
+    calm = nlgauge(
+        folder,
+        "judge",
+        "outputs.csv",
+        "--aspect",
+        "coherence",
+        "--model",
+        "m",
+        "-o",
+        "calm.jsonl",
+        NLGAUGE_BASE_URL=serve().base_url,
+        NLGAUGE_STORE=str(folder / "calm.sqlite"),
+    )
     assert calm.returncode == 0, calm.stderr
     # All but the header, which has the signature of the endpoint.
     assert disturbed.splitlines()[1:] == (folder / "calm.jsonl").read_text().splitlines()[1:]

@@ -83,8 +83,11 @@ def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -
     assert re.fullmatch(r"nlgauge: the kernels are not compiled: .*nlgauge list environment.*\n", ran.stderr)
     ran = subprocess.run(
         [sys.executable, "-m", "nlgauge", "list", "environment", "--format", "json"],
-        env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     rows = {row["what"]: row for row in json.loads(ran.stdout)["tables"][0]["rows"]}
     assert rows["compiled kernels"]["state"] == "missing"
     assert "build_ext --inplace" in rows["compiled kernels"]["remark"]

@@ -59,7 +59,7 @@ def test_a_blend_is_the_mean_of_its_parts_each_on_its_scale(name: str) -> None:
     references = ["The port was closed by storms."]
     blend = metric_from_spec(name)
     wanted = np.mean(
-        [(_scores(spec, outputs, references) - s.centre) / s.spread for spec, s in blend.parts.items()], axis=0
+        [(_scores(spec, outputs, references) - s.center) / s.spread for spec, s in blend.parts.items()], axis=0
     )
     assert _scores(name, outputs, references) == pytest.approx(wanted)
     assert all(s.spread not in (0.0, 1.0, -1.0) for s in blend.parts.values())

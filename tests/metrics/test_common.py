@@ -29,10 +29,16 @@ VARIANTS = [
 NOT_BEST = {"nist", "length-ratio", "sari(preset='original')"}
 REFERENCE = "The old hotel near the park has 12 rooms, and it serves breakfast."
 OTHERS = [
-    "", "x", "hotel", "The old hotel near the park", "rooms 12 has park the near hotel old The", "breakfast breakfast",
-    REFERENCE + " " + REFERENCE, "An entirely different sentence about nothing at all, really.",
+    "",
+    "x",
+    "hotel",
+    "The old hotel near the park",
+    "rooms 12 has park the near hotel old The",
+    "breakfast breakfast",
+    REFERENCE + " " + REFERENCE,
+    "An entirely different sentence about nothing at all, really.",
     REFERENCE.replace("park", "lake"),
-]  # fmt: skip
+]
 
 
 def metric_or_skip(spec: str) -> Any:

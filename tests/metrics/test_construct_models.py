@@ -37,9 +37,12 @@ def by_hand(folder: str, text: str, seed: int, count: int) -> list[str]:
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(np.random.default_rng(seed).integers(2**31)))
         out = model.generate(
-            torch.tensor([tokenizer.encode(text)]), do_sample=True, top_p=0.95, num_return_sequences=count,
+            torch.tensor([tokenizer.encode(text)]),
+            do_sample=True,
+            top_p=0.95,
+            num_return_sequences=count,
             max_new_tokens=128,
-        )  # fmt: skip
+        )
     return [tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in out]
 
 

@@ -49,4 +49,4 @@ def test_levenshtein_is_the_textbook_table(a: str, b: str) -> None:
 
 def test_the_distance_to_the_source_may_be_a_share_of_the_longer_text() -> None:
     assert scores("lev-source", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3, 2]
-    assert scores("lev-source(normalise=True)", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3 / 7, 1]
+    assert scores("lev-source(normalize=True)", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3 / 7, 1]

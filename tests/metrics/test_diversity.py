@@ -16,9 +16,7 @@ def test_distinct_and_repetition_count_ngrams() -> None:
     assert metric_from_spec("distinct-1").score(batch).values[:2] == pytest.approx([2 / 5, 1])
     pairs = metric_from_spec("distinct-2").score(batch)
     assert pairs.values[0] == 2 / 4
-    assert pairs.reasons == {
-        1: "output has fewer than 2 words", 2: "no output", 3: "output has fewer than 2 words",
-    }  # fmt: skip
+    assert pairs.reasons == {1: "output has fewer than 2 words", 2: "no output", 3: "output has fewer than 2 words"}
     assert metric_from_spec("repetition(order=2)").score(batch).values[0] == 1 - 2 / 4
 
 

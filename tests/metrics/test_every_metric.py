@@ -12,9 +12,20 @@ QUICK = [
     if not (facts := registry.get("metric", name).facts).extra and not facts.weights
 ]
 OUTPUTS = [
-    "The hotel is near the park.", "hotel near park", "", "   ", "...", "שלום עולם לכולם", "🙂 🙂🙂", "a\x00b c",
-    "e\u0301te\u0301 \u202eabc", "第一句话。第二句话。", "x", "The hotel is near the park. " * 40, "\u2028\ufeff\u200b",
-]  # fmt: skip
+    "The hotel is near the park.",
+    "hotel near park",
+    "",
+    "   ",
+    "...",
+    "שלום עולם לכולם",
+    "🙂 🙂🙂",
+    "a\x00b c",
+    "e\u0301te\u0301 \u202eabc",
+    "第一句话。第二句话。",
+    "x",
+    "The hotel is near the park. " * 40,
+    "\u2028\ufeff\u200b",
+]
 SOURCE, REFERENCES = ("inform(near=park,type=hotel)", ["The hotel is near the park.", "A hotel stands near it."])
 
 
@@ -22,9 +33,14 @@ SOURCE, REFERENCES = ("inform(near=park,type=hotel)", ["The hotel is near the pa
 def odd() -> Batch:
     n = len(OUTPUTS)
     return Batch.from_columns(
-        OUTPUTS, source=[SOURCE] * n, context=["It is about hotels."] * n, references=[REFERENCES] * n,
-        control=["positive"] * n, system=["S"] * n, input=list(range(n)),
-    )  # fmt: skip
+        OUTPUTS,
+        source=[SOURCE] * n,
+        context=["It is about hotels."] * n,
+        references=[REFERENCES] * n,
+        control=["positive"] * n,
+        system=["S"] * n,
+        input=list(range(n)),
+    )
 
 
 @pytest.mark.parametrize("name", QUICK)

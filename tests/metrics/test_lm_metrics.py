@@ -71,8 +71,12 @@ def test_the_likelihood_of_one_text_after_another(lm: str, direction: str, pmi: 
     found = scores(f"lm-score(direction={direction!r}, pmi={pmi}, lm={lm!r})")
     for i in ABLE:
         output, refs = OUTPUTS[i], [r for r in REFERENCES[i] if r]
-        pairs = {"s-h": [(SOURCES[i], output)], "r-h": [(r, output) for r in refs], "h-r": [(output, r) for r in refs],
-                 "h": [("", output)]}[direction]  # fmt: skip
+        pairs = {
+            "s-h": [(SOURCES[i], output)],
+            "r-h": [(r, output) for r in refs],
+            "h-r": [(output, r) for r in refs],
+            "h": [("", output)],
+        }[direction]
         each = []
         for before, target in pairs:
             value = logs(lm, [CLS, *ids(before)], ids(target)).mean()

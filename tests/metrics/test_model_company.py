@@ -11,13 +11,17 @@ from tiny_models import build
 
 from nlgauge import registry
 from nlgauge.metrics import Batch, metric_from_spec, take
-from nlgauge.scoring.store import Store, stored
+from nlgauge.scoring.cached_runner import CachedRunner
+from nlgauge.scoring.store import Store
 
 OUTPUTS = [
-    "The cat sat . The dog ran near Paris .", "a dog ran", "the yellow flower is in the green garden near the "
-                                                           "house .", "",
-    "tea", "Anna lives in London .",
-]  # fmt: skip
+    "The cat sat . The dog ran near Paris .",
+    "a dog ran",
+    "the yellow flower is in the green garden near the house .",
+    "",
+    "tea",
+    "Anna lives in London .",
+]
 N = len(OUTPUTS)
 BATCH = Batch.from_columns(
     OUTPUTS,
@@ -71,13 +75,13 @@ def test_a_value_of_a_model_has_no_batch_mates_stays_in_its_bounds_and_a_gap_has
         assert alone.values[0] == pytest.approx(whole.values[i], abs=1e-5, nan_ok=True)
     # Through the store in small chunks, and again from the store alone.
     store = Store(tmp_path / "scores.sqlite")
-    first = stored(metric, BATCH, store, chunk=2)
+    first = CachedRunner(store, chunk=2).score(metric, BATCH)
     assert first.values == pytest.approx(whole.values, abs=1e-5, nan_ok=True)
     metric_type = type(metric)
     score = metric_type.score
     metric_type.score = None
     try:
-        again = stored(metric, BATCH, store)
+        again = CachedRunner(store).score(metric, BATCH)
     finally:
         metric_type.score = score
     assert np.array_equal(again.values, first.values, equal_nan=True)

@@ -39,11 +39,28 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     with torch.random.fork_rng():
         torch.manual_seed(7)
         kinds = {
-            "encoder": BertModel(BertConfig(vocab_size=len(WORDS), hidden_size=SIZE, num_hidden_layers=3,
-                                            num_attention_heads=2, intermediate_size=16, max_position_embeddings=32)),
-            "lm": GPT2LMHeadModel(GPT2Config(vocab_size=len(WORDS), n_embd=SIZE, n_layer=2, n_head=2, n_positions=8,
-                                             bos_token_id=2, eos_token_id=3)),
-        }  # fmt: skip
+            "encoder": BertModel(
+                BertConfig(
+                    vocab_size=len(WORDS),
+                    hidden_size=SIZE,
+                    num_hidden_layers=3,
+                    num_attention_heads=2,
+                    intermediate_size=16,
+                    max_position_embeddings=32,
+                )
+            ),
+            "lm": GPT2LMHeadModel(
+                GPT2Config(
+                    vocab_size=len(WORDS),
+                    n_embd=SIZE,
+                    n_layer=2,
+                    n_head=2,
+                    n_positions=8,
+                    bos_token_id=2,
+                    eos_token_id=3,
+                )
+            ),
+        }
     for name, model in kinds.items():
         folder = tmp_path_factory.mktemp(name)
         model.save_pretrained(folder)

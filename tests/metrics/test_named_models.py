@@ -49,8 +49,10 @@ def pair(a: str, b: str) -> dict[str, Any]:
     import torch
 
     first, second = [CLS, *ids(a), SEP], [*ids(b), SEP]
-    return {"input_ids": torch.tensor([[*first, *second]]),
-            "token_type_ids": torch.tensor([[0] * len(first) + [1] * len(second)])}  # fmt: skip
+    return {
+        "input_ids": torch.tensor([[*first, *second]]),
+        "token_type_ids": torch.tensor([[0] * len(first) + [1] * len(second)]),
+    }
 
 
 def classified(folder: str, a: str, b: str) -> Any:
@@ -149,8 +151,36 @@ def test_summac_conv_is_the_authors_formula(bins: int, tiny: dict[str, str], tmp
     head = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
     save_file(head, tmp_path / "conv.safetensors")
     # The published bins, and even ones.
-    edges = [0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95, 0.955, 0.96, 0.965,
-             0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1.0] if bins == 23 else [*np.arange(0, 1, 1 / 50), 1.0]  # fmt: skip
+    edges = (
+        [
+            0.0,
+            0.01,
+            0.02,
+            0.03,
+            0.04,
+            0.07,
+            0.13,
+            0.37,
+            0.90,
+            0.91,
+            0.92,
+            0.93,
+            0.94,
+            0.95,
+            0.955,
+            0.96,
+            0.965,
+            0.97,
+            0.975,
+            0.98,
+            0.985,
+            0.99,
+            0.995,
+            1.0,
+        ]
+        if bins == 23
+        else [*np.arange(0, 1, 1 / 50), 1.0]
+    )
     entail, _ = images(tiny["nli"], MANY.texts.list()[1], MANY.texts.list()[0])
     rows = [np.histogram(column, bins=edges)[0] @ head["mlp.weight"][0] + head["mlp.bias"][0] for column in entail.T]
     logits = head["layer_final.weight"] @ np.full(3, np.mean(rows)) + head["layer_final.bias"]
@@ -230,8 +260,11 @@ def test_usr_is_the_published_regression_on_standardised_parts(tiny: dict[str, s
     found = scores(f"usr(mlm={masked!r}, drc={two!r}, drf={two!r})", TALK).values[0]
     mlm = scores(f"usr-mlm(model={masked!r})", TALK).values[0]
     drc, drf = (scores(f"usr-dr(x={x!r}, model={two!r})", TALK).values[0] for x in "cf")
-    z = [(mlm + 1.012293440649907) / 0.39053753419230813, (drc - 0.8604811806918587) / 0.30259338627812254,
-         (drf - 0.8472124995904354) / 0.27987823011851076]  # fmt: skip
+    z = [
+        (mlm + 1.012293440649907) / 0.39053753419230813,
+        (drc - 0.8604811806918587) / 0.30259338627812254,
+        (drf - 0.8472124995904354) / 0.27987823011851076,
+    ]
     by_hand = 0.6601 * z[0] + 0.4035 * z[0] + 0.5133 * z[1] + 0.9605 * z[1] + 0.3564 * z[2] + 3.5975
     assert found == pytest.approx(by_hand, abs=1e-5)
 

@@ -49,9 +49,14 @@ def exported(kind: str, tmp_path: Path, outputs: list[str], width: int = 0, **mo
             return tuple(out[name] for name in outputs)
 
     torch.onnx.export(
-        Named(), (given,) * 3, str(folder / "model.onnx"), input_names=names, output_names=outputs,
-        dynamic_axes=axes, dynamo=False,
-    )  # fmt: skip
+        Named(),
+        (given,) * 3,
+        str(folder / "model.onnx"),
+        input_names=names,
+        output_names=outputs,
+        dynamic_axes=axes,
+        dynamo=False,
+    )
     return plain, str(folder)
 
 

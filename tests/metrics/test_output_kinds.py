@@ -8,8 +8,12 @@ from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_ki
 
 SOURCE = "The old mill by the river burned down on Tuesday night and 12 people from Ashford fled their homes."
 REFERENCE = "A mill near Ashford burned down; twelve people fled."
-OTHERS = ["Twelve people fled as a mill burned down.", "The mill burned on Tuesday and people fled.",
-          "A fire in the old mill made people flee.", "The mill by the river burned down at night."]  # fmt: skip
+OTHERS = [
+    "Twelve people fled as a mill burned down.",
+    "The mill burned on Tuesday and people fled.",
+    "A fire in the old mill made people flee.",
+    "The mill by the river burned down at night.",
+]
 
 
 def kinds(output: str, source: str = SOURCE, reference: str = REFERENCE) -> list[str]:

@@ -74,7 +74,7 @@ def test_the_table_is_read_through_again_for_more_words(table: str, monkeypatch:
         outputs, references=[["they left as well"], ["an automobile of theirs came"], ["he took account of it"], ["x"]]
     )
     whole = metric_from_spec(spec(table)).score(batch()).values
-    monkeypatch.setattr(module, "WORDS", 8)
+    monkeypatch.setattr(module, "WORDS_PER_READ", 8)
     assert np.array_equal(metric_from_spec(spec(table)).score(batch()).values, whole)
     assert (whole[:3] > metric_from_spec("meteor(synonyms=False)").score(batch()).values[:3]).all()
 
@@ -186,9 +186,15 @@ def test_the_search_is_the_one_on_paper(seed: int) -> None:
         match_at.append(len(rows))
     columns = [np.array([m[k] for m in rows], np.int64) for k in range(6)]
     found = align_phrases(
-        np.zeros(length.sum(), np.int32), begin, length, output, reference, np.zeros(1, np.int64),
-        np.array(match_at), *columns,
-    )  # fmt: skip
+        np.zeros(length.sum(), np.int32),
+        begin,
+        length,
+        output,
+        reference,
+        np.zeros(1, np.int64),
+        np.array(match_at),
+        *columns,
+    )
     for p, r in enumerate(reference):
         counts, taken = plainly(int(length[r]), rows[match_at[p] : match_at[p + 1]])
         chunks, end, behind = 0, None, None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.overlap.matches import paired
+from nlgauge.metrics.overlap.matches import tokenized_pairs
 from nlgauge.metrics.references import over_references
 
 
@@ -22,7 +22,7 @@ def batch_of(sizes: list[int]) -> Batch:
 @given(st.lists(st.lists(st.floats(0, 1), max_size=4), min_size=1, max_size=6))
 def test_max_mean_and_jackknife_are_what_they_say(values: list[list[float]]) -> None:
     batch = batch_of([len(v) for v in values])
-    _, pairs = paired(batch, "none")
+    _, pairs = tokenized_pairs(batch, "none")
     flat = np.array([x for v in values for x in v])
     for how in ("max", "mean", "jackknife"):
         found = over_references(pairs, flat, how)
@@ -37,12 +37,12 @@ def test_max_mean_and_jackknife_are_what_they_say(values: list[list[float]]) -> 
 
 def test_the_closest_reference_is_the_nearest_in_length_and_of_two_the_shorter() -> None:
     batch = Batch.from_columns(["a b c"] * 2, references=[["a b c d", "a b"], ["a b c d e f", "a b c d"]])
-    tokens, pairs = paired(batch, "none")
+    tokens, pairs = tokenized_pairs(batch, "none")
     assert over_references(pairs, np.arange(4.0), "closest", tokens=tokens).tolist() == [1.0, 3.0]
 
 
 def test_rows_of_statistics_follow_the_best_reference() -> None:
-    _, pairs = paired(batch_of([2, 1]), "none")
+    _, pairs = tokenized_pairs(batch_of([2, 1]), "none")
     rows = np.array([[1.0, 10], [2, 20], [3, 30]])
     best = over_references(pairs, rows, "max", rank=np.array([0.2, 0.1, 0.0]))
     assert best.tolist() == [[1, 10], [3, 30]]

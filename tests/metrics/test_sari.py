@@ -10,11 +10,11 @@ from nlgauge.metrics import Batch, metric_from_spec
 
 SOURCE = "About 95 species are currently accepted ."
 REFERENCES = [
-    "About 95 species are currently known .", "About 95 species are now accepted .", "95 species are now accepted .",
-]  # fmt: skip
-OUTPUTS = [
-    "About 95 you now get in .", "About 95 species are now agreed .", "About 95 species are currently agreed .",
-]  # fmt: skip
+    "About 95 species are currently known .",
+    "About 95 species are now accepted .",
+    "95 species are now accepted .",
+]
+OUTPUTS = ["About 95 you now get in .", "About 95 species are now agreed .", "About 95 species are currently agreed ."]
 
 
 def values(spec: str, outputs: list[str], source: str = SOURCE, references: list[str] = REFERENCES) -> list[float]:

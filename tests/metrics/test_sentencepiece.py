@@ -55,9 +55,15 @@ def test_a_t5_with_a_sentencepiece_file_only_loads_and_scores(tmp_path: Path) ->
 def test_an_albert_with_a_sentencepiece_file_only_loads(tmp_path: Path) -> None:
     transformers: Any = pytest.importorskip("transformers")
     config = transformers.AlbertConfig(
-        vocab_size=80, embedding_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=24, max_position_embeddings=64, num_labels=3,
-    )  # fmt: skip
+        vocab_size=80,
+        embedding_size=8,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=64,
+        num_labels=3,
+    )
     transformers.AlbertForSequenceClassification(config).save_pretrained(tmp_path)
     marks = {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "user_defined_symbols": "[CLS],[SEP],[MASK]"}
     trained(tmp_path, "spiece.model", **marks)

@@ -65,8 +65,12 @@ def test_bartscore_is_minus_the_loss_of_the_model(bart: str, direction: str, how
         forth = [-loss(bart, marked(r), marked(OUTPUTS[i])) for r in REFERENCES[i]]
         back = [-loss(bart, marked(OUTPUTS[i]), marked(r)) for r in REFERENCES[i]]
         fold = np.mean if how == "mean" else np.max
-        hand = {"s-h": -loss(bart, marked(SOURCES[i]), marked(OUTPUTS[i])), "r-h": fold(forth), "h-r": fold(back),
-                "f": (fold(forth) + fold(back)) / 2}[direction]  # fmt: skip
+        hand = {
+            "s-h": -loss(bart, marked(SOURCES[i]), marked(OUTPUTS[i])),
+            "r-h": fold(forth),
+            "h-r": fold(back),
+            "f": (fold(forth) + fold(back)) / 2,
+        }[direction]
         assert found.values[i] == pytest.approx(float(hand), abs=1e-4)
     assert found.reasons == {2: "empty output"}
 
@@ -105,8 +109,10 @@ def yes(folder: str, text: str) -> float:
 
 def test_unieval_is_yes_among_yes_and_no_for_text_sentences_or_sums(t5: str) -> None:
     document = " </s> document: " + SOURCES[0]
-    claims = [f"question: Is this claim consistent with the document? </s> claim: {s}{document}"
-              for s in ("The cat sat .", "The dog ran .")]  # fmt: skip
+    claims = [
+        f"question: Is this claim consistent with the document? </s> claim: {s}{document}"
+        for s in ("The cat sat .", "The dog ran .")
+    ]
     found = scores(f"unieval(aspect='consistency', model={t5!r})")
     assert found.values[0] == pytest.approx(np.mean([yes(t5, c) for c in claims]), abs=1e-5)
     whole = f"question: Is this a coherent summary to the document? </s> summary: {OUTPUTS[0]}{document}"
@@ -168,9 +174,13 @@ def test_every_aspect_of_unieval_asks_the_question_that_the_weights_were_trained
 
 
 def test_every_task_of_unieval_says_what_it_needs() -> None:
-    needs = {("summarization", "relevance"): {"references"}, ("dialogue", "groundedness"): {"context"},
-             ("dialogue", "naturalness"): set(), ("dialogue", "overall"): {"source", "context"},
-             ("fact", "consistency"): {"source"}}  # fmt: skip
+    needs = {
+        ("summarization", "relevance"): {"references"},
+        ("dialogue", "groundedness"): {"context"},
+        ("dialogue", "naturalness"): set(),
+        ("dialogue", "overall"): {"source", "context"},
+        ("fact", "consistency"): {"source"},
+    }
     for (task, aspect), wanted in needs.items():
         assert metric_from_spec(f"unieval(task='{task}', aspect='{aspect}')").facts.needs == {"output", *wanted}
 
@@ -199,8 +209,10 @@ def test_ctrleval_weighs_sentences_by_their_rarest_token(bart: str, tmp_path: Pa
 
 def test_consistency_of_ctrleval_masks_the_prefix_and_the_rest(bart: str) -> None:
     batch = Batch.from_columns(["the cat sat on a mat", "on a mat"], ["the cat sat", "the cat sat"])
-    hand = (-loss(bart, marked("the cat sat <mask_1>"), ids("on a mat"))
-            - loss(bart, marked("<mask_1> on a mat"), ids("the cat sat"))) / 2  # fmt: skip
+    hand = (
+        -loss(bart, marked("the cat sat <mask_1>"), ids("on a mat"))
+        - loss(bart, marked("<mask_1> on a mat"), ids("the cat sat"))
+    ) / 2
     found = scores(f"ctrleval(aspect='consistency', model={bart!r})", batch).values
     assert found == pytest.approx([hand, hand], abs=1e-4)
 
@@ -211,10 +223,15 @@ def test_relevance_of_ctrleval_is_the_share_of_the_label(bart: str, tmp_path: Pa
     prompts = ["{output} news {mask}", "about {mask} . {output}"]
     path.write_text(json.dumps({"prompts": prompts, "labels": labels}))
     found = scores(f"ctrleval(aspect='relevance', prompts={str(path)!r}, model={bart!r})")
-    p = np.array([
-        [np.exp(-loss(bart, marked(t.replace("{output}", OUTPUTS[0]).replace("{mask}", "<mask_1>")), ids(word)))
-         for word in labels] for t in prompts
-    ])  # fmt: skip
+    p = np.array(
+        [
+            [
+                np.exp(-loss(bart, marked(t.replace("{output}", OUTPUTS[0]).replace("{mask}", "<mask_1>")), ids(word)))
+                for word in labels
+            ]
+            for t in prompts
+        ]
+    )
     weight = p.sum(axis=1) / p.sum()
     assert found.values[0] == pytest.approx(
         (p / p.sum(axis=1, keepdims=True) * weight[:, None]).sum(axis=0)[0], abs=1e-4
@@ -226,8 +243,15 @@ def test_the_prompts_of_table_4_are_there() -> None:
     from nlgauge.metrics.learned.ctrleval import prompts
 
     assert prompts("topics").labels.keys() == {
-        "computers", "politics", "religion", "science", "legal", "clickbait", "space", "military"
-    }  # fmt: skip
+        "computers",
+        "politics",
+        "religion",
+        "science",
+        "legal",
+        "clickbait",
+        "space",
+        "military",
+    }
     assert [len(prompts(t).patterns) for t in ("topics", "persona", "topical", "summaries")] == [2, 3, 2, 3]
 
 

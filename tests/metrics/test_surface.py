@@ -84,9 +84,23 @@ def test_letters_with_an_accent_count_once_however_they_are_written() -> None:
 
 @pytest.mark.parametrize(
     ("word", "many"),
-    [("house", 1), ("houses", 2), ("table", 2), ("wanted", 2), ("liked", 1), ("create", 2), ("radio", 3), ("league", 1),
-     ("something", 2), ("royal", 2), ("idea", 3), ("rhythms", 1), ("x", 0), ("école", 2)],
-)  # fmt: skip
+    [
+        ("house", 1),
+        ("houses", 2),
+        ("table", 2),
+        ("wanted", 2),
+        ("liked", 1),
+        ("create", 2),
+        ("radio", 3),
+        ("league", 1),
+        ("something", 2),
+        ("royal", 2),
+        ("idea", 3),
+        ("rhythms", 1),
+        ("x", 0),
+        ("école", 2),
+    ],
+)
 def test_the_rules_give_the_syllables(word: str, many: int) -> None:
     assert by_rule(word) == many
 

@@ -6,13 +6,13 @@ import pytest
 
 from nlgauge.errors import NeedsMissing
 from nlgauge.text.thesaurus import same_meaning
-from nlgauge.text.wordnet import folder, synonyms
+from nlgauge.text.wordnet import synonyms, wordnet_folder
 
 
 @pytest.fixture(scope="module", autouse=True)
 def wordnet() -> None:
     try:
-        folder()
+        wordnet_folder()
     except NeedsMissing as why:
         pytest.skip(str(why))
 
@@ -33,9 +33,9 @@ def test_words_that_stand_for_each_other(word: str, others: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["said", "bank", "might", "about", "but", "years", "john", "enjoy", "as", "he", "was", "Bush", "x7", "",
-             "film"]
-)  # fmt: skip
+    "word",
+    ["said", "bank", "might", "about", "but", "years", "john", "enjoy", "as", "he", "was", "Bush", "x7", "", "film"],
+)
 def test_traps(word: str) -> None:
     """'said' as 'aforementioned', 'might' as 'mightiness', 'he' as helium, 'years' as 'geezerhood' and their like."""
     assert same_meaning(word) == ()

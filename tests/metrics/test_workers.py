@@ -39,9 +39,14 @@ def fresh() -> Batch:
     """A batch whose shared views are still to be made."""
     n = SAMPLES
     return Batch.from_columns(
-        texts(1), source=texts(2), context=texts(3), references=[list(r) for r in zip(texts(4), texts(5), strict=True)],
-        control=["positive"] * n, system=["A", "B"] * (n // 2), input=list(range(n)),
-    )  # fmt: skip
+        texts(1),
+        source=texts(2),
+        context=texts(3),
+        references=[list(r) for r in zip(texts(4), texts(5), strict=True)],
+        control=["positive"] * n,
+        system=["A", "B"] * (n // 2),
+        input=list(range(n)),
+    )
 
 
 @pytest.fixture

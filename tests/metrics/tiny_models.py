@@ -36,9 +36,15 @@ def tokenizer(folder: Path, single: str | None, pair: str | None = None, **more:
             single=single, pair=pair, special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
         )
     made = PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]", mask_token="[MASK]", cls_token="[CLS]",
-        sep_token="[SEP]", additional_special_tokens=["<mask_1>"], **more,
-    )  # fmt: skip
+        tokenizer_object=words,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        mask_token="[MASK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        additional_special_tokens=["<mask_1>"],
+        **more,
+    )
     made.save_pretrained(folder)
 
 
@@ -59,24 +65,53 @@ def build(kind: str, folder: Path, seed: int = 7, length: int = 64, **more: Any)
         torch.manual_seed(seed)
         model: Any
         if kind == "gpt2":
-            model = tf.GPT2LMHeadModel(tf.GPT2Config(vocab_size=n, n_embd=16, n_layer=2, n_head=2, n_positions=length,
-                                                     initializer_range=0.6, **ends))  # fmt: skip
+            model = tf.GPT2LMHeadModel(
+                tf.GPT2Config(
+                    vocab_size=n, n_embd=16, n_layer=2, n_head=2, n_positions=length, initializer_range=0.6, **ends
+                )
+            )
         elif kind == "llama":
             model = tf.LlamaForCausalLM(tf.LlamaConfig(**{**small, **ends}, num_key_value_heads=1))
         elif kind == "bart":
-            model = tf.BartForConditionalGeneration(tf.BartConfig(
-                vocab_size=n, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-                decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=length,
-                init_std=0.6, decoder_start_token_id=SEP, forced_eos_token_id=SEP, **ends,
-            ))  # fmt: skip
+            model = tf.BartForConditionalGeneration(
+                tf.BartConfig(
+                    vocab_size=n,
+                    d_model=16,
+                    encoder_layers=1,
+                    decoder_layers=1,
+                    encoder_attention_heads=2,
+                    decoder_attention_heads=2,
+                    encoder_ffn_dim=24,
+                    decoder_ffn_dim=24,
+                    max_position_embeddings=length,
+                    init_std=0.6,
+                    decoder_start_token_id=SEP,
+                    forced_eos_token_id=SEP,
+                    **ends,
+                )
+            )
         elif kind == "t5":
-            model = tf.T5ForConditionalGeneration(tf.T5Config(
-                vocab_size=n, d_model=16, d_kv=8, d_ff=24, num_layers=1, num_heads=2, initializer_factor=3.0,
-                decoder_start_token_id=0, pad_token_id=0, eos_token_id=SEP,
-            ))  # fmt: skip
+            model = tf.T5ForConditionalGeneration(
+                tf.T5Config(
+                    vocab_size=n,
+                    d_model=16,
+                    d_kv=8,
+                    d_ff=24,
+                    num_layers=1,
+                    num_heads=2,
+                    initializer_factor=3.0,
+                    decoder_start_token_id=0,
+                    pad_token_id=0,
+                    eos_token_id=SEP,
+                )
+            )
         else:
-            name = {"masked": "MaskedLM", "classifier": "SequenceClassification", "qa": "QuestionAnswering",
-                    "tokens": "TokenClassification"}[kind]  # fmt: skip
+            name = {
+                "masked": "MaskedLM",
+                "classifier": "SequenceClassification",
+                "qa": "QuestionAnswering",
+                "tokens": "TokenClassification",
+            }[kind]
             model = getattr(tf, f"BertFor{name}")(tf.BertConfig(**small))
     model.eval().save_pretrained(folder)
     if kind in ("gpt2", "llama"):

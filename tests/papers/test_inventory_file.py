@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
-from nlgauge.cli import GROUPS, plugin_verbs, verbs_of
+from nlgauge.cli import all_verbs
 from nlgauge.datasets import entries, entry
 from nlgauge.errors import NameUnknown
 from nlgauge_papers import PAPERS, all_studies
@@ -57,7 +57,7 @@ def test_the_files_and_verbs_an_item_names_exist() -> None:
             assert any((root / file).exists() for root in (REPO / "src" / "nlgauge", REPO / "papers" / "src", REPO)), (
                 file
             )
-        verbs = {verb for group in GROUPS for verb in verbs_of(group)} | set(plugin_verbs())
+        verbs = all_verbs()
         for verb in VERB.findall(item.where):
             assert verb in verbs
 

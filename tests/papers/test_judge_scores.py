@@ -109,9 +109,7 @@ def test_dp_is_the_mean_over_pairs_and_aspects() -> None:
     family = made([0.1, 0.5, 1.0, 2.0])
     (x, z), other = family.panels["a"], made([0.1, 0.5, 1.0, 2.0], seed=2).panels["a"]
     both = Family("both", family.scorers, {"a": (x, z), "b": other})
-    one, two, mean = (
-        stability_of_family(f, 100) for f in (family, Family("b", family.scorers, {"b": other}), both)
-    )  # fmt: skip
+    one, two, mean = (stability_of_family(f, 100) for f in (family, Family("b", family.scorers, {"b": other}), both))
     np.testing.assert_allclose(mean.dp, (one.dp + two.dp) / 2)
     np.testing.assert_allclose(mean.rc, (one.rc + two.rc) / 2)
     np.testing.assert_allclose(discriminative_power(one.p), one.dp)
@@ -141,11 +139,17 @@ def test_statements_are_the_papers_eighteen_and_verdicts_follow_the_interval() -
 @pytest.mark.parametrize(
     ("sign", "low", "high", "says"),
     [
-        ("<", -0.2, -0.1, HOLDS), ("<", 0.1, 0.2, NOT), ("<", -0.1, 0.1, UNSURE), (">", 0.1, 0.2, HOLDS),
-        (">", -0.2, -0.1, NOT), ("≈", -0.04, 0.05, HOLDS), ("≈", 0.06, 0.2, NOT), ("≈", 0.0, 0.2, UNSURE),
+        ("<", -0.2, -0.1, HOLDS),
+        ("<", 0.1, 0.2, NOT),
+        ("<", -0.1, 0.1, UNSURE),
+        (">", 0.1, 0.2, HOLDS),
+        (">", -0.2, -0.1, NOT),
+        ("≈", -0.04, 0.05, HOLDS),
+        ("≈", 0.06, 0.2, NOT),
+        ("≈", 0.0, 0.2, UNSURE),
         ("<", float("nan"), float("nan"), UNSURE),
     ],
-)  # fmt: skip
+)
 def test_a_verdict_is_a_function_of_the_interval(sign: str, low: float, high: float, says: str) -> None:
     assert verdict(sign, low, high) == says
 

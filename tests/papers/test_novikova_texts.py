@@ -23,10 +23,17 @@ def short_and_long(n: int = 120) -> Dataset:
             words = 2 if rng.random() < 0.5 else 9
             q = float(rng.integers(1, 6))
             rows.append(
-                {"system": s, "input": str(i), "output": "w " * words, "source": "one source", "references": ["a b",
-                    "c d e f"][: 1 + i % 2],
-                 "year": 2000 + i, "quality": q, "m": q + rng.normal(0, 0.3 if words == 2 else 30)}
-            )  # fmt: skip
+                {
+                    "system": s,
+                    "input": str(i),
+                    "output": "w " * words,
+                    "source": "one source",
+                    "references": ["a b", "c d e f"][: 1 + i % 2],
+                    "year": 2000 + i,
+                    "quality": q,
+                    "m": q + rng.normal(0, 0.3 if words == 2 else 30),
+                }
+            )
     return load(rows, human=["quality"], metrics=["m"])
 
 
@@ -41,7 +48,7 @@ def test_characteristics_are_counted_from_the_texts() -> None:
 
 
 def test_the_half_on_which_a_metric_works_is_found() -> None:
-    rows = by(characteristics(short_and_long(), columns="year", draws=200), "characteristic")
+    rows = by(characteristics(short_and_long(), numeric_columns="year", draws=200), "characteristic")
     row = rows["output words"]
     assert row["cut"] == 9.0 and row["significant"] and row["p_check"] == pytest.approx(1 / 201)
     assert row["value_low"] > 0.9 > abs(row["value_high"])
@@ -53,7 +60,7 @@ def test_constant_characteristics_and_unknown_columns_are_named() -> None:
     table = characteristics(short_and_long())
     assert any("the same for all outputs: source words" in note for note in table.notes)
     with pytest.raises(NameUnknown, match=r"no numeric column 'yeer'\. Did you mean 'year'"):
-        characteristics(short_and_long(), columns="yeer")
+        characteristics(short_and_long(), numeric_columns="yeer")
 
 
 def test_a_cut_leaves_no_half_empty() -> None:
@@ -82,9 +89,15 @@ def domains(turned: bool, n: int = 150) -> Dataset:
             a, b = rng.normal(size=2)
             sign = -1 if turned and domain == "chat" else 1
             rows.append(
-                {"system": "AB"[i % 2], "input": f"{domain}{i // 2}", "domain": domain,
-                 "q": a + sign * b + rng.normal(0, 0.3), "one": a, "two": b}
-            )  # fmt: skip
+                {
+                    "system": "AB"[i % 2],
+                    "input": f"{domain}{i // 2}",
+                    "domain": domain,
+                    "q": a + sign * b + rng.normal(0, 0.3),
+                    "one": a,
+                    "two": b,
+                }
+            )
     return load(rows, human=["q"], metrics=["one", "two"])
 
 

@@ -55,8 +55,8 @@ def test_names_import_no_plugin_and_facts_no_torch() -> None:
 
 
 def test_a_plugin_analysis_runs_from_python_and_from_the_command_line() -> None:
-    table = ng.analyse("quality-bins", ng.example(), cuts="terciles")
+    table = ng.analyze("quality-bins", ng.example(), cuts="terciles")
     assert table.kind == "quality-bins" and table.rows
-    words = ["meta", "example", "--analysis", "quality-bins", "--set", "cuts=terciles", "--format", "csv"]
+    words = ["analyze", "quality-bins", "example", "--format", "csv", "--cuts", "terciles"]
     result = CliRunner().invoke(build("meta"), words)
     assert result.exit_code == 0 and "bin" in result.stdout.splitlines()[0]

@@ -60,7 +60,7 @@ def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_i
     [
         (("novikov",), "Did you mean 'novikova' or 'novikova2017'?"),
         (("deng2021", "D1"), "Did you mean 'D.1'"),
-        (("gao2025", "5", "--all"), "--all takes no TABLE"),
+        (("gao2025", "5", "--all"), "all takes no table"),
         (("gao2025", "5", "--format", "xls"), "--format xls"),
     ],
 )

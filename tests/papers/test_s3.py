@@ -27,14 +27,19 @@ assert SPEC and SPEC.loader
 tool: Any = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(tool)
 OUTPUTS = [
-    "Glaciers are thinning and ice shelves collapse.", "The ice melts; the ice is melting!", "tourism", "of the and",
+    "Glaciers are thinning and ice shelves collapse.",
+    "The ice melts; the ice is melting!",
+    "tourism",
+    "of the and",
     "Permafrost thawed in Alaska, and lakes shrank in Siberia in summer.",
-]  # fmt: skip
+]
 REFERENCES = [
-    ["Ice shelves collapsed, glaciers thinned.", "The glacier is thinner now."], ["Ice melts in the Arctic."],
-    ["Tourists come.", "Tourism suffers from it."], ["the end"],
+    ["Ice shelves collapsed, glaciers thinned.", "The glacier is thinner now."],
+    ["Ice melts in the Arctic."],
+    ["Tourists come.", "Tourism suffers from it."],
+    ["the end"],
     ["Siberian lakes disappeared; permafrost is thawing.", "Lakes dry up.", "In Alaska it thaws in summer."],
-]  # fmt: skip
+]
 NEAR = {"melts": "melting", "tourists": "tourism", "collapse": "collapsed"}
 
 
@@ -110,8 +115,11 @@ def plainly(output: str, references: list[str], vectors: dict[str, Any], stop: f
                         left[best] -= taken
                         if not left[best]:
                             del left[best]
-        found |= {f"ROUGE_{n}_R": hits / total if total else 0.0, f"ROUGE_{n}_R_WE": soft / total if total else 0.0,
-                  f"JS_eval_{n}": js / len(references)}  # fmt: skip
+        found |= {
+            f"ROUGE_{n}_R": hits / total if total else 0.0,
+            f"ROUGE_{n}_R_WE": soft / total if total else 0.0,
+            f"JS_eval_{n}": js / len(references),
+        }
     return found
 
 
@@ -152,11 +160,18 @@ def estimators() -> dict[str, Any]:
     from sklearn.svm import SVR, LinearSVR
 
     return {
-        "rbf": SVR(C=2.0, gamma=0.7), "auto": SVR(gamma="auto"), "scale": SVR(), "linear": SVR(kernel="linear"),
-        "poly": SVR(kernel="poly", degree=2, coef0=0.3), "sigmoid": SVR(kernel="sigmoid", gamma=0.1, coef0=0.2),
-        "ridge": Ridge(), "linear svr": LinearSVR(max_iter=100_000), "search": GridSearchCV(SVR(), {"C": [0.5, 3.0]}, cv=2),
-        "scaled": make_pipeline(StandardScaler(), SVR(gamma=0.5)), "min max": make_pipeline(MinMaxScaler(), SVR()),
-    }  # fmt: skip
+        "rbf": SVR(C=2.0, gamma=0.7),
+        "auto": SVR(gamma="auto"),
+        "scale": SVR(),
+        "linear": SVR(kernel="linear"),
+        "poly": SVR(kernel="poly", degree=2, coef0=0.3),
+        "sigmoid": SVR(kernel="sigmoid", gamma=0.1, coef0=0.2),
+        "ridge": Ridge(),
+        "linear svr": LinearSVR(max_iter=100_000),
+        "search": GridSearchCV(SVR(), {"C": [0.5, 3.0]}, cv=2),
+        "scaled": make_pipeline(StandardScaler(), SVR(gamma=0.5)),
+        "min max": make_pipeline(MinMaxScaler(), SVR()),
+    }
 
 
 @pytest.fixture
@@ -246,9 +261,11 @@ def test_files_that_are_missing_or_wrong_get_one_line(vectors: str, tmp_path: Pa
         with pytest.raises(NlgaugeError, match=said):
             metric_from_spec(spec).ready()
     for change, said in [
-        ({"format": "other"}, "another format"), ({"pyr": {**linear, "coef": [1.0] * 5}}, "not what"),
-        ({"resp": {**linear, "intercept": math.inf}}, "not finite"), ({"pyr": {"kind": "svr"}}, "no 'kernel'"),
-    ]:  # fmt: skip
+        ({"format": "other"}, "another format"),
+        ({"pyr": {**linear, "coef": [1.0] * 5}}, "not what"),
+        ({"resp": {**linear, "intercept": math.inf}}, "not finite"),
+        ({"pyr": {"kind": "svr"}}, "no 'kernel'"),
+    ]:
         wrong = tmp_path / "wrong.json"
         wrong.write_text(json.dumps(json.loads(good.read_text()) | change))
         os.utime(wrong, ns=(hash(str(change)) % 10**18, hash(str(change)) % 10**18))

@@ -11,7 +11,7 @@ import pytest
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.models.static_vectors import vectors
+from nlgauge.models.static_vectors import static_vectors
 from nlgauge.text import wordnet as _wordnet
 from nlgauge_papers.novikova2017 import wordnet_distance as _distance
 from nlgauge_papers.novikova2017 import wordnet_relations as _relations
@@ -28,7 +28,7 @@ def ready() -> None:
     for package in ("wordllama", "tokenizers", "safetensors"):
         pytest.importorskip(package, reason=f"extra 'vectors' is not installed ({package})")
     try:
-        _wordnet.folder()
+        _wordnet.wordnet_folder()
     except NeedsMissing as missing:
         pytest.skip(str(missing))
 
@@ -38,15 +38,15 @@ def sim(output: str, source: str, options: str = "") -> float:
 
 
 def cosine(a: str, b: str) -> float:
-    u, v = vectors().of([a, b])
+    u, v = static_vectors().of([a, b])
     return float(u @ v)
 
 
 @pytest.mark.usefixtures("ready")
 @pytest.mark.parametrize(
-    ("a", "b", "steps"), [("cheap", "inexpensive", 0), ("inn", "hotel", 1), ("hotel", "building", 1), ("music",
-        "musical", 1)]
-)  # fmt: skip
+    ("a", "b", "steps"),
+    [("cheap", "inexpensive", 0), ("inn", "hotel", 1), ("hotel", "building", 1), ("music", "musical", 1)],
+)
 def test_a_relation_adds_its_share_to_the_cosine(a: str, b: str, steps: int) -> None:
     near = cosine(a, b)
     assert near >= 0.1
@@ -115,7 +115,7 @@ def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(tmp_path: Path, m
     reader = pytest.importorskip("nltk.corpus.reader.wordnet")
     copy = tmp_path / "corpora" / "wordnet"
     copy.mkdir(parents=True)
-    for file in _wordnet.folder().iterdir():
+    for file in _wordnet.wordnet_folder().iterdir():
         if file.suffix == ".exc" or file.name.startswith(("index.", "data.")):
             (copy / file.name).write_bytes(file.read_bytes().replace(b"\r", b""))
     (copy / "index.sense").touch()
@@ -139,9 +139,11 @@ def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(tmp_path: Path, m
 
     def joined(word: str, relation: str) -> set[str]:
         own = [  # a list: nltk takes lemmas of one name for equal
-            n for s in theirs.synsets(word) for n in s.lemmas()
+            n
+            for s in theirs.synsets(word)
+            for n in s.lemmas()
             if theirs.morphy(word, s.pos().replace("s", "a")) == n.name()
-        ]  # fmt: skip
+        ]
         return {t.name() for n in own for t in getattr(n, relation)()}
 
     def distance(a: str, b: str) -> int | None:

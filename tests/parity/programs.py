@@ -86,8 +86,16 @@ def bert(kind: str, folder: Path, seed: int = 3, length: int = 512, likely: str 
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
-    small = {"vocab_size": len(VOCABULARY), "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2,
-             "intermediate_size": 32, "max_position_embeddings": length, "initializer_range": 0.5, **more}  # fmt: skip
+    small = {
+        "vocab_size": len(VOCABULARY),
+        "hidden_size": 24,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "max_position_embeddings": length,
+        "initializer_range": 0.5,
+        **more,
+    }
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = getattr(tf, "BertModel" if kind == "model" else f"BertFor{kind}")(tf.BertConfig(**small))

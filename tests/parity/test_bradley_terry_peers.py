@@ -26,9 +26,12 @@ def test_strengths_with_half_ties_equal_evalica(seed: int) -> None:
     v = votes(seed)
     winner = [evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw]
     theirs = evalica.bradley_terry(
-        [f"s{i}" for i in v.first], [f"s{i}" for i in v.second], [winner[o] for o in v.outcome],
-        tolerance=1e-14, limit=100_000,
-    )  # fmt: skip
+        [f"s{i}" for i in v.first],
+        [f"s{i}" for i in v.second],
+        [winner[o] for o in v.outcome],
+        tolerance=1e-14,
+        limit=100_000,
+    )
     scores = np.log(theirs.scores.sort_index().to_numpy())
     assert fit(v, SYSTEMS, "half").theta == pytest.approx(scores - scores.mean(), abs=1e-6)
 

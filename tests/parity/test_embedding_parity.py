@@ -32,10 +32,17 @@ def scorer(folder: str):  # type: ignore[no-untyped-def]
     package = pytest.importorskip("bert_score", reason="the oracle bert-score is not installed")
     from transformers import BertTokenizer
 
-    found = {idf: package.BERTScorer(
-        model_type=folder, num_layers=5, idf=idf, idf_sents=[r for _, r in PAIRS] if idf else None, nthreads=0,
-        device="cpu",
-    ) for idf in (False, True)}  # fmt: skip
+    found = {
+        idf: package.BERTScorer(
+            model_type=folder,
+            num_layers=5,
+            idf=idf,
+            idf_sents=[r for _, r in PAIRS] if idf else None,
+            nthreads=0,
+            device="cpu",
+        )
+        for idf in (False, True)
+    }
     for each in found.values():
         if not hasattr(each._tokenizer, "build_inputs_with_special_tokens"):
             each._tokenizer = BertTokenizer.from_pretrained(folder)
@@ -64,9 +71,14 @@ def test_rescaling_by_a_file_equals_bert_score(folder: str, scorer, tmp_path: Pa
     rows = [f"{k},{0.1 + k / 50},{0.2 + k / 50},{0.15 + k / 50}" for k in range(7)]
     path.write_text("\n".join(["LAYER,P,R,F", *rows]) + "\n")
     theirs = bert_score.BERTScorer(
-        model_type=folder, num_layers=5, nthreads=0, device="cpu", lang="en", rescale_with_baseline=True,
+        model_type=folder,
+        num_layers=5,
+        nthreads=0,
+        device="cpu",
+        lang="en",
+        rescale_with_baseline=True,
         baseline_path=str(path),
-    )  # fmt: skip
+    )
     theirs._tokenizer = scorer[False]._tokenizer
     for output, reference in PAIRS[:3]:
         batch = Batch.from_columns([output], references=[[reference]])
@@ -124,10 +136,10 @@ def test_wmd_equals_pot_on_the_word_vectors() -> None:
     ot = pytest.importorskip("ot", reason="extra 'neural' is not installed (pot)")
     pytest.importorskip("wordllama", reason="extra 'vectors' is not installed (wordllama)")
     from nlgauge.metrics import Batch, metric_from_spec
-    from nlgauge.models.static_vectors import vectors
+    from nlgauge.models.static_vectors import static_vectors
 
     a, b = ["hotel", "hotel", "clean"], ["small", "hotel", "quiet", "station"]
     batch = Batch.from_columns(["The hotel: hotel, clean."], references=[["A small hotel was quiet; station."]])
-    u, v = vectors().of(sorted(set(a))), vectors().of(b)
+    u, v = static_vectors().of(sorted(set(a))), static_vectors().of(b)
     cost = ot.emd2([1 / 3, 2 / 3], ot.unif(4), ot.dist(u, v, metric="euclidean"))
     assert metric_from_spec("wmd").score(batch).values[0] == pytest.approx(cost, abs=1e-6)

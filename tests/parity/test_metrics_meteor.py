@@ -29,7 +29,7 @@ VOCABULARY = (
 @pytest.fixture(scope="module")
 def wordnet() -> None:
     try:
-        _wordnet.folder()
+        _wordnet.wordnet_folder()
     except NeedsMissing as missing:
         pytest.skip(str(missing))
 
@@ -48,9 +48,23 @@ class Jar:
         self.table = table
         self.process = subprocess.Popen(
             # One thread for garbage and a quick compiler: the program lives for seconds.
-            ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", "-Xmx2G", str(program()), "-", "-", "-stdio", *options], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [
+                "java",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-jar",
+                "-Xmx2G",
+                str(program()),
+                "-",
+                "-",
+                "-stdio",
+                *options,
+            ],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
 
     def _ask(self, line: str) -> str:
         assert self.process.stdin and self.process.stdout
@@ -201,7 +215,7 @@ def test_synonyms_are_those_of_nltks_wordnet_reader(tmp_path: Path, monkeypatch:
     reader = pytest.importorskip("nltk.corpus.reader.wordnet")
     copy = tmp_path / "corpora" / "wordnet"  # nltk reads below its own paths only, and no carriage returns
     copy.mkdir(parents=True)
-    for file in _wordnet.folder().iterdir():
+    for file in _wordnet.wordnet_folder().iterdir():
         if file.suffix == ".exc" or file.name.startswith(("index.", "data.")):
             (copy / file.name).write_bytes(file.read_bytes().replace(b"\r", b""))
     # nltk wants two more files, which Debian leaves out; they play no part here
@@ -222,4 +236,4 @@ def test_synonyms_are_those_of_nltks_wordnet_reader(tmp_path: Path, monkeypatch:
 def test_without_wordnet_the_message_says_how_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_wordnet, "_places", lambda: iter([Path("nowhere")]))
     with pytest.raises(NeedsMissing, match=r"wordnet-base.*synonyms=False"):
-        _wordnet.folder()
+        _wordnet.wordnet_folder()

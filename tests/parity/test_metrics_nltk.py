@@ -58,7 +58,7 @@ def test_self_bleu_equals_nltks_sentence_bleu_of_each_output_among_the_others(ou
                 [o.split() for j, o in enumerate(outputs) if j != i], out.split(), weights, smoothing_function=smooth
             )
             for i, out in enumerate(outputs)
-        ]  # fmt: skip
+        ]
     ours = metric_from_spec(f"self-bleu(order={order})").score(Batch.from_columns(outputs)).values
     assert np.allclose(ours, wanted, rtol=0, atol=1e-9)
 

@@ -23,9 +23,10 @@ lines = st.lists(
     st.sampled_from("the cat cats sat running runs\nA \n of 12 Of fly. flies".split(" ")), max_size=16
 ).map(" ".join)
 ascii_samples = st.lists(
-    st.tuples(lines, st.lists(lines.filter(lambda t: any(c.isalnum() for c in t)), min_size=1, max_size=3)), min_size=1,
-    max_size=6
-)  # fmt: skip
+    st.tuples(lines, st.lists(lines.filter(lambda t: any(c.isalnum() for c in t)), min_size=1, max_size=3)),
+    min_size=1,
+    max_size=6,
+)
 
 
 def assert_equal_to_rouge_score(given_samples: Samples, stem: bool) -> None:

@@ -108,7 +108,7 @@ def test_ter_of_shuffled_and_repeated_words_equals_sacrebleu(tokens: list[str], 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words_in_text", [30, 70, 130])
+@pytest.mark.parametrize("words_in_text", [30, 70, pytest.param(130, marks=pytest.mark.long)])
 def test_ter_of_long_texts_equals_sacrebleu_where_the_beam_cuts(words_in_text: int) -> None:
     rng = np.random.default_rng(words_in_text)
     cases: Samples = []
@@ -125,9 +125,9 @@ def test_ter_of_long_texts_equals_sacrebleu_where_the_beam_cuts(words_in_text: i
 @pytest.mark.parametrize("spec", ["bleu(effective_order=True)", "chrf", "chrf++", "ter"])
 def test_values_on_published_texts_equal_sacrebleu(spec: str, real_data: Path) -> None:
     limit = 40 if spec == "ter" else 150
-    theirs = {
-        "chrf": sacrebleu.CHRF(), "chrf++": sacrebleu.CHRF(word_order=2), "ter": sacrebleu.TER(),
-    }.get(spec, sacrebleu.BLEU(effective_order=True))  # fmt: skip
+    theirs = {"chrf": sacrebleu.CHRF(), "chrf++": sacrebleu.CHRF(word_order=2), "ter": sacrebleu.TER()}.get(
+        spec, sacrebleu.BLEU(effective_order=True)
+    )
     found = real_samples(real_data, limit)
     if spec == "ter":
         found = [(o, refs[:3]) for o, refs in found[:90]]

@@ -23,8 +23,10 @@ sacrebleu = pytest.importorskip("sacrebleu")
 SUFFIXES = "s es ies ied eed ed ing ly ness ational ization fulness alli bli logi ment ion e ll y er able ative".split()
 stems = st.builds(
     lambda head, one, two: head + one + two,
-    st.text("abdeghilnorstuwxyz'", min_size=1, max_size=7), st.sampled_from(SUFFIXES), st.sampled_from(["", *SUFFIXES]),
-)  # fmt: skip
+    st.text("abdeghilnorstuwxyz'", min_size=1, max_size=7),
+    st.sampled_from(SUFFIXES),
+    st.sampled_from(["", *SUFFIXES]),
+)
 
 
 def split(text: str, name: str, lowercase: bool = False) -> list[str]:
@@ -50,9 +52,17 @@ def test_13a_treats_points_commas_and_dashes_as_sacrebleu(text: str) -> None:
     assert split(text, "13a") == Tokenizer13a()(text.rstrip()).split()
 
 
-@given(st.lists(st.builds(lambda w, n, end: w[:n] + end, st.sampled_from(["abcdefghijklm", "abcdefghijk1m",
-    "éabcdefghijkl"]),
-       st.integers(1, 13), st.sampled_from(["", ".", ",", "..", ".5", "-", "!"])), max_size=6))  # fmt: skip
+@given(
+    st.lists(
+        st.builds(
+            lambda w, n, end: w[:n] + end,
+            st.sampled_from(["abcdefghijklm", "abcdefghijk1m", "éabcdefghijkl"]),
+            st.integers(1, 13),
+            st.sampled_from(["", ".", ",", "..", ".5", "-", "!"]),
+        ),
+        max_size=6,
+    )
+)
 def test_13a_of_words_of_every_length_is_sacrebleus(pieces: list[str]) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -168,10 +178,20 @@ def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summ
 
     lines = sorted({t.replace("\n", " ") for out, refs in real_samples(real_data) for t in (out, *refs)})
     said = subprocess.run(
-        ["java", "-cp", "stanford-corenlp-3.4.1.jar", "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines",
-         "-lowerCase"],
-        input="\n".join(lines), capture_output=True, text=True, check=True, cwd=folder,
-    ).stdout.split("\n")  # fmt: skip
+        [
+            "java",
+            "-cp",
+            "stanford-corenlp-3.4.1.jar",
+            "edu.stanford.nlp.process.PTBTokenizer",
+            "-preserveLines",
+            "-lowerCase",
+        ],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    ).stdout.split("\n")
     theirs = [[w for w in line.split() if w not in PUNCTUATIONS] for line in said[: len(lines)]]
     ours = [without_punctuation(line.lower()).split() for line in lines]
     with (real_data / "bagel_sfhotel_sfrest" / "bagel_with_refs.jsonl").open() as rows:
@@ -194,7 +214,11 @@ def test_meteor_tokens_are_those_of_meteors_normalizer(real_data: Path) -> None:
     ]
     said = subprocess.run(
         ["java", "-Dfile.encoding=UTF-8", "-cp", str(jar), "edu.cmu.meteor.util.Normalizer", "en", "true"],
-        input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, encoding="utf-8",
-    ).stdout.split("\n")[: len(lines)]  # fmt: skip
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+    ).stdout.split("\n")[: len(lines)]
     different = [(a, b) for a, b in zip(said, map(normalised, lines), strict=True) if a != b]
     assert len(different) <= 0.001 * len(lines), different[:3]

@@ -112,9 +112,14 @@ def test_blanc_tune_equals_the_package_where_nothing_is_left_to_chance(
     without_chance(monkeypatch)
     summaries = [*SUMMARIES[:3], OTHER + " " + OTHER]  # the last is read in several chunks
     theirs = package.BlancTune(
-        model_name=folder, gap=gap, finetune_epochs=6, learning_rate=0.03, p_token_replace=0.0, p_token_original=0.0,
+        model_name=folder,
+        gap=gap,
+        finetune_epochs=6,
+        learning_rate=0.03,
+        p_token_replace=0.0,
+        p_token_original=0.0,
         show_progress_bar=False,
-    ).eval_pairs(DOCS[2:6], summaries)  # fmt: skip
+    ).eval_pairs(DOCS[2:6], summaries)
     found = ours(f"blanc-tune(gap={gap}, epochs=6, rate=0.03, model={folder!r})", batch(summaries, DOCS[2:6]))
     agree(f"blanc-tune, gap {gap}", found, theirs, 1e-9)
     assert max(map(abs, found)) > 0.01
@@ -129,12 +134,16 @@ def test_the_defaults_are_the_package_s(blanc: tuple[Any, str]) -> None:
     made: Any = metric_from_spec("blanc-tune")
     assert (made.gap, made.epochs, made.rate) == (theirs.gap, theirs.finetune_epochs, theirs.learning_rate)
     assert made.lessons == "even" and theirs.finetune_mask_evenly and theirs.finetune_top_fully
-    assert (
-        theirs.finetune_chunk_size, theirs.finetune_chunk_stride, theirs.p_mask,
-    ) == (mine.CHUNK, mine.STRIDE, mine.SHARE)  # fmt: skip
-    assert (
-        theirs.min_token_length_normal, theirs.min_token_length_lead, theirs.len_sent_allow_cut,
-    ) == (mine.WHOLE, mine.FIRST, mine.SENTENCE)  # fmt: skip
+    assert (theirs.finetune_chunk_size, theirs.finetune_chunk_stride, theirs.p_mask) == (
+        mine.CHUNK,
+        mine.STRIDE,
+        mine.SHARE,
+    )
+    assert (theirs.min_token_length_normal, theirs.min_token_length_lead, theirs.len_sent_allow_cut) == (
+        mine.WHOLE,
+        mine.FIRST,
+        mine.SENTENCE,
+    )
     assert pytest.approx((theirs.p_token_replace, theirs.p_token_replace + theirs.p_token_original)) == (
         mine.RANDOM,
         mine.SAME,

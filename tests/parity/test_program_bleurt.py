@@ -35,9 +35,14 @@ def test_bleurt_equals_bleurt_pytorch(monkeypatch: pytest.MonkeyPatch, tmp_path:
     folder = bert("SequenceClassification", tmp_path, num_labels=1)
     weights = load_file(Path(folder, "model.safetensors"))
     config = BleurtConfig(
-        vocab_size=len(weights["bert.embeddings.word_embeddings.weight"]), hidden_size=24, num_hidden_layers=2,
-        num_attention_heads=2, intermediate_size=32, max_position_embeddings=512, num_labels=1,
-    )  # fmt: skip
+        vocab_size=len(weights["bert.embeddings.word_embeddings.weight"]),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=512,
+        num_labels=1,
+    )
     made = BleurtForSequenceClassification(config).eval()
     renamed = {name.replace("bert.", "bleurt.", 1): value for name, value in weights.items()}
     missing, unknown = made.load_state_dict(renamed, strict=False)

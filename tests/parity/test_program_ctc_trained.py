@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from programs import agree, installed
+from two_texts import align
 
-from nlgauge.metrics.alignment import align
 from nlgauge.models.torch_weights import ASKED
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "alignment"))

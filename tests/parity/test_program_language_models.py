@@ -26,24 +26,48 @@ def small(kind: str, folder: Path) -> str:
     with torch.random.fork_rng():
         torch.manual_seed(8)
         if kind == "gpt2":
-            made = tf.GPT2LMHeadModel(tf.GPT2Config(
-                vocab_size=len(VOCABULARY), n_embd=24, n_layer=2, n_head=2, n_positions=512, initializer_range=0.5, **ends
-            ))  # fmt: skip
+            made = tf.GPT2LMHeadModel(
+                tf.GPT2Config(
+                    vocab_size=len(VOCABULARY),
+                    n_embd=24,
+                    n_layer=2,
+                    n_head=2,
+                    n_positions=512,
+                    initializer_range=0.5,
+                    **ends,
+                )
+            )
         else:
-            made = tf.BartForConditionalGeneration(tf.BartConfig(
-                vocab_size=len(VOCABULARY), d_model=24, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-                decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=512,
-                init_std=0.5, decoder_start_token_id=SEP, forced_eos_token_id=SEP, **ends,
-            ))  # fmt: skip
+            made = tf.BartForConditionalGeneration(
+                tf.BartConfig(
+                    vocab_size=len(VOCABULARY),
+                    d_model=24,
+                    encoder_layers=1,
+                    decoder_layers=1,
+                    encoder_attention_heads=2,
+                    decoder_attention_heads=2,
+                    encoder_ffn_dim=32,
+                    decoder_ffn_dim=32,
+                    max_position_embeddings=512,
+                    init_std=0.5,
+                    decoder_start_token_id=SEP,
+                    forced_eos_token_id=SEP,
+                    **ends,
+                )
+            )
     made.eval().save_pretrained(folder)
     tokenizer = tf.AutoTokenizer.from_pretrained(folder)
     words = tokenizer.backend_tokenizer
     if kind == "gpt2":
         words.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
     tf.PreTrainedTokenizerFast(
-        tokenizer_object=words, bos_token="[CLS]", eos_token="[SEP]", pad_token="[PAD]", unk_token="[UNK]",
+        tokenizer_object=words,
+        bos_token="[CLS]",
+        eos_token="[SEP]",
+        pad_token="[PAD]",
+        unk_token="[UNK]",
         model_max_length=512,
-    ).save_pretrained(folder)  # fmt: skip
+    ).save_pretrained(folder)
     return str(folder)
 
 

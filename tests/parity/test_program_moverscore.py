@@ -81,9 +81,11 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Any, str]:
     folder = bert("model", tmp_path / "second")
     with torch.random.fork_rng():
         torch.manual_seed(4)
-        made = tf.DistilBertModel(tf.DistilBertConfig(
-            vocab_size=made_for(folder), dim=24, n_layers=3, n_heads=2, hidden_dim=32, initializer_range=0.5
-        ))  # fmt: skip
+        made = tf.DistilBertModel(
+            tf.DistilBertConfig(
+                vocab_size=made_for(folder), dim=24, n_layers=3, n_heads=2, hidden_dim=32, initializer_range=0.5
+            )
+        )
     made.save_pretrained(folder)
     tokenizer = tf.AutoTokenizer.from_pretrained(folder)
     tokenizer.max_len = tokenizer.model_max_length  # its name then
@@ -103,11 +105,13 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Any, str]:
 
     # `from transformers import *` takes all there is, today also what needs packages that are not here.
     stand_in(
-        monkeypatch, "transformers", __all__=["DistilBertConfig", "DistilBertTokenizer", "DistilBertModel"],
+        monkeypatch,
+        "transformers",
+        __all__=["DistilBertConfig", "DistilBertTokenizer", "DistilBertModel"],
         DistilBertConfig=SimpleNamespace(from_pretrained=lambda *_, **__: None),
         DistilBertTokenizer=SimpleNamespace(from_pretrained=lambda *_, **__: tokenizer),
         DistilBertModel=SimpleNamespace(from_pretrained=pretrained),
-    )  # fmt: skip
+    )
     monkeypatch.setattr(np, "float", float, raising=False)  # numpy's name of it until 1.23
     monkeypatch.delitem(sys.modules, "moverscore_v2", raising=False)
     found = importlib.import_module("moverscore_v2")

@@ -180,6 +180,6 @@ def test_sms_equals_summ_eval(stop: frozenset[str], monkeypatch: pytest.MonkeyPa
     outputs, references = [*SUMMARIES[:3], SOURCE], [SOURCE, other, SOURCE, other]
     docs, texts = utils.tokenize_texts(list(zip(references, outputs, strict=True)), "glove", True)
     theirs = [utils.get_sim(d, t, "glove", None, of) for d, t in zip(docs, texts, strict=True)]
-    found = ours(f"sms(of={of!r}, normalise=False)", batch(outputs, references=references))
+    found = ours(f"sms(of={of!r}, normalize=False)", batch(outputs, references=references))
     agree(f"sms, {of}, distance", (-np.log(found)).tolist(), (-np.log(theirs)).tolist(), 1e-4)
     assert np.ptp(np.log(found)) > 1

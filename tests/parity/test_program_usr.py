@@ -37,8 +37,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     two = {"num_labels": 2, "kind": "SequenceClassification"}
     return {
         "mlm": bert("MaskedLM", made / "mlm"),
-        "drc": bert(folder=made / "drc", seed=5, **two), "drf": bert(folder=made / "drf", seed=6, **two),
-    }  # fmt: skip
+        "drc": bert(folder=made / "drc", seed=5, **two),
+        "drf": bert(folder=made / "drf", seed=6, **two),
+    }
 
 
 def loaded(folder: str, auto: str) -> tuple[Any, Any]:

@@ -34,12 +34,16 @@ def test_verdict_figures_equal_scikit_learn(n: int, p: float, seed: int) -> None
     found = {name: figure.value for name, figure in verdict_figures(passed, judge).items()}
     theirs = {
         "agreement": skm.accuracy_score(passed, judge),
-        "fail_recall": skm.recall_score(~passed, ~judge), "pass_recall": skm.recall_score(passed, judge),
-        "fail_precision": skm.precision_score(~passed, ~judge), "pass_precision": skm.precision_score(passed, judge),
-        "fail_f1": skm.f1_score(~passed, ~judge), "pass_f1": skm.f1_score(passed, judge),
-        "balanced_accuracy": skm.balanced_accuracy_score(passed, judge), "kappa": skm.cohen_kappa_score(passed, judge),
+        "fail_recall": skm.recall_score(~passed, ~judge),
+        "pass_recall": skm.recall_score(passed, judge),
+        "fail_precision": skm.precision_score(~passed, ~judge),
+        "pass_precision": skm.precision_score(passed, judge),
+        "fail_f1": skm.f1_score(~passed, ~judge),
+        "pass_f1": skm.f1_score(passed, judge),
+        "balanced_accuracy": skm.balanced_accuracy_score(passed, judge),
+        "kappa": skm.cohen_kappa_score(passed, judge),
         "mcc": skm.matthews_corrcoef(passed, judge),
-    }  # fmt: skip
+    }
     assert found == pytest.approx(found | theirs, abs=NEAR)
 
 

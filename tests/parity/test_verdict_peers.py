@@ -31,8 +31,12 @@ def test_shares_and_wilson_intervals_equal_truescore(n: int, p: float) -> None:
     people, judge = rows(n, p)
     theirs = truescore.judge_agreement(judge.astype(int), people.astype(int), n_bootstrap=100)
     ours = with_wilson(people, judge)
-    pairs = [("agreement", theirs.accuracy), ("pass_recall", theirs.sensitivity), ("fail_recall", theirs.specificity),
-             ("pass_precision", theirs.precision)]  # fmt: skip
+    pairs = [
+        ("agreement", theirs.accuracy),
+        ("pass_recall", theirs.sensitivity),
+        ("fail_recall", theirs.specificity),
+        ("pass_precision", theirs.precision),
+    ]
     for name, their in pairs:
         assert ours[name].value == pytest.approx(their.point, abs=NEAR)
         if np.isfinite(ours[name].low):

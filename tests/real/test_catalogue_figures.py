@@ -21,9 +21,13 @@ def test_bagel_sf_has_the_counts_of_table_1_of_novikova2017(real_data: Path) -> 
     data = loaded(real_data, "bagel-sf")
     found = {(d, s): n for d, s, n in data.samples.group_by("dataset", "system").len().iter_rows()}
     assert found == {
-        ("BAGEL", "LOLS"): 202, ("BAGEL", "TGEN"): 202, ("SFREST", "LOLS"): 581, ("SFREST", "RNNLG"): 600,
-        ("SFHOTEL", "LOLS"): 398, ("SFHOTEL", "RNNLG"): 477,
-    }  # fmt: skip
+        ("BAGEL", "LOLS"): 202,
+        ("BAGEL", "TGEN"): 202,
+        ("SFREST", "LOLS"): 581,
+        ("SFREST", "RNNLG"): 600,
+        ("SFHOTEL", "LOLS"): 398,
+        ("SFHOTEL", "RNNLG"): 477,
+    }
     assert data.samples["references"].list.len().min() >= 1
 
 
@@ -38,14 +42,14 @@ def test_bagel_means_and_correlations_of_novikova2017(real_data: Path) -> None:
 @pytest.mark.parametrize(
     ("dataset", "aspect", "published"),
     [
-        ("SFHOTEL", "naturalness", (0.397428, 0.319813, 0.237635)), ("SFHOTEL", "informativeness", (0.357353, 0.249329,
-            0.191217)),
-        ("SFHOTEL", "overall", (0.406425, 0.320721, 0.236024)), ("SFREST", "naturalness", (0.367252, 0.333399,
-            0.247094)),
-        ("SFREST", "informativeness", (0.282079, 0.224918, 0.169297)), ("SFREST", "overall", (0.370815, 0.291593,
-            0.214708)),
+        ("SFHOTEL", "naturalness", (0.397428, 0.319813, 0.237635)),
+        ("SFHOTEL", "informativeness", (0.357353, 0.249329, 0.191217)),
+        ("SFHOTEL", "overall", (0.406425, 0.320721, 0.236024)),
+        ("SFREST", "naturalness", (0.367252, 0.333399, 0.247094)),
+        ("SFREST", "informativeness", (0.282079, 0.224918, 0.169297)),
+        ("SFREST", "overall", (0.370815, 0.291593, 0.214708)),
     ],
-)  # fmt: skip
+)
 def test_unieval_on_sf_equals_its_readme(
     real_data: Path, dataset: str, aspect: str, published: tuple[float, ...]
 ) -> None:
@@ -97,7 +101,7 @@ def test_usr_has_three_persons_an_output(real_data: Path) -> None:
         ("qags-cnndm", "consistency", "unieval_consistency", (0.681681, 0.662255, 0.531636)),
         ("qags-xsum", "consistency", "unieval_consistency", (0.461376, 0.487920, 0.399218)),
     ],
-)  # fmt: skip
+)
 def test_unieval_equals_its_readme(
     real_data: Path, name: str, aspect: str, metric: str, published: tuple[float, ...]
 ) -> None:
@@ -175,9 +179,12 @@ def test_yelp_pooled_correlations(real_data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("aspect", "metric", "r"),
-    [("coherence", "cohere_met", 0.2403), ("consistency", "consist_met", 0.2342), ("attribute_relevance", "relev_met",
-        0.5189)],
-)  # fmt: skip
+    [
+        ("coherence", "cohere_met", 0.2403),
+        ("consistency", "consist_met", 0.2342),
+        ("attribute_relevance", "relev_met", 0.5189),
+    ],
+)
 def test_ctrleval_on_its_own_set(real_data: Path, aspect: str, metric: str, r: float) -> None:
     assert coefficients(joined(loaded(real_data, "ctrleval-topic"), aspect), metric)[0] == pytest.approx(r, abs=5e-5)
 
@@ -219,10 +226,14 @@ def test_rankme_keeps_the_order_in_which_outputs_were_shown(real_data: Path) -> 
 @pytest.mark.parametrize(
     ("pair", "metric", "r"),
     [
-        ("en-de", "XCOMET-Ensemble-refA", 0.695), ("en-de", "MetricX-23-refA", 0.585), ("en-de", "chrF-refA", 0.232),
-        ("en-de", "BLEU-refA", 0.192), ("zh-en", "XCOMET-Ensemble-refA", 0.650), ("zh-en", "BLEU-refA", 0.119),
+        ("en-de", "XCOMET-Ensemble-refA", 0.695),
+        ("en-de", "MetricX-23-refA", 0.585),
+        ("en-de", "chrF-refA", 0.232),
+        ("en-de", "BLEU-refA", 0.192),
+        ("zh-en", "XCOMET-Ensemble-refA", 0.650),
+        ("zh-en", "BLEU-refA", 0.119),
     ],
-)  # fmt: skip
+)
 def test_wmt23_segment_correlations_as_in_the_findings(real_data: Path, pair: str, metric: str, r: float) -> None:
     data = loaded(real_data, f"wmt23-{pair}")
     frame = joined(data, "mqm").filter(~pl.col("system").is_in(list(data.people)))
@@ -233,11 +244,13 @@ def test_wmt23_segment_correlations_as_in_the_findings(real_data: Path, pair: st
 @pytest.mark.parametrize(
     ("name", "means"),
     [
-        ("mqm-newstest2020-en-de", {"Human-B.0": 0.75, "Human-A.0": 0.91, "Human-P.0": 1.41, "Tohoku-AIP-NTT.890": 2.02,
-                                    "OPPO.1535": 2.25}),
+        (
+            "mqm-newstest2020-en-de",
+            {"Human-B.0": 0.75, "Human-A.0": 0.91, "Human-P.0": 1.41, "Tohoku-AIP-NTT.890": 2.02, "OPPO.1535": 2.25},
+        ),
         ("mqm-newstest2021-en-de", {"ref-C": 0.51, "VolcTrans-GLAT": 1.04}),
     ],
-)  # fmt: skip
+)
 def test_mqm_means_equal_the_readme(real_data: Path, name: str, means: dict[str, float]) -> None:
     data = loaded(real_data, name)
     assert {s: -mean_of(data, s, "mqm") for s in means} == pytest.approx(means, abs=0.005)

@@ -107,9 +107,11 @@ def test_people_of_table_17_to_three_decimals(sources: Sources) -> None:
         if r["metric"] == "Human" and r["verdict"] == "equal"
     }
     assert human == {
-        ("UniEval-summ", "Easy"): 0.535, ("UniEval-summ", "Hard"): 0.145,
-        ("Newsroom", "Easy"): 0.396, ("Newsroom", "Hard"): 0.163,
-    }  # fmt: skip
+        ("UniEval-summ", "Easy"): 0.535,
+        ("UniEval-summ", "Hard"): 0.145,
+        ("Newsroom", "Easy"): 0.396,
+        ("Newsroom", "Hard"): 0.163,
+    }
 
 
 def test_easy_row_of_persona_chat_in_table_21(sources: Sources) -> None:

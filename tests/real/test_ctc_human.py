@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge.metrics.alignment.aspects import ASPECTS
-from nlgauge.scoring.store import Store
+from nlgauge_papers import Sources
 from nlgauge_papers.deng2021.choice import TASKS, choose, grid, settings_of
 from nlgauge_papers.deng2021.estimators import PAPER, Case, Sets, correlations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.real
 @pytest.fixture(scope="module")
 def sets(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Sets:
     """One for all tests: each text is encoded once."""
-    return Sets(real_data, Store(tmp_path_factory.mktemp("ctc") / "scores.sqlite"), lambda line: None)
+    return Sets(Sources(real_data, tmp_path_factory.mktemp("ctc") / "scores.sqlite"))
 
 
 LENGTH = [r for r in PAPER["rows"] if r["metric"] == "Word Length"]

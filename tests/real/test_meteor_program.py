@@ -92,6 +92,9 @@ def test_its_program_gives_every_cell_of_dialogue(name: str, program: Program, r
 def test_its_program_gives_every_cell_of_relevance_with_one_reference(program: Program, real_data: Path) -> None:
     rows = BaselineRows(Sources(real_data), Sources(real_data)("summeval"))
     ours = rows.correlate(scores(program, rows), "relevance")
-    printed = {(r["level"], r["coefficient"]): r["printed"] for r in published_rows("deng2021", "D.2")
-               if r["metric"] == "METEOR"}  # fmt: skip
+    printed = {
+        (r["level"], r["coefficient"]): r["printed"]
+        for r in published_rows("deng2021", "D.2")
+        if r["metric"] == "METEOR"
+    }
     assert {key: f"{v:.4f}" for key, v in ours.items()} == {key: f"{float(v):.4f}" for key, v in printed.items()}

@@ -55,9 +55,15 @@ def test_the_verdicts_of_the_table_are_as_measured(table: str, sources: Sources)
 
 @pytest.mark.parametrize(
     ("table", "alike"),
-    [("8", "126 of 126"), ("9", "355 of 357"), ("10", "189 of 189"), ("11", "189 of 189"), ("13", "64 of 66"), ("14",
-        "120 of 120")],
-)  # fmt: skip
+    [
+        ("8", "126 of 126"),
+        ("9", "355 of 357"),
+        ("10", "189 of 189"),
+        ("11", "189 of 189"),
+        ("13", "64 of 66"),
+        ("14", "120 of 120"),
+    ],
+)
 def test_stars_are_put_by_the_same_tests(table: str, alike: str, sources: Sources) -> None:
     assert any(f"stars: {alike} cells" in note for note in table_of(sources, table).notes)
 
@@ -143,4 +149,4 @@ def test_the_tables_of_novikova2017_run_on_other_sets(name: str, sources: Source
     assert registry.get("analysis", "split")(data, by="system", metrics=metrics, aspects=data.aspects[-1:]).rows
     panel = data.panel(data.aspects[-1], metrics=metrics)
     for analysis in ("quality-bins", "best-metric", "inter-metric"):
-        assert panel.analyse(analysis).rows
+        assert panel.analyze(analysis).rows

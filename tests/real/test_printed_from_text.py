@@ -67,8 +67,9 @@ def test_the_numbers_of_the_table_stand_in_the_text_in_the_same_order(folder: Pa
 @pytest.mark.parametrize(("paper", "table"), [(p, t) for p, tables in SAME.items() for t in tables])
 def test_the_text_of_the_table_holds_exactly_these_numbers(folder: Path, paper: str, table: str) -> None:
     found = Counter(numbers("\n".join(lines_of(folder, paper, table))))
-    decimals = Counter(v for v, row in zip(printed(paper, table), published_rows(paper, table), strict=True)
-                       if "." in row["printed"])  # fmt: skip
+    decimals = Counter(
+        v for v, row in zip(printed(paper, table), published_rows(paper, table), strict=True) if "." in row["printed"]
+    )
     assert not decimals - found
     assert not {v: n for v, n in (found - decimals).items() if len(f"{v:g}") > 4}
 
@@ -111,8 +112,12 @@ def test_the_scores_of_single_outputs_stand_beside_their_names(folder: Path, tab
     found: dict[tuple[str, str, str], str] = {}
     for key, cells in zip(ARTICLES[table], systems, strict=True):
         _, _, human, perplexity, bleu, rouge, bertscore, ctc, ctrleval, unieval = cells
-        found |= {(*key, n): v.strip() for n, v in zip(("Perplexity", "BLEU", "ROUGE", "BERTScore"),
-                                                       (perplexity, bleu, rouge, bertscore), strict=True)}  # fmt: skip
+        found |= {
+            (*key, n): v.strip()
+            for n, v in zip(
+                ("Perplexity", "BLEU", "ROUGE", "BERTScore"), (perplexity, bleu, rouge, bertscore), strict=True
+            )
+        }
         for prefix, text in (("Human ", human), ("CTC ", ctc), ("CtrlEval ", ctrleval), ("UniEval ", unieval)):
             joined = re.sub(r"- |\(-\)", lambda m: "" if m[0] == "- " else "-", text)
             for name, value in re.findall(r"([A-Z][\w-]*):\s*(-?\d+(?:\.\s*\d+)?)", joined):

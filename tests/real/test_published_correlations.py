@@ -21,16 +21,31 @@ def published(golden: Path, dataset: str, word: str) -> tuple[list[float], float
 @pytest.mark.parametrize(
     ("file", "aspect", "metric", "dataset", "word"),
     [
-        ("bagel_sfhotel_sfrest/unieval_sfhot_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest",
-         "sfhot overall"),
-        ("bagel_sfhotel_sfrest/unieval_sfres_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest",
-         "sfres overall"),
-        ("usr_dialogue/unieval_topical_chat_predictions.jsonl", "overall", "unieval-overall", "usr_dialogue",
-         "topical_chat overall"),
+        (
+            "bagel_sfhotel_sfrest/unieval_sfhot_predictions.jsonl",
+            "overall",
+            "unieval-overall",
+            "bagel_sfhotel_sfrest",
+            "sfhot overall",
+        ),
+        (
+            "bagel_sfhotel_sfrest/unieval_sfres_predictions.jsonl",
+            "overall",
+            "unieval-overall",
+            "bagel_sfhotel_sfrest",
+            "sfres overall",
+        ),
+        (
+            "usr_dialogue/unieval_topical_chat_predictions.jsonl",
+            "overall",
+            "unieval-overall",
+            "usr_dialogue",
+            "topical_chat overall",
+        ),
         ("qags/unieval_qags_cnndm_predictions.jsonl", "consistency", "unieval_consistency", "qags", "cnndm"),
         ("qags/unieval_qags_xsum_predictions.jsonl", "consistency", "unieval_consistency", "qags", "xsum"),
     ],
-)  # fmt: skip
+)
 def test_unieval_r_rho_tau(
     real_data: Path, golden: Path, file: str, aspect: str, metric: str, dataset: str, word: str
 ) -> None:

@@ -84,6 +84,11 @@ def test_no_other_published_file_is_claimed(real_data: Path) -> None:
             assert len(names) <= 1, (file.name, names)
             claimed |= {f"{file.parent.name}: {name}" for name in names}
     assert claimed == {
-        "bagel_sfhotel_sfrest: unieval", "qags: qags", "rankme: rankme", "summeval: summeval", "usr_dialogue: unieval",
-        "wmt_mqm: mqm", "ragchecker_meta: pairwise",
-    }  # fmt: skip
+        "bagel_sfhotel_sfrest: unieval",
+        "qags: qags",
+        "rankme: rankme",
+        "summeval: summeval",
+        "usr_dialogue: unieval",
+        "wmt_mqm: mqm",
+        "ragchecker_meta: pairwise",
+    }

@@ -89,10 +89,13 @@ def test_all_metrics_of_one_released_score_table_are_judged_alike(sources: Sourc
 def test_usr_comes_out_of_its_authors_published_scores(sources: Sources) -> None:
     """Of 48 cells of Topical-Chat only one differs."""
     found = [
-        (t, r) for t in ("F.3", "F.4", "F.6") for r in rows(sources, f"deng2021/{t}")
-        if r["metric"].startswith("USR") and r.get("data", "TopicalChat") == "TopicalChat" and r["verdict"] in (EQUAL,
-            WITHIN, DIFFERS)
-    ]  # fmt: skip
+        (t, r)
+        for t in ("F.3", "F.4", "F.6")
+        for r in rows(sources, f"deng2021/{t}")
+        if r["metric"].startswith("USR")
+        and r.get("data", "TopicalChat") == "TopicalChat"
+        and r["verdict"] in (EQUAL, WITHIN, DIFFERS)
+    ]
     assert len(found) == 48
     assert [(t, r["metric"], r["aspect"]) for t, r in found if r["verdict"] != EQUAL] == [("F.6", "USR", "Natural")]
 
@@ -148,9 +151,7 @@ def test_the_system_level_of_persona_chat_is_printed_for_overall(sources: Source
         assert found == pytest.approx(cells[metric, "system", "pearson"], abs=6e-5)
 
 
-@pytest.mark.parametrize(
-    "column", ["BLEU", "METEOR", "EmbedAvg", "GreedyMatch", "VectorExtrema", "WMD"]
-)  # fmt: skip
+@pytest.mark.parametrize("column", ["BLEU", "METEOR", "EmbedAvg", "GreedyMatch", "VectorExtrema", "WMD"])
 def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(sources: Sources, column: str) -> None:
     """The reason given in E.1: two systems have the same mean rating, plain floating-point means differ in the last
     bit.

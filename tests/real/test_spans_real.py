@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import nlgauge as ng
+from nlgauge.datasets import load_set
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure
 
@@ -48,8 +49,8 @@ def test_every_marked_span_of_the_ted_sets_is_read(real_data: Path, pair: str) -
 def test_each_output_has_one_rater_and_texts_that_systems_share_have_several(real_data: Path, pair: str) -> None:
     data = ng.load(real_data / "wmt_mqm" / f"mqm_ted_{pair}.tsv.gz")
     with pytest.raises(NeedsMissing, match=r"no output was looked at by two raters .* same_text=true"):
-        ng.analyse("spans", data)
-    table = ng.analyse("spans", data, same_text=True, draws=2)
+        ng.analyze("spans", data)
+    table = ng.analyze("spans", data, same_text=True, draws=2)
     pooled = next(r for r in table if (r["first"], r["second"], r["measure"]) == ("people", "people", "any"))
     looked: dict[tuple[str, str, str], dict[str, tuple[str, set[int]]]] = {}
     for row in raw(real_data, pair):
@@ -80,7 +81,7 @@ PCE = {
 
 
 def test_soft_pairwise_accuracy_is_that_of_mt_metrics_eval(real_data: Path) -> None:
-    panel = ng.load_set("wmt23-en-de", real_data).panel("mqm")
+    panel = load_set("wmt23-en-de", real_data).panel("mqm")
     whole = np.isfinite(panel.human).all(axis=0)
     assert whole.sum() == 460
     for metric, theirs in PCE.items():
@@ -89,7 +90,7 @@ def test_soft_pairwise_accuracy_is_that_of_mt_metrics_eval(real_data: Path) -> N
 
 
 def test_pairwise_difference_pearson_is_that_of_all_differences_on_wmt23(real_data: Path) -> None:
-    panel = ng.load_set("wmt23-en-de", real_data).panel("mqm")
+    panel = load_set("wmt23-en-de", real_data).panel("mqm")
     pairs = [(i, j) for i in range(panel.n_systems) for j in range(panel.n_systems) if i != j]
     for metric in PCE:
         x, z = panel.metrics[metric], panel.human

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from nlgauge.datasets import load_set
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.correlation.measure import Measure, evaluate
 
@@ -28,7 +29,7 @@ def summeval(real_data: Path) -> ng.Dataset:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NLGAUGE_DATA", str(real_data))
         try:
-            return ng.load_set("summeval")
+            return load_set("summeval")
         except ng.NlgaugeError as error:
             pytest.skip(str(error))
 

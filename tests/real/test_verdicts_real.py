@@ -47,7 +47,7 @@ def values(table) -> dict[str, float]:
 
 def test_verdicts_equal_scikit_learn_on_the_file(panel, told) -> None:
     passed, score, answers = told
-    found = values(panel.analyse("verdicts", judge_pass_from=0.5))
+    found = values(panel.analyze("verdicts", judge_pass_from=0.5))
     assert found["fail_recall"] == pytest.approx(skm.recall_score(~passed, score < 0.5), abs=1e-12)
     assert found["kappa"] == pytest.approx(skm.cohen_kappa_score(passed, score >= 0.5), abs=1e-12)
     assert found["people_pass"] == pytest.approx(0.4854, abs=5e-5)  # the mean that the readers verified
@@ -57,16 +57,16 @@ def test_verdicts_equal_scikit_learn_on_the_file(panel, told) -> None:
 
 def test_areas_and_brier_equal_scikit_learn_on_the_file(panel, told) -> None:
     passed, score, _ = told
-    areas = values(panel.analyse("threshold"))
+    areas = values(panel.analyze("threshold"))
     assert areas["roc_area"] == pytest.approx(skm.roc_auc_score(passed, score), abs=1e-12)
     assert areas["average_precision"] == pytest.approx(skm.average_precision_score(~passed, -score), abs=1e-12)
-    assert values(panel.analyse("calibration"))["brier"] == pytest.approx(
+    assert values(panel.analyze("calibration"))["brier"] == pytest.approx(
         skm.brier_score_loss(passed, score), abs=1e-12
     )
 
 
 def test_the_map_makes_scores_better_probabilities_on_rows_that_did_not_make_it(panel) -> None:
-    found = values(panel.analyse("calibration"))
+    found = values(panel.analyze("calibration"))
     assert found["ece_mapped"] < found["ece"]
     assert found["brier_mapped"] < found["brier"]
 

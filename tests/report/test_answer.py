@@ -13,9 +13,10 @@ from scipy.stats import kendalltau
 
 import nlgauge as ng
 from nlgauge.analyses.agreement.replacement import replacement
+from nlgauge.api.questions import select
 from nlgauge.report.answer import AspectAnswer, ReportAnswer, answer_of
-from nlgauge.report.sections import Run
-from nlgauge.session import Selection
+from nlgauge.report.sections import ReportContext
+from nlgauge.session import Session
 
 
 def grid(systems: int, inputs: int, seed: int = 0) -> ng.Dataset:
@@ -26,22 +27,28 @@ def grid(systems: int, inputs: int, seed: int = 0) -> ng.Dataset:
         for i in range(inputs):
             true = s / systems + rng.normal(0, 0.3)
             rows.append(
-                {"system": f"s{s}", "input": f"i{i}", "quality": float(np.clip(round(5 * true), 0, 5)),
-                 "near": true, "error_rate": -true, "noise": rng.normal()}
-            )  # fmt: skip
+                {
+                    "system": f"s{s}",
+                    "input": f"i{i}",
+                    "quality": float(np.clip(round(5 * true), 0, 5)),
+                    "near": true,
+                    "error_rate": -true,
+                    "noise": rng.normal(),
+                }
+            )
     return ng.load(pl.DataFrame(rows), human=["quality"], metrics=["near", "error_rate", "noise"], lower=["error_rate"])
 
 
 @pytest.fixture(scope="module")
-def answered() -> tuple[Selection, ReportAnswer]:
-    chosen = Selection(grid(8, 30))
-    return chosen, answer_of(Run(chosen, quick=True))
+def answered() -> tuple[Session, ReportAnswer]:
+    chosen = Session(grid(8, 30))
+    return chosen, answer_of(ReportContext(chosen, quick=True))
 
 
-def test_marks_are_those_of_the_table_of_uses(answered: tuple[Selection, ReportAnswer]) -> None:
+def test_marks_are_those_of_the_table_of_uses(answered: tuple[Session, ReportAnswer]) -> None:
     chosen, answer = answered
     marks = {(m.metric, use): k for m in answer.aspects[0].metrics for use, k in m.marks.items()}
-    for row in chosen.analyse("uses"):
+    for row in chosen.analyze("uses"):
         mark = marks[row["metric"], row["use"]]
         assert (mark.badge, mark.value) == (row["badge"], row["value"])
         assert (mark.low, mark.high) == (row["low"], row["high"])
@@ -49,19 +56,19 @@ def test_marks_are_those_of_the_table_of_uses(answered: tuple[Selection, ReportA
     assert {mark.badge for mark in marks.values()} >= {"reliable", "not reliable"}
 
 
-def test_metrics_stand_in_the_order_of_the_ranking(answered: tuple[Selection, ReportAnswer]) -> None:
+def test_metrics_stand_in_the_order_of_the_ranking(answered: tuple[Session, ReportAnswer]) -> None:
     chosen, answer = answered
-    assert [m.metric for m in answer.aspects[0].metrics] == [r["metric"] for r in chosen.analyse("ranking")]
+    assert [m.metric for m in answer.aspects[0].metrics] == [r["metric"] for r in chosen.analyze("compare")]
 
 
-def test_a_lower_is_better_metric_gets_the_badges_of_its_flipped_twin(answered: tuple[Selection, ReportAnswer]) -> None:
+def test_a_lower_is_better_metric_gets_the_badges_of_its_flipped_twin(answered: tuple[Session, ReportAnswer]) -> None:
     first = {m.metric: m for m in answered[1].aspects[0].metrics}
     assert first["error_rate"].lower_is_better and not first["near"].lower_is_better
     assert first["error_rate"].value == first["near"].value > 0.5
     assert first["error_rate"].marks == first["near"].marks
 
 
-def test_a_sentence_lists_each_metric_under_its_own_badge(answered: tuple[Selection, ReportAnswer]) -> None:
+def test_a_sentence_lists_each_metric_under_its_own_badge(answered: tuple[Session, ReportAnswer]) -> None:
     aspect = answered[1].aspects[0]
     assert aspect.uses == ["rank systems", "pairwise", "flag"]
     for use in aspect.uses:
@@ -75,7 +82,7 @@ def test_a_sentence_lists_each_metric_under_its_own_badge(answered: tuple[Select
 
 @pytest.mark.parametrize("size", [(2, 2), (4, 5), (8, 9)])
 def test_too_few_data_give_a_warning_and_no_badge_or_interval(size: tuple[int, int]) -> None:
-    answer = answer_of(Run(Selection(grid(*size)), quick=True))
+    answer = answer_of(ReportContext(Session(grid(*size)), quick=True))
     aspect = answer.aspects[0]
     marks = [k for m in aspect.metrics for use, k in m.marks.items() if use != "rank systems" or size[0] < 6]
     assert all(k.badge is None and k.low is None for k in marks)
@@ -98,34 +105,38 @@ def test_too_few_data_give_a_warning_and_no_badge_or_interval(size: tuple[int, i
 )
 def test_the_reason_why_there_is_no_answer_is_the_true_one(columns: dict[str, list[int]], said: str) -> None:
     data = ng.load({"id": list(range(40)), "label": ["pass"] * 40, **columns})
-    warnings = answer_of(Run(Selection(data), quick=True)).warnings
+    warnings = answer_of(ReportContext(Session(data), quick=True)).warnings
     assert any(said in line for line in warnings) and not any("no output has both" in line for line in warnings)
 
 
 def test_a_metric_below_chance_is_named_with_the_option_that_flips_it() -> None:
     rows = grid(8, 30)
-    turned = ng.load(rows.samples.join(rows.scores, on=["system", "input"]).with_columns(
-        rows.ratings["value"].alias("quality")), human=["quality"], metrics=["near", "error_rate"], lower=[])  # fmt: skip
+    turned = ng.load(
+        rows.samples.join(rows.scores, on=["system", "input"]).with_columns(rows.ratings["value"].alias("quality")),
+        human=["quality"],
+        metrics=["near", "error_rate"],
+        lower=[],
+    )
     assert turned.lower == {"error_rate"}  # by its name
     against = replace(turned, lower=frozenset({"near"}))
-    warnings = answer_of(Run(Selection(against), quick=True)).warnings
+    warnings = answer_of(ReportContext(Session(against), quick=True)).warnings
     disagrees = "disagrees with the human ratings (below chance)"
-    assert f"error_rate {disagrees}; if lower is better: --lower error_rate." in warnings
-    assert f"near {disagrees}; it counts as lower-is-better; if higher is better: --higher near." in warnings
-    assert not any("disagrees" in line for line in answer_of(Run(Selection(turned), quick=True)).warnings)
+    assert f"error_rate {disagrees}; if lower is better: lower='error_rate'." in warnings
+    assert f"near {disagrees}; it counts as lower-is-better; if higher is better: higher='near'." in warnings
+    assert not any("disagrees" in line for line in answer_of(ReportContext(Session(turned), quick=True)).warnings)
 
 
 def test_results_hold_the_answer_of_the_report(tmp_path: Path) -> None:
-    made = ng.report(ng.example(), tmp_path / "page.html", quick=True)
+    made = ng.report(ng.example(), out=tmp_path / "page.html", quick=True)
     stored = json.loads(made.results.read_text())["answer"]
     assert stored == json.loads(json.dumps(made.answer.to_dict()))
     assert "agrees best with the ratings:" in stored["aspects"][0]["sentences"][""]  # rated by construction, not humans
 
 
 def test_verdicts_are_marked_by_what_the_judge_catches_and_passes() -> None:
-    chosen = ng.select("examples/judged.csv")
-    answer = answer_of(Run(chosen))
-    rows = {r["measure"]: r for r in chosen.analyse("verdicts")}
+    chosen = select("examples/judged.csv")
+    answer = answer_of(ReportContext(chosen))
+    rows = {r["measure"]: r for r in chosen.analyze("verdicts")}
     marks = answer.aspects[0].metrics[0].marks
     assert marks["catch failures"].value == rows["fail_recall"]["value"]
     assert marks["pass good answers"].low == rows["pass_recall"]["low"] >= 0.75
@@ -137,23 +148,34 @@ def test_a_constant_is_never_reliable_to_replace_an_annotator() -> None:
     """Its rank is the middle, near to everybody: annotators who hardly agree are farther from each other."""
     rng = np.random.default_rng(1)
     rows = [
-        {"system": f"s{s}", "input": f"i{i}", "rater": f"r{r}", "fun": float(rng.integers(1, 6)), "flat": 1.0 + (s + i == 0)}
-        for s in range(4) for i in range(40) for r in range(4)
-    ]  # fmt: skip
+        {
+            "system": f"s{s}",
+            "input": f"i{i}",
+            "rater": f"r{r}",
+            "fun": float(rng.integers(1, 6)),
+            "flat": 1.0 + (s + i == 0),
+        }
+        for s in range(4)
+        for i in range(40)
+        for r in range(4)
+    ]
     data = ng.load(pl.DataFrame(rows), human=["fun"], metrics=["flat"])
     row = replacement(data.panel("fun")).rows[0]
     assert row["passes"] and row["verdict"] == "cannot tell"
     assert "would pass too" in row["reason"]
-    (answer,) = answer_of(Run(Selection(data), quick=True)).aspects
+    (answer,) = answer_of(ReportContext(Session(data), quick=True)).aspects
     assert answer.metrics[0].marks["replace an annotator"].badge == "inconclusive"
 
 
 def test_a_judge_that_misses_failures_is_not_praised_without_saying_so(tmp_path: Path) -> None:
-    frame = pl.DataFrame({
-        "id": range(200), "judge": ["pass"] * 170 + ["fail"] * 30,
-        "label": ["pass"] * 100 + ["fail"] * 50 + ["pass"] * 20 + ["fail"] * 15 + [None] * 15,
-    })  # fmt: skip
-    made = ng.report(frame, tmp_path / "page.html", quick=True)
+    frame = pl.DataFrame(
+        {
+            "id": range(200),
+            "judge": ["pass"] * 170 + ["fail"] * 30,
+            "label": ["pass"] * 100 + ["fail"] * 50 + ["pass"] * 20 + ["fail"] * 15 + [None] * 15,
+        }
+    )
+    made = ng.report(frame, out=tmp_path / "page.html", quick=True)
     (aspect,) = json.loads(Path(made.results).read_text())["answer"]["aspects"]
     marks = aspect["metrics"][0]["marks"]
     assert (marks["catch failures"]["badge"], marks["pass good answers"]["badge"]) == ("not reliable", "reliable")
@@ -161,7 +183,7 @@ def test_a_judge_that_misses_failures_is_not_praised_without_saying_so(tmp_path:
 
 
 def test_the_section_of_uses_has_the_sentence_of_every_use(tmp_path: Path) -> None:
-    made = ng.report(ng.example(), tmp_path / "page.html", quick=True)
+    made = ng.report(ng.example(), out=tmp_path / "page.html", quick=True)
     (found,) = made.answer.aspects
     page = made.path.read_text()
     section = page[page.index('id="uses"') :]
@@ -171,17 +193,21 @@ def test_the_section_of_uses_has_the_sentence_of_every_use(tmp_path: Path) -> No
 
 
 def headline_of(data: ng.Dataset) -> AspectAnswer:
-    (aspect,) = answer_of(Run(Selection(data), quick=True)).aspects
+    (aspect,) = answer_of(ReportContext(Session(data), quick=True)).aspects
     return aspect
 
 
 def rated_by_metrics(quality: np.ndarray, **metrics: np.ndarray) -> ng.Dataset:
     """Systems × inputs of human ratings and of each metric."""
     rows = [
-        {"system": f"s{s}", "input": f"i{i}", "quality": float(quality[s, i]),
-         **{name: float(x[s, i]) for name, x in metrics.items()}}
+        {
+            "system": f"s{s}",
+            "input": f"i{i}",
+            "quality": float(quality[s, i]),
+            **{name: float(x[s, i]) for name, x in metrics.items()},
+        }
         for s, i in np.ndindex(quality.shape)
-    ]  # fmt: skip
+    ]
     return ng.load(pl.DataFrame(rows), human=["quality"], metrics=list(metrics))
 
 
@@ -230,8 +256,10 @@ def test_a_leader_by_another_measure_is_named() -> None:
     fine = quality + rng.normal(0, 1.7, quality.shape)
     aspect = headline_of(rated_by_metrics(quality, steps=steps, fine=fine))
     value = {m.metric: m.value for m in aspect.metrics}
-    tau = {name: np.mean([kendalltau(x[:, i], quality[:, i]).statistic for i in range(24)])
-           for name, x in (("steps", steps), ("fine", fine))}  # fmt: skip
+    tau = {
+        name: np.mean([kendalltau(x[:, i], quality[:, i]).statistic for i in range(24)])
+        for name, x in (("steps", steps), ("fine", fine))
+    }
     first, other = max(value, key=lambda m: value[m] or 0), max(tau, key=lambda m: tau[m])
     assert first == "fine" and other == "steps", (value, tau)
     assert aspect.sentences[""].startswith(f"Quality: {first} agrees best")
@@ -267,9 +295,9 @@ def test_a_coin_or_a_constant_metric_earns_no_reliable_badge() -> None:
 
 
 def test_a_judge_file_states_recall_on_failures_with_interval_and_count() -> None:
-    chosen = ng.select("examples/judged.csv")
-    (aspect,) = answer_of(Run(chosen)).aspects
-    row = next(r for r in chosen.analyse("verdicts") if r["measure"] == "fail_recall")
+    chosen = select("examples/judged.csv")
+    (aspect,) = answer_of(ReportContext(chosen)).aspects
+    row = next(r for r in chosen.analyze("verdicts") if r["measure"] == "fail_recall")
     figure = (
         f"recall on failures {row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}] ({row['n']} failures labeled)"
     )

@@ -16,7 +16,7 @@ LONG = "bertscore(model='microsoft/deberta-xlarge-mnli')"
 
 @pytest.fixture(scope="module")
 def answer(tmp_path_factory: pytest.TempPathFactory) -> ReportAnswer:
-    return ng.report(ng.example(), tmp_path_factory.mktemp("answer") / "a.html", quick=True).answer
+    return ng.report(ng.example(), out=tmp_path_factory.mktemp("answer") / "a.html", quick=True).answer
 
 
 def many(answer: ReportAnswer, aspects: int = 1, metrics: int = 1, name: str = "") -> ReportAnswer:
@@ -109,6 +109,6 @@ def test_too_few_data_have_a_warning_and_no_picture(tmp_path: Path) -> None:
         {"system": s, "input": i, "quality": q, "bleu": q / 5}
         for s, i, q in zip("aabb", "1212", (1, 2, 3, 4), strict=True)
     ]
-    lines = ng.report(ng.load(rows, human=["quality"], metrics=["bleu"]), tmp_path / "a.html", quick=True).lines
+    lines = ng.report(ng.load(rows, human=["quality"], metrics=["bleu"]), out=tmp_path / "a.html", quick=True).lines
     assert " ".join(lines).lower().count("too few") == 1  # and not once more for the only aspect
     assert not any(sign in line for line in lines for sign in "├●┤") and "1.00" not in " ".join(lines)

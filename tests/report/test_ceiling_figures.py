@@ -22,10 +22,11 @@ def data() -> Dataset:
     rng = np.random.default_rng(0)
     keys = pl.DataFrame({"system": np.repeat(["s1", BAD, "s3"], 12), "input": np.tile([f"i{k}" for k in range(12)], 3)})
     ratings = [
-        keys.with_columns(pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value",
-            rng.random(36)))
+        keys.with_columns(
+            pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value", rng.random(36))
+        )
         for a in ("q", BAD)
-    ]  # fmt: skip
+    ]
     scores = keys.with_columns(pl.Series(name, rng.random(36)) for name in ("m1", "m2", BAD))
     return Dataset.of("d", keys, ratings=pl.concat(ratings), scores=scores)
 
@@ -59,7 +60,7 @@ def test_filled_marks_are_those_that_the_stop_rule_keeps(data: Dataset) -> None:
     figure = figure_of(table)
     assert figure is not None
     kept = [row["chosen"] for row in table if row["chosen"] is not None]
-    assert [colour != "#ffffff" for colour in figure.data[0].marker.color] == kept
+    assert [color != "#ffffff" for color in figure.data[0].marker.color] == kept
 
 
 def test_names_are_text_in_all_of_them(data: Dataset) -> None:

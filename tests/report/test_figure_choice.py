@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nlgauge import registry
-from nlgauge.cli._screen import show
+from nlgauge.cli._screen import print_tables
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.dot_plots import joined
@@ -29,7 +29,7 @@ def test_every_figure_is_listed_with_its_analyses_and_what_it_shows() -> None:
     assert sorted(name for row in rows for name in row["analysis"].split(", ")) == registry.names("figure")
     assert len({row["figure"] for row in rows}) == len(rows) and all(len(row["what"]) > 20 for row in rows)
     drawn = {row["figure"]: row["analysis"] for row in available("figure")}
-    assert drawn["heat_map"] == "ceiling, correlation, quality-bins, split"
+    assert drawn["heat_map"] == "ceiling, correlate, split"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def stability_rows() -> list[dict[str, Any]]:
     return [{"measure": m, "dp": 0.01 * k + 0.02, "rc": 0.9 - 0.03 * k} for k, m in enumerate(names)]
 
 
-def test_every_measure_has_its_own_colour_and_dash() -> None:
+def test_every_measure_has_its_own_color_and_dash() -> None:
     rows = stability_rows()
     table = Table("x", rows, kind="stability", facts={"curves": {r["measure"]: [0.5, 0.2, 0.01] for r in rows}})
     lines = {(t.line.color, t.line.dash) for t in p_value_curves(table).data}
@@ -70,7 +70,7 @@ def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
     bad = "<b>x</b><a href='javascript:1'>y</a>"
     rows = [{"rank": 1, "metric": bad, "measure": "input/kendall", "value": 0.5, "low": 0.4, "high": 0.6}]
     pairs = [{"better": bad, "worse": "z", "p_corrected": 0.01}]
-    for kind, content in (("ranking", rows), ("intervals", rows), ("significance", pairs)):
+    for kind, content in (("compare", rows), ("intervals", rows), ("compare-pairs", pairs)):
         figure = figure_of(Table("x", content, kind=kind, facts={"no_different_from": {bad: []}}))
         assert figure is not None
         assert "<b>" not in json.dumps(json.loads(figure.to_json()))
@@ -78,9 +78,9 @@ def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
 
 def test_the_power_curve_says_the_target_and_marks_the_size_of_the_data() -> None:
     rows = [
-        {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20} for n, p in ((10, 0.3), (20, 0.6), (40,
-            0.9))
-    ]  # fmt: skip
+        {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20}
+        for n, p in ((10, 0.3), (20, 0.6), (40, 0.9))
+    ]
     figure = registry.get("figure", "plan")(Table("x", rows, kind="plan"))
     assert list(figure.data[0].y) == [0.3, 0.6, 0.9]
     assert np.argmax(figure.data[0].marker.size) == 1
@@ -104,7 +104,7 @@ def test_a_figure_of_ones_own_draws_tables_of_its_analysis_and_no_other(tmp_path
 
 def test_a_figure_without_a_file_for_it_is_refused() -> None:
     with pytest.raises(NlgaugeError, match="name the file that it goes to"):
-        show([Table("x", [{"a": 1}])], figure="own.py@own-kind")
+        print_tables([Table("x", [{"a": 1}])], figure="own.py@own-kind")
 
 
 def test_a_pairwise_accuracy_at_chance_is_white_in_the_table_of_colors() -> None:
@@ -114,7 +114,7 @@ def test_a_pairwise_accuracy_at_chance_is_white_in_the_table_of_colors() -> None
         for m, values in (("coin", (0.5, 0.0)), ("good", (0.9, 0.7)))
         for measure, value in zip(("input/pairwise-accuracy", "input/kendall"), values, strict=True)
     ]
-    table = Table("t", rows, layout=Layout("metric", "measure", "value"), kind="correlation")
+    table = Table("t", rows, layout=Layout("metric", "measure", "value"), kind="correlate")
     drawn = figure_of(table)
     assert drawn is not None
     assert [list(line) for line in drawn.data[0].z] == [[0.0, 0.0], [pytest.approx(0.8), 0.7]]

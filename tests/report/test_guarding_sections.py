@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nlgauge as ng
+from nlgauge.api.questions import select
 from nlgauge.report.figures.guarding import bias_forest
 
 
@@ -26,14 +27,14 @@ def rows_of(shift: float) -> list[dict[str, Any]]:
 
 
 def run_of(shift: float) -> ng.Dataset:
-    human = ["kind=kind_rater1+kind_rater2", "clear=clear_rater1+clear_rater2"]
+    human = {aspect: [f"{aspect}_rater1", f"{aspect}_rater2"] for aspect in ("kind", "clear")}
     return ng.load(
         rows_of(shift), human=human, metrics=[f"{j}-{a}" for j in ("first", "second") for a in ("kind", "clear")]
     )
 
 
 def test_a_line_a_judge_panels_of_the_aspects_own_judges_and_drift_since_the_earlier_run(tmp_path: Path) -> None:
-    made = ng.report(run_of(1.0), tmp_path / "page.html", quick=True, against=run_of(0.0))
+    made = ng.report(run_of(1.0), out=tmp_path / "page.html", quick=True, against=run_of(0.0))
     said = {a.section.key: a for a in made.sections}
     biases = [p.answer for p in said["bias"].found.parts]
     assert len(biases) == 2 and biases[0].startswith("first, beyond people: favours longer outputs (kind +")
@@ -52,13 +53,13 @@ def test_without_an_earlier_run_nothing_is_said_of_drift_and_without_two_judges_
     tmp_path: Path,
 ) -> None:
     data = run_of(0.0)
-    one = ng.report(ng.select(data, metrics=["first-kind", "first-clear"]), tmp_path / "page.html", quick=True)
+    one = ng.report(select(data, metrics=["first-kind", "first-clear"]), out=tmp_path / "page.html", quick=True)
     assert {"drift", "jury"}.isdisjoint(a.section.key for a in one.sections)
 
 
 def test_the_earlier_run_may_be_results(tmp_path: Path) -> None:
-    old = ng.report(run_of(0.0), tmp_path / "old.html", quick=True).results
-    made = ng.report(run_of(1.0), tmp_path / "new.html", quick=True, against=old)
+    old = ng.report(run_of(0.0), out=tmp_path / "old.html", quick=True).results
+    made = ng.report(run_of(1.0), out=tmp_path / "new.html", quick=True, against=old)
     drift = next(a for a in made.sections if a.section.key == "drift")
     assert any("it has shifted by +1.00" in p.answer for p in drift.found.parts)
 
@@ -66,7 +67,7 @@ def test_the_earlier_run_may_be_results(tmp_path: Path) -> None:
 def test_a_judge_that_spreads_its_scores_more_than_people_is_not_drawn_as_a_bias_that_was_not_found() -> None:
     data = run_of(0.0)
     loud = data.with_scores({"first-kind": [1.0 + 4.0 * (k % 2) for k in range(len(data))]})
-    table = ng.bias(loud, metrics=["first-kind"])
+    table = ng.analyze("bias", loud, metrics=["first-kind"])
     spread = next(r for r in table if r["measure"] == "spread")
     assert spread["low"] > 0 and spread["verdict"] == "not found"
     drawn = bias_forest(table)

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 
 from nlgauge.data.example import example
-from nlgauge.report.sections import Run, reading
+from nlgauge.report.sections import ReportContext, reading
 from nlgauge.report.sections.reading import disagree, outputs_of
-from nlgauge.session import Selection
+from nlgauge.session import Session
 
 
 @pytest.fixture
-def run() -> Run:
-    return Run(Selection(example()))
+def run() -> ReportContext:
+    return ReportContext(Session(example()))
 
 
-def test_every_rated_output_is_there_with_its_scores_and_texts(run: Run) -> None:
+def test_every_rated_output_is_there_with_its_scores_and_texts(run: ReportContext) -> None:
     found, _ = outputs_of(run)
     panel, data = run.data.panel(), run.data
     assert len(found["s"]) == int(np.isfinite(panel.human).sum())
@@ -36,7 +36,7 @@ def test_every_rated_output_is_there_with_its_scores_and_texts(run: Run) -> None
 
 
 def test_of_many_outputs_those_to_read_stay_and_the_others_are_counted(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: ReportContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, _ = outputs_of(run)
     monkeypatch.setattr(reading, "MOST_POINTS", 60)
@@ -46,22 +46,25 @@ def test_of_many_outputs_those_to_read_stay_and_the_others_are_counted(
     assert any(f"{192 - len(found['s'])} more are left out" in line for line in lines)
 
     def names(of: dict, metric: str) -> list:
-        return [(of["systems"][of["s"][k]], of["inputs"][of["i"][k]])
-                for each in of["chosen"][metric]["constructed_quality"] for k in each]  # fmt: skip
+        return [
+            (of["systems"][of["s"][k]], of["inputs"][of["i"][k]])
+            for each in of["chosen"][metric]["constructed_quality"]
+            for k in each
+        ]
 
     assert all(names(found, m) == names(whole, m) for m in whole["chosen"])
 
 
-def test_outputs_in_other_words_than_their_sources_are_not_marked_and_the_page_says_why(run: Run) -> None:
+def test_outputs_in_other_words_than_their_sources_are_not_marked_and_the_page_says_why(run: ReportContext) -> None:
     samples = run.data.samples.with_columns(
         pl.col("output").str.replace_all(r"(\w+)", "${1}en"), pl.lit(None, pl.List(pl.String)).alias("references")
     )
-    found, lines = outputs_of(Run(Selection(replace(run.data, samples=samples))))
+    found, lines = outputs_of(ReportContext(Session(replace(run.data, samples=samples))))
     assert found["words"] == []
     assert any("Words are not marked as supported" in line for line in lines)
 
 
-def test_every_aspect_has_its_sentence_and_no_model_is_loaded(run: Run) -> None:
+def test_every_aspect_has_its_sentence_and_no_model_is_loaded(run: ReportContext) -> None:
     before = "torch" in sys.modules
     found = disagree(run)
     assert [part.about for part in found.parts if part.answer] == run.aspects

@@ -17,12 +17,12 @@ import pytest
 import nlgauge as ng
 from nlgauge.data.example import example
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Run, answer_all, sections
-from nlgauge.session import Answer, Ask, Selection
+from nlgauge.report.sections import ReportContext, answer_all, sections
+from nlgauge.session import Answer, Ask, Session
 from nlgauge.table import Table
 
 
-class Counted(Selection):
+class Counted(Session):
     """Its analyses are one row with their own options, counted; `Held` waits before it begins."""
 
     def __init__(self, broken: str = "") -> None:
@@ -40,7 +40,7 @@ class Counted(Selection):
 
 def test_what_was_begun_is_not_computed_again_and_errors_reach_who_waits() -> None:
     chosen = Counted(broken="bad")
-    with chosen.ahead([("slow", {"draws": 3}), ("absent", {}), ("bad", {})]):
+    with chosen.prefetch([("slow", {"draws": 3}), ("absent", {}), ("bad", {})]):
         (table,) = chosen.each("slow", draws=3)
         assert table.rows == [{"options": {"draws": 3}}]
         assert chosen.each("slow", draws=3)[0] is table
@@ -68,7 +68,7 @@ class Held(Counted):
 
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     chosen = Held()
-    with pytest.raises(KeyError), chosen.ahead([("first", {}), ("second", {})]):
+    with pytest.raises(KeyError), chosen.prefetch([("first", {}), ("second", {})]):
         chosen.begun.wait(30)
         raise KeyError
     chosen.go.set()
@@ -84,15 +84,15 @@ def test_an_option_that_is_no_plain_value_is_computed_each_time() -> None:
     assert chosen.computed == ["mine", "mine"]
 
 
-class OneByOne(Selection):
+class OneByOne(Session):
     """Begins nothing in a thread."""
 
-    def ahead(self, asked: Sequence[Ask]) -> AbstractContextManager[None]:
+    def prefetch(self, asked: Sequence[Ask]) -> AbstractContextManager[None]:
         return nullcontext()
 
 
 def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked() -> None:
-    together, apart = (Run(kind(example()), quick=True) for kind in (Selection, OneByOne))
+    together, apart = (ReportContext(kind(example()), quick=True) for kind in (Session, OneByOne))
     told: list[str] = []
     answered = answer_all(together, lambda a: told.append(a.section.key))
     assert [a.section for a in answered] == [s for s in sections() if s.applies is None or s.applies(together)]
@@ -110,25 +110,31 @@ def test_fewer_draws_than_wanted_are_said() -> None:
             return 1_000_000
 
     source: Any = SimpleNamespace(data=Many(metrics=["a", "b"]), metrics=None)
-    run = Run(source)
-    assert run.within(1000, 1) == 1000
-    assert not run.left
-    assert run.within(1000, 10) == 400
-    assert run.left[0].startswith("400 draws instead of 1,000: there are 2 metrics and 1,000,000 outputs.")
-    assert run.within(1000, 1e6) == 50
+    run = ReportContext(source)
+    assert run.cap_draws(1000, 1) == 1000
+    assert not run.warnings
+    assert run.cap_draws(1000, 10) == 400
+    assert run.warnings[0].startswith("400 draws instead of 1,000: there are 2 metrics and 1,000,000 outputs.")
+    assert run.cap_draws(1000, 1e6) == 50
 
 
 def test_an_aspect_that_a_section_cannot_answer_has_the_reason_of_that_section() -> None:
     rng = np.random.default_rng(12)
     quality = np.repeat(np.arange(6) * 0.4, 12) + rng.normal(size=72)
     ratings = np.clip(np.round(quality[:, None] + rng.normal(0, 0.5, (72, 2)) + 2), 1, 5)
-    frame = pl.DataFrame({
-        "system": np.repeat([f"s{k}" for k in range(6)], 12), "doc": np.tile([f"d{k}" for k in range(12)], 6),
-        "quality_1": ratings[:, 0], "quality_2": ratings[:, 1], "tone": [3] * 72,
-        "bleu": quality + rng.normal(size=72), "rouge": quality + rng.normal(size=72),
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "system": np.repeat([f"s{k}" for k in range(6)], 12),
+            "doc": np.tile([f"d{k}" for k in range(12)], 6),
+            "quality_1": ratings[:, 0],
+            "quality_2": ratings[:, 1],
+            "tone": [3] * 72,
+            "bleu": quality + rng.normal(size=72),
+            "rouge": quality + rng.normal(size=72),
+        }
+    )
     data = ng.load(frame, human=["quality_1", "quality_2", "tone"], metrics=["bleu", "rouge"])
-    sections = answer_all(Run(Selection(data), quick=True))
+    sections = answer_all(ReportContext(Session(data), quick=True))
     said = {a.section.key: p.answer for a in sections for p in a.found.parts if p.about == "tone"}
     assert said["people"] == "Not answered: agreement needs at least two raters; there is one rating an output."
     assert said["uses"] == "Not answered: no two systems, outputs or levels with different human ratings."

@@ -12,25 +12,30 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+import nlgauge as ng
 from command import run_command
+from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
 from nlgauge.data.load import load
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
-from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
 from nlgauge.report.results import per_input, results_of
-from nlgauge.report.sections import Run
-from nlgauge.results_file import SCHEMA, read_results, write_results
-from nlgauge.session import Selection
+from nlgauge.report.sections import ReportContext
+from nlgauge.results_file import SCHEMA_VERSION, read_results, write_results
+from nlgauge.session import Session
 
 
 def results(values: dict[str, list[float | None]], inputs: list[str] | None = None, **more: Any) -> dict[str, Any]:
     n = len(next(iter(values.values())))
     names = inputs or [f"i{k}" for k in range(n)]
     return {
-        "schema": SCHEMA, "nlgauge": "0", "data": "d", "seed": 0,
-        "per_input": {"measure": "input/kendall", "inputs": names, "values": {"quality": values}}, **more,
-    }  # fmt: skip
+        "schema_version": SCHEMA_VERSION,
+        "nlgauge": "0",
+        "data": "d",
+        "seed": 0,
+        "per_input": {"measure": "input/kendall", "inputs": names, "values": {"quality": values}},
+        **more,
+    }
 
 
 def written(path: Path, found: dict[str, Any]) -> Path:
@@ -49,7 +54,7 @@ def compared(tmp_path: Path, old: Any, new: Any, **options: Any) -> Any:
 def test_values_per_input_are_pairwise_accuracies_over_systems() -> None:
     """Of the pairs of systems with unequal ratings, those that the metric orders alike; its ties count one half."""
     data = example()
-    found = per_input(Run(Selection(data)))
+    found = per_input(ReportContext(Session(data)))
     assert found["measure"] == "input/pairwise-accuracy"
     panel = data.panel()
     scores, values = panel.metrics["char3_f1"], found["values"]["constructed_quality"]["char3_f1"]
@@ -62,7 +67,7 @@ def test_values_per_input_are_pairwise_accuracies_over_systems() -> None:
 
 def test_values_per_input_of_another_gate_are_kendalls_tau_b() -> None:
     data = example()
-    found = per_input(Run(Selection(data), gate="input/kendall"))
+    found = per_input(ReportContext(Session(data), gate="input/kendall"))
     panel = data.panel()
     values = found["values"]["constructed_quality"]["char3_f1"]
     for k in range(panel.n_inputs):
@@ -75,7 +80,7 @@ def test_values_per_input_of_another_gate_are_kendalls_tau_b() -> None:
 def test_only_measures_of_single_inputs_can_be_a_gate() -> None:
     data = example()
     with pytest.raises(NlgaugeError, match="only input/"):
-        per_input(Run(Selection(data), gate="global/kendall"))
+        per_input(ReportContext(Session(data), gate="global/kendall"))
 
 
 def test_a_sure_drop_fails_and_a_small_one_does_not(tmp_path: Path, old: list[float]) -> None:
@@ -151,7 +156,7 @@ def test_an_aspect_that_vanished_is_no_pass(tmp_path: Path, old: list[float]) ->
         ([None, 0.5] + [None] * 38, "lost their value"),  # compared on one input only
         ([0.5] * 20 + [None] * 20, "20 inputs lost their value and 0 won one"),
     ],
-)  # fmt: skip
+)
 def test_a_judge_that_lost_its_values_is_no_pass(
     tmp_path: Path, old: list[float], new: list[float | None], why: str
 ) -> None:
@@ -177,7 +182,7 @@ def test_what_changed_about_a_judge_of_the_same_name_is_said(tmp_path: Path, old
     before, after = (
         results({"house": old}, signatures={"house": f"model:{m}|scale:1-5|endpoint:{e}|version:nlgauge-{v}"})
         for m, e, v in (("gpt-4", "ab", 1), ("llama3", "cd", 2))
-    )  # fmt: skip
+    )
     table = compared(tmp_path, before, after)
     assert "house was made otherwise: model gpt-4 → llama3, another endpoint." in table.notes
 
@@ -185,21 +190,44 @@ def test_what_changed_about_a_judge_of_the_same_name_is_said(tmp_path: Path, old
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"schema": "other"}, "not a results file"),
+        ({"schema_version": SCHEMA_VERSION - 1}, "schema_version: found 2, expected 3"),
+        ({"schema_version": str(SCHEMA_VERSION)}, "schema_version: found '3', expected 3"),
+        ({"schema_version": None}, "schema_version: found None, expected 3"),
         ({"per_input": None}, "no values per input"),
-        ({"per_input": {"measure": "input/pearson", "inputs": ["i0"], "values": {}}}, "--gate input/kendall"),
-        ({"per_input": {"measure": "input/kendall", "inputs": ["zz"], "values": {"quality": {"m": [1]}}}},
-         "no input in common"),
-        ({"per_input": {"measure": "input/kendall", "inputs": ["i0"], "values": {"q": {"m": [1]}}}},
-         "no metric and aspect in "
-            "common"),
+        ({"per_input": {"measure": "input/pearson", "inputs": ["i0"], "values": {}}}, "gate='input/kendall'"),
+        (
+            {"per_input": {"measure": "input/kendall", "inputs": ["zz"], "values": {"quality": {"m": [1]}}}},
+            "no input in common",
+        ),
+        (
+            {"per_input": {"measure": "input/kendall", "inputs": ["i0"], "values": {"q": {"m": [1]}}}},
+            "no metric and aspect in common",
+        ),
     ],
-)  # fmt: skip
+)
 def test_files_that_cannot_be_compared_say_why(
     tmp_path: Path, old: list[float], change: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(DataError, match=words):
         compared(tmp_path, results({"m": old}), {**results({"m": old}), **change})
+
+
+def test_results_of_another_version_end_with_one_line_wherever_they_are_read(tmp_path: Path) -> None:
+    report = ng.report(ng.example(), out=tmp_path / "page.html", quick=True)
+    results = json.loads(report.results.read_text())
+    assert type(results["schema_version"]) is int
+    for change in ({"schema_version": results["schema_version"] + 1}, None):
+        del results["schema_version"]
+        report.results.write_text(json.dumps(results | (change or {})))
+        for read in (
+            lambda: ng.gate(ng.example(), max_drop={"kappa": 0.1}, against=report.results),
+            lambda: ng.report(ng.example(), out=tmp_path / "later.html", quick=True, against=report.results),
+            lambda: read_results(report.results),
+        ):
+            with pytest.raises(DataError, match="write it again with") as error:
+                read()
+            assert "\n" not in str(error.value)
+        results["schema_version"] = 0
 
 
 def test_an_unknown_metric_suggests_the_nearest(tmp_path: Path, old: list[float]) -> None:
@@ -214,32 +242,32 @@ def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:
     written(tmp_path / "a.json", results({"m": old}))
     written(tmp_path / "b.json", results({"m": [v - 0.1 for v in old]}))
-    bad = nlgauge("diff", "a.json", "b.json", cwd=tmp_path)
+    bad = nlgauge("gate", "b.json", "--against", "a.json", cwd=tmp_path)
     assert bad.returncode == 1
-    assert "fails: dropped by more than 0.02, significantly: m on quality -0.100" in " ".join(bad.stderr.split())
-    good = nlgauge("diff", "b.json", "a.json", "-f", "json", cwd=tmp_path)
+    assert "fails: dropped by more than 0.02, significantly: m on quality -0.100" in " ".join(bad.stdout.split())
+    good = nlgauge("gate", "a.json", "--against", "b.json", "-f", "json", cwd=tmp_path)
     assert good.returncode == 0
     assert json.loads(good.stdout)["tables"][0]["rows"][0]["verdict"] == "rose"
-    assert nlgauge("diff", "a.json", "none.json", cwd=tmp_path).returncode == 2
+    assert nlgauge("gate", "none.json", "--against", "a.json", cwd=tmp_path).returncode == 2
     written(tmp_path / "c.json", results({"m": old, "n": old}))
-    gone = nlgauge("diff", "c.json", "a.json", cwd=tmp_path)
-    assert gone.returncode == 2
-    assert gone.stderr.splitlines()[-1].startswith("nlgauge: cannot tell, which is no pass: n on quality")
+    gone = nlgauge("gate", "a.json", "--against", "c.json", cwd=tmp_path)
+    assert gone.returncode == 3
+    assert "The gate cannot tell, which is no pass: n on quality" in " ".join(gone.stdout.split())
 
 
-def test_report_is_run_by_another_name(tmp_path: Path) -> None:
+def test_run_writes_the_page_and_the_results(tmp_path: Path) -> None:
     rows = ["system,input,quality,bleu,ter,chrf"]
     rows += [f"{s},{i},{(i * k) % 5},{i + k},{i - k},{i * k % 7}" for k, s in enumerate("ABCD") for i in range(8)]
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
-    run = nlgauge("report", "scores.csv", "--quick", "--lower", "ter", "-o", "out/page.html", cwd=tmp_path)
+    run = nlgauge("run", "scores.csv", "--quick", "--columns", "lower=ter", "-o", "out/page.html", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "Too few data for any conclusion" in " ".join(run.stdout.split())
     assert (tmp_path / "out/page.html").exists()
     found = read_results(tmp_path / "out/page.results.json")
-    assert found["command"] == "nlgauge report scores.csv --quick --lower ter -o out/page.html"
+    assert found["command"] == "nlgauge run scores.csv --quick --columns lower=ter -o out/page.html"
     assert {t["analysis"] for t in found["tables"]} >= {
-        "correlation",
-        "ranking",
+        "correlate",
+        "compare",
         "stability",
         "uses",
         "checklist",
@@ -273,13 +301,15 @@ def test_a_gate_against_results_takes_the_trials_of_one_input_as_one_unit() -> N
 
     def intervals(trials: int) -> tuple[float, float, float]:
         old, new = (
-            load([
-                {"system": f"s{s}", "id": f"q{i}", "trial": t, "judge": run[s, i], "human_score": int(people[s, i])}
-                for s, i, t in product(range(4), range(30), range(trials))
-            ])
+            load(
+                [
+                    {"system": f"s{s}", "id": f"q{i}", "trial": t, "judge": run[s, i], "human_score": int(people[s, i])}
+                    for s, i, t in product(range(4), range(30), range(trials))
+                ]
+            )
             for run in runs
-        )  # fmt: skip
-        earlier = EarlierRun.of_results("old", results_of(Run(Selection(old)), []))
+        )
+        earlier = EarlierRun.of_results("old", results_of(ReportContext(Session(old)), []))
         (row,) = earlier.changes(new.panel(), ["input/pairwise-accuracy"])
         return row["value"], row["low"], row["high"]
 

@@ -17,7 +17,6 @@ import plotly.graph_objects as go
 import pytest
 
 from nlgauge import registry
-from nlgauge.analyses.design import simulation
 from nlgauge.data.example import example
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
@@ -29,6 +28,7 @@ from nlgauge.report.figures.heat_maps import win_matrices
 from nlgauge.report.save import Picture, dressed, save, save_all, save_tables
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.table import Layout, Table
+from nlgauge_papers.gao2025 import simulation
 
 CHROME = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome")))
 drawing = pytest.mark.skipif(
@@ -143,7 +143,7 @@ def drawn(figure: go.Figure, name: str) -> dict[Any, Any]:
 
 def test_nimah2023_figures_2_to_9_show_distances_left_and_similarity_right() -> None:
     panel = example().panel()
-    distance, order = panel.analyse("discrimination"), panel.analyse("aspect-preference")
+    distance, order = panel.analyze("discrimination"), panel.analyze("aspect-preference")
     figure = distance_and_order(distance, order)
     left = {row["metric"]: row["value"] for row in distance if row["contrast"] == "Lo-Hi"}
     assert drawn(figure, "Lo-Hi") == pytest.approx(left, nan_ok=True)
@@ -180,8 +180,11 @@ def test_gao2025_figure_1_has_a_line_of_panels_for_each_study() -> None:
 
 def test_colombo2023_figure_1_draws_whiskers_while_they_can_be_told_apart() -> None:
     def made(count: int) -> go.Figure:
-        rows = [{"aspect": f"a{k}", "year": y, "value": k / 10 + y / 1e4, "low": 0.0, "high": 1.0, "measure": "m"}
-                for k in range(count) for y in (2004, 2019)]  # fmt: skip
+        rows = [
+            {"aspect": f"a{k}", "year": y, "value": k / 10 + y / 1e4, "low": 0.0, "high": 1.0, "measure": "m"}
+            for k in range(count)
+            for y in (2004, 2019)
+        ]
         return over_years(Table("t", rows, facts={"new": {2004: ["x"], 2019: ["y"]}}))
 
     few, many = made(2), made(8)
@@ -192,9 +195,16 @@ def test_colombo2023_figure_1_draws_whiskers_while_they_can_be_told_apart() -> N
 
 
 def test_nimah2023_figure_1_labels_each_line_at_its_end_without_overlap() -> None:
-    rows = [{"family": f, "group": g, "value": v} for f, g, v in
-            [("A", "ID", 0.5), ("A", "shift", 0.1), ("B", "ID", 0.4), ("B", "shift", 0.101), ("C", "ID",
-                float("nan"))]]  # fmt: skip
+    rows = [
+        {"family": f, "group": g, "value": v}
+        for f, g, v in [
+            ("A", "ID", 0.5),
+            ("A", "shift", 0.1),
+            ("B", "ID", 0.4),
+            ("B", "shift", 0.101),
+            ("C", "ID", float("nan")),
+        ]
+    ]
     figure = transfer_lines(Table("t", rows, layout=Layout("family", "group", "value"), kind="transfer"))
     labels = {a.text: a.y for a in figure.layout.annotations}
     assert set(labels) == {"A .100", "B .101"}
@@ -203,12 +213,27 @@ def test_nimah2023_figure_1_labels_each_line_at_its_end_without_overlap() -> Non
 
 
 def reproduced(**more: Any) -> Table:
-    cells = [("ROUGE-1", "pearson", "0.18", 0.181, "equal"), ("ROUGE-1", "spearman", "0.14", 0.14, "equal"),
-             ("BLANC", "pearson", "0.22", float("nan"), "not computable"), ("Ours (E)", "pearson", "−0.40", 0.5,
-                 "differs")]  # fmt: skip
-    rows = [{"metric": m, **more, "level": "sample", "coefficient": c, "printed": p, "ours": o, "difference": o - 0.2,
-             "verdict": v, "reason": "", "why": ""}
-            for m, c, p, o, v in cells]  # fmt: skip
+    cells = [
+        ("ROUGE-1", "pearson", "0.18", 0.181, "equal"),
+        ("ROUGE-1", "spearman", "0.14", 0.14, "equal"),
+        ("BLANC", "pearson", "0.22", float("nan"), "not computable"),
+        ("Ours (E)", "pearson", "−0.40", 0.5, "differs"),
+    ]
+    rows = [
+        {
+            "metric": m,
+            **more,
+            "level": "sample",
+            "coefficient": c,
+            "printed": p,
+            "ours": o,
+            "difference": o - 0.2,
+            "verdict": v,
+            "reason": "",
+            "why": "",
+        }
+        for m, c, p, o, v in cells
+    ]
     return Table("deng2021, Table D.1: consistency", rows, kind="reproduce")
 
 
@@ -248,7 +273,7 @@ def test_a_recomputed_table_is_drawn_as_printed_against_ours() -> None:
 
 
 def test_novikova2017_figure_1_has_circles_whose_area_is_the_correlation() -> None:
-    table = example().panel().analyse("inter-metric")
+    table = example().panel().analyze("inter-metric")
     (trace,) = correlation_circles(table).data
     at = {(x, y): size for x, y, size in zip(trace.x, trace.y, trace.marker.size, strict=True)}
     value = {(r["other"], r["metric"]): abs(r["value"]) for r in table}
@@ -258,14 +283,17 @@ def test_novikova2017_figure_1_has_circles_whose_area_is_the_correlation() -> No
 
 
 def test_novikova2017_figure_2_crosses_pairs_that_do_not_differ_on_both_sides() -> None:
-    rows = [{"better": "a", "worse": "b", "p_corrected": 0.2}, {"better": "a", "worse": "c", "p_corrected": 0.01},
-            {"better": "b", "worse": "c", "p_corrected": float("nan")}]  # fmt: skip
+    rows = [
+        {"better": "a", "worse": "b", "p_corrected": 0.2},
+        {"better": "a", "worse": "c", "p_corrected": 0.01},
+        {"better": "b", "worse": "c", "p_corrected": float("nan")},
+    ]
     (trace,) = not_different(Table("t", rows)).data
     assert set(zip(trace.x, trace.y, strict=True)) == {("a", "b"), ("b", "a")}
 
 
 def test_novikova2017_figure_3_has_bad_outputs_above_and_the_others_below() -> None:
-    table = example().panel().analyse("quality-bins")
+    table = example().panel().analyze("quality-bins")
     figure = bin_circles(table)
     bad = {row["metric"]: f"{row['value']:.2f}".replace("0.", ".", 1) for row in table if row["bin"] == "bad"}
     assert dict(zip(figure.data[0].x, figure.data[0].text, strict=True)) == bad

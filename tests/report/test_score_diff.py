@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import nlgauge as ng
-from nlgauge.report.changes import verdict_words
+from nlgauge.analyses.comparing.changes import compare_results, verdict_words
 from nlgauge.table import Table
 
 LABELS = np.clip(np.random.default_rng(3).normal(3.2, 1, 120).round(), 1, 5)
@@ -22,11 +22,11 @@ def judged(noise: float, seed: int = 1) -> np.ndarray:
 
 def results(folder: Path, name: str, scores: np.ndarray) -> Path:
     frame = pl.DataFrame({"id": range(120), "judge_score": scores, "human_score": LABELS})
-    return Path(ng.report(frame, folder / f"{name}.html", quick=True).results)
+    return Path(ng.report(frame, out=folder / f"{name}.html", quick=True).results)
 
 
 def diff(folder: Path, old: np.ndarray, new: np.ndarray) -> Table:
-    return ng.diff(results(folder, "old", old), results(folder, "new", new))
+    return compare_results(results(folder, "old", old), results(folder, "new", new))
 
 
 def test_the_values_are_scipys_and_the_better_run_rose(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_rows_that_people_rate_otherwise_now_are_left_out(tmp_path: Path) -> Non
     frame = pl.DataFrame(
         {"id": range(120), "judge_score": judged(0.5), "human_score": [*(6 - LABELS[:10]), *LABELS[10:]]}
     )
-    table = ng.diff(old, ng.report(frame, tmp_path / "new.html", quick=True).results)
+    table = compare_results(old, ng.report(frame, out=tmp_path / "new.html", quick=True).results)
     changed = int((LABELS[:10] != 3).sum())
     assert table.rows[0]["inputs"] == 120 - changed
     assert any(f"{changed} rows that people rate otherwise now" in note for note in table.notes)
@@ -83,11 +83,11 @@ def test_trials_of_one_input_are_one_unit(tmp_path: Path) -> None:
             for i in range(120)
             for t in range(4)
         ]
-        made.append(ng.report(pl.DataFrame(rows), tmp_path / f"{name}.html", quick=True).results)
-    table = ng.diff(*made)
+        made.append(ng.report(pl.DataFrame(rows), out=tmp_path / f"{name}.html", quick=True).results)
+    table = compare_results(*made)
     (many,) = table
     assert (many["old"], many["new"]) == pytest.approx((once["old"], once["new"]))
     assert many["p"] == pytest.approx(once["p"], abs=0.02) and many["least_p"] == once["least_p"]
     assert any("480 rows belong to 120 inputs" in note for note in table.notes)
-    shift = {r["measure"]: r["inputs"] for r in ng.drift(made[0], made[1])}
+    shift = {r["measure"]: r["inputs"] for r in ng.analyze("drift", [made[0], made[1]])}
     assert shift["judge_shift"] == 120

@@ -21,27 +21,35 @@ from nlgauge.metrics.judge.cost import Price
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
 from nlgauge.report.answer import answer_of
-from nlgauge.report.sections import GATE, Answered, Run, answer_all, sections
+from nlgauge.report.sections import GATE, Answered, ReportContext, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words
-from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, trust_words, use_words
+from nlgauge.scoring.plan import known_metric
 from nlgauge.scoring.replies import Replies
-from nlgauge.session import Selection
+from nlgauge.session import Session
 from nlgauge.table import Table
 
 
-def run_of(data: Dataset, **more: Any) -> Run:
-    return Run(Selection(data), quick=True, **more)
+def run_of(data: Dataset, **more: Any) -> ReportContext:
+    return ReportContext(Session(data), quick=True, **more)
 
 
 def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
     """A ranking of which the first leads and those may be as good."""
     rows = [
-        {"metric": f"m{k}", "rank": 1, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6, "p_to_next": p,
-         "may_be_best": k == 0 or may_be_best[k - 1], "clearly_best": k == 0 and not any(may_be_best)}
+        {
+            "metric": f"m{k}",
+            "rank": 1,
+            "value": 0.5 - 0.1 * k,
+            "low": 0.1,
+            "high": 0.6,
+            "p_to_next": p,
+            "may_be_best": k == 0 or may_be_best[k - 1],
+            "clearly_best": k == 0 and not any(may_be_best),
+        }
         for k in range(len(may_be_best) + 1)
-    ]  # fmt: skip
+    ]
     return Table("t", rows)
 
 
@@ -68,9 +76,17 @@ def test_uses_list_the_metrics_under_their_badges_best_first() -> None:
     def row(metric: str, use: str, value: float, badge: str | None) -> dict[str, Any]:
         return {"metric": metric, "use": use, "value": value, "badge": badge}
 
-    table = Table("t", [row("a", "rank systems", 0.9, "reliable"), row("b", "rank systems", 0.95, "reliable"),
-                        row("a", "pairwise", 0.7, "inconclusive"), row("b", "pairwise", 0.5, "not reliable"),
-                        row("a", "flag", 0.6, None), row("b", "flag", 0.5, None)])  # fmt: skip
+    table = Table(
+        "t",
+        [
+            row("a", "rank systems", 0.9, "reliable"),
+            row("b", "rank systems", 0.95, "reliable"),
+            row("a", "pairwise", 0.7, "inconclusive"),
+            row("b", "pairwise", 0.5, "not reliable"),
+            row("a", "flag", 0.6, None),
+            row("b", "flag", 0.5, None),
+        ],
+    )
     assert use_words(table) == (
         "To rank systems: reliable: b (.95) and a (.90). To choose the better of two outputs: inconclusive: a (.70); "
         "not reliable: b (.50). To flag bad outputs: no metric has a badge."
@@ -122,7 +138,7 @@ def test_a_share_of_the_ceiling_is_counted_from_chance() -> None:
     table = (
         replace(data, scores=data.scores.with_columns(pl.Series("random", coin)))
         .panel()
-        .analyse("ceiling", measures=[GATE], splits=5)
+        .analyze("ceiling", measures=[GATE], splits=5)
     )
     for row in table:
         assert row["share"] == pytest.approx((row["value"] - 0.5) / (row["ceiling"] - 0.5))
@@ -133,11 +149,16 @@ def test_a_section_calls_a_metric_at_chance_no_agreement() -> None:
     rng = np.random.default_rng(8)
     quality = rng.integers(1, 6, (8, 30))
     rows = [
-        {"system": f"s{i}", "input": j, "quality": int(quality[i, j]), "one": -quality[i, j] + rng.normal(),
-         "two": -quality[i, j] + rng.normal(0, 2)}
+        {
+            "system": f"s{i}",
+            "input": j,
+            "quality": int(quality[i, j]),
+            "one": -quality[i, j] + rng.normal(),
+            "two": -quality[i, j] + rng.normal(0, 2),
+        }
         for i in range(8)
         for j in range(30)
-    ]  # fmt: skip
+    ]
     answered = answer_all(run_of(load(rows, name="d", human=["quality"])))
     answer = next(a for a in answered if a.section.key == "agrees").found.parts[0].answer
     assert answer.startswith(f"None on these outputs: the first, two, reaches {GATE} .")
@@ -185,7 +206,7 @@ def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
     found = sections()
     assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 19
-    assert all(s.question.endswith("?") and len(s.not_said) > 40 for s in found)
+    assert all(s.question.endswith("?") and len(s.limitations) > 40 for s in found)
 
 
 def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> None:
@@ -211,9 +232,9 @@ def test_one_system_with_verdicts_is_not_asked_about_systems_and_uses_of_scores(
 
 def test_a_wrong_name_is_the_users_to_mend() -> None:
     data = example()
-    pick = Selection(data, metrics=["nope"])
+    pick = Session(data, metrics=["nope"])
     with pytest.raises(NameUnknown, match="nope"):
-        answer_all(Run(pick, quick=True))
+        answer_all(ReportContext(pick, quick=True))
 
 
 def test_a_columns_name_never_imports_a_file(tmp_path: Any) -> None:
@@ -256,7 +277,7 @@ def test_costs_of_a_judge_are_the_tokens_of_its_replies_in_the_store(
         "In all: replies 5, seconds 2.5, tokens in 5,000, tokens out 50, cost 0.0105."
     )
     assert found.found.lines == [f"{name}: 1 of 6 replies are not in the store of this machine."]
-    assert "--prices" in costs_of(data).found.lines[-1]
+    assert "prices=" in costs_of(data).found.lines[-1]
 
 
 def costs_of(data: Dataset, prices: dict[str, Price] | None = None) -> Answered:

@@ -12,11 +12,11 @@ from scipy.stats import binom
 
 import nlgauge as ng
 from command import run_command
-from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
+from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
 from nlgauge.report.results import results_of, verdicts_of
-from nlgauge.report.sections import Run
+from nlgauge.report.sections import ReportContext
 from nlgauge.results_file import write_results
-from nlgauge.session import Selection
+from nlgauge.session import Session
 
 ROWS = 80
 
@@ -31,7 +31,7 @@ def table(judge: Any, people: Any, systems: int = 1) -> ng.Dataset:
 
 
 def written(path: Path, data: ng.Dataset) -> Path:
-    return write_results(path, results_of(Run(Selection(data)), []))
+    return write_results(path, results_of(ReportContext(Session(data)), []))
 
 
 def compared(tmp_path: Path, old: ng.Dataset, new: ng.Dataset, **options: Any) -> Any:
@@ -51,7 +51,7 @@ def judge(people: list[int | None], share: float, seed: int) -> list[int]:
 
 def test_results_hold_the_verdicts_of_labelled_rows_only(people: list[int | None]) -> None:
     data = table(judge(people, 0.8, 1), people)
-    found = verdicts_of(Run(Selection(data)))["label"]
+    found = verdicts_of(ReportContext(Session(data)))["label"]
     assert [r[1] for r in found["rows"]] == [f"q{i}" for i, p in enumerate(people) if p is not None]
     assert found["people"] == [p for p in people if p is not None]
     assert found["judges"]["judge"] == [j for j, p in zip(judge(people, 0.8, 1), people, strict=True) if p is not None]
@@ -126,8 +126,8 @@ def test_the_command_ends_with_the_documented_codes(tmp_path: Path, people: list
     good = written(tmp_path / "good.json", table(judge(people, 1, 1), people))
     coin = written(tmp_path / "coin.json", table(judge(people, 0, 2), people))
     numbers = written(tmp_path / "numbers.json", table(np.linspace(0, 1, ROWS).tolist(), people))
-    for old, new, code in ((good, good, 0), (good, coin, 1), (good, numbers, 2)):
-        done = run_command("diff", old, new)
+    for old, new, code in ((good, good, 0), (good, coin, 1), (good, numbers, 3)):
+        done = run_command("gate", new, "--against", old)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
 

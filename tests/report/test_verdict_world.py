@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import nlgauge as ng
-from nlgauge.report.sections.verdicts import judge_words
+from nlgauge.analyses.verdicts.sentences import judge_words
+from nlgauge.session import Session
 
 
 def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> Path:
@@ -28,7 +29,7 @@ def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> P
 
 
 def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
-    made = ng.report(table(tmp_path / "v.csv", known=0.9), tmp_path / "v.html", quick=True)
+    made = ng.report(table(tmp_path / "v.csv", known=0.9), out=tmp_path / "v.html", quick=True)
     said = " ".join(made.lines)
     assert "Label: judge catches failures reliably: recall on failures 0." in said and "failures labeled)" in said
     assert 'is better than always answering "pass" (0.' in said
@@ -40,7 +41,7 @@ def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> None:
-    made = ng.report(table(tmp_path / "v.csv", known=0.0), tmp_path / "v.html", quick=True)
+    made = ng.report(table(tmp_path / "v.csv", known=0.0), out=tmp_path / "v.html", quick=True)
     assert "knows more (" not in made.sections[0].found.parts[0].answer
     said = " ".join(made.lines)
     assert "recall on failures 0.00 [" in said and 'is not shown to be better than always answering "pass"' in said
@@ -48,7 +49,7 @@ def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> 
 
 
 def test_ratings_on_a_scale_are_not_asked_about_pass_and_fail(tmp_path: Path) -> None:
-    made = ng.report(ng.example(), tmp_path / "e.html", quick=True)
+    made = ng.report(ng.example(), out=tmp_path / "e.html", quick=True)
     assert "verdicts" not in {a.section.key for a in made.sections}
     assert re.search("<h1[^>]*>Which metric can I trust[?]</h1>", made.path.read_text())
 
@@ -82,9 +83,9 @@ def test_two_values_beside_other_ratings_are_no_first_question(tmp_path: Path) -
         for i in range(12)
     ]
     data = ng.load(rows, name="d", human=["fluency", "grammatical"], metrics=["m", "n"])
-    made = ng.report(data, tmp_path / "d.html", quick=True)
+    made = ng.report(data, out=tmp_path / "d.html", quick=True)
     assert "verdicts" not in {a.section.key for a in made.sections}
-    one = ng.report(ng.Selection(data, aspects=["grammatical"]), tmp_path / "g.html", quick=True)
+    one = ng.report(Session(data, aspects=["grammatical"]), out=tmp_path / "g.html", quick=True)
     assert "verdicts" in {a.section.key for a in one.sections}
 
 
@@ -94,7 +95,9 @@ def test_of_many_judges_three_get_a_line(tmp_path: Path) -> None:
         for i in range(90)
     ]
     made = ng.report(
-        ng.load(rows, name="d", human=["label"], metrics=[f"m{k}" for k in range(6)]), tmp_path / "d.html", quick=True
+        ng.load(rows, name="d", human=["label"], metrics=[f"m{k}" for k in range(6)]),
+        out=tmp_path / "d.html",
+        quick=True,
     )
     said = next(a for a in made.sections if a.section.key == "verdicts").found.parts[0].answer
     assert said.count("Of two answers") == 3 and "3 more judges stand in the table" in said

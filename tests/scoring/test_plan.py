@@ -25,7 +25,7 @@ def test_a_metric_whose_needs_the_data_do_not_meet_is_refused_by_name_with_the_c
         plan(small, ["test-words", "test-source", "test-share"])
     assert str(error.value) == (
         "'test-source' needs sources, which small.csv does not have (columns: system, input, output, references, "
-        "kind). --source NAME says which column holds them."
+        "kind). source= says which column holds them."
     )
 
 
@@ -77,11 +77,7 @@ def test_a_plain_function_is_a_metric() -> None:
         words = set(reference.split())
         return len(words & set(output.split())) / len(words) if len(words) > 1 else None
 
-    scored = ng.score(
-        outputs=["the cat sat", "a b", "x"],
-        references=[["the dog", "the cat"], ["one"], ["  "]],
-        metrics=[shared, "len"],
-    )
+    scored = ng.score(["the cat sat", "a b", "x"], [shared, "len"], ref=[["the dog", "the cat"], ["one"], ["  "]])
     assert scored.scores["shared"].to_list() == [1.0, None, None]
     reasons = {row["input"]: row["reason"] for row in scored.failures.to_dicts() if row["metric"] == "shared"}
     assert reasons == {"2": "the function returned no number", "3": "empty reference"}
@@ -89,6 +85,6 @@ def test_a_plain_function_is_a_metric() -> None:
 
 def test_what_is_no_metric_is_refused_in_one_line() -> None:
     with pytest.raises(NlgaugeError, match="expected a Metric, a metric name or a callable; got 3"):
-        ng.score(outputs=["a"], metrics=[3])
+        ng.score(["a"], [3])
     with pytest.raises(NlgaugeError, match=r"must be output, reference, references, .*; got x"):
-        ng.score(outputs=["a"], metrics=[lambda x: 1.0])
+        ng.score(["a"], [lambda x: 1.0])

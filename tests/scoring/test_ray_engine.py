@@ -173,16 +173,16 @@ def test_tests_and_intervals_are_those_of_this_process_to_the_bit(cluster: None,
 def test_the_command_gives_the_same_table_on_ray(cluster: None, capsys: pytest.CaptureFixture[str]) -> None:
     from nlgauge.cli import build
 
-    def meta(analysis: str, *options: str) -> tuple[str, str]:
-        said = ["example", "--analysis", analysis, "--measure", "input/kendall", "-f", "json", *options]
-        build("meta")(["meta", *said], standalone_mode=False)
+    def ask(analysis: str, *options: str) -> tuple[str, str]:
+        words = ["analyze", analysis, "example", "--measures", "input/kendall", "-f", "json", *options]
+        build("analyze")(words, standalone_mode=False)
         shown = capsys.readouterr()
         return shown.out, " ".join(shown.err.split())  # the console breaks lines
 
-    alone, far = meta("intervals"), meta("intervals", "--engine", "ray")  # significance remembers its results
+    alone, far = ask("intervals"), ask("intervals", "--engine", "ray")  # significance remembers its results
     assert far[0] == alone[0]
     assert "nothing to deal out" not in far[1]
-    assert "'correlation' had nothing to deal out" in meta("correlation", "--engine", "ray")[1]
+    assert "'correlate' had nothing to deal out" in ask("correlate", "--engine", "ray")[1]
 
 
 def test_a_removed_machine_costs_its_unfinished_batches(tmp_path: Path) -> None:
@@ -218,5 +218,5 @@ def test_a_removed_machine_costs_its_unfinished_batches(tmp_path: Path) -> None:
 
 def test_an_address_where_nobody_listens_is_said_at_once() -> None:
     ray.shutdown()
-    with pytest.raises(NlgaugeError, match=r"--address 127\.0\.0\.1:9: nobody listens there"):
+    with pytest.raises(NlgaugeError, match=r"address=.127\.0\.0\.1:9.: nobody listens there"):
         list(Ray("127.0.0.1:9").run(str, [1]))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +21,8 @@ import pytest
 from nlgauge import __version__
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores
-from nlgauge.scoring.store import Store, StoredScore, Storing, full_signature, keys_of, lacks, stored
+from nlgauge.scoring.cached_runner import CachedRunner, full_signature, sample_keys
+from nlgauge.scoring.store import Store, StoredScore
 
 CALLS: list[str] = []
 
@@ -52,32 +56,36 @@ def batch(outputs: list[str]) -> Batch:
 
 def test_a_second_run_computes_nothing_and_gives_the_same(store: Store) -> None:
     given = batch(["aa", "b", "", "cccc"])
-    once, again = stored(Slow(), given, store), stored(Slow(), given, Store(store.path))
+    once, again = (CachedRunner(s).score(Slow(), given) for s in (store, Store(store.path)))
     assert CALLS == ["aa", "b", "", "cccc"]
     np.testing.assert_array_equal(once.values, again.values)
     assert again.reasons == {2: "empty output"} and again.notes == {1: "one letter"}
 
 
 def test_equal_samples_are_computed_once_and_new_ones_alone(store: Store) -> None:
-    assert stored(Slow(), batch(["aa", "b", "aa"]), store).values.tolist() == [2, 1, 2]
-    assert stored(Slow(), batch(["ddd", "aa"]), store).values.tolist() == [3, 2]
+    assert CachedRunner(store).score(Slow(), batch(["aa", "b", "aa"])).values.tolist() == [2, 1, 2]
+    assert CachedRunner(store).score(Slow(), batch(["ddd", "aa"])).values.tolist() == [3, 2]
     assert CALLS == ["aa", "b", "ddd"]
 
 
 def test_other_options_or_other_texts_are_other_scores(store: Store) -> None:
-    stored(Slow(), batch(["aa"]), store)
-    assert stored(Slow(factor=2.0), batch(["aa"]), store).values.tolist() == [4]
+    CachedRunner(store).score(Slow(), batch(["aa"]))
+    assert CachedRunner(store).score(Slow(factor=2.0), batch(["aa"])).values.tolist() == [4]
     other = Batch.from_columns(["aa"], ["another source"])
-    stored(Slow(), other, store)
+    CachedRunner(store).score(Slow(), other)
     assert CALLS == ["aa"] * 3
 
 
 def test_texts_that_a_metric_does_not_look_at_do_not_count() -> None:
     one = Batch.from_columns(["a"], ["s"], references=[["r"]])
     two = Batch.from_columns(["a"], ["s"], references=[["another"]])
-    assert keys_of(Slow(), one) == keys_of(Slow(), two)
-    assert keys_of(Slow(), Batch.from_columns(["as"], [""])) != keys_of(Slow(), Batch.from_columns(["a"], ["s"]))
-    assert keys_of(Slow(), Batch.from_columns(["a"], [None])) != keys_of(Slow(), Batch.from_columns(["a"], [""]))
+    assert sample_keys(Slow(), one) == sample_keys(Slow(), two)
+    assert sample_keys(Slow(), Batch.from_columns(["as"], [""])) != sample_keys(
+        Slow(), Batch.from_columns(["a"], ["s"])
+    )
+    assert sample_keys(Slow(), Batch.from_columns(["a"], [None])) != sample_keys(
+        Slow(), Batch.from_columns(["a"], [""])
+    )
 
 
 def test_an_interrupted_run_keeps_its_finished_chunks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +100,9 @@ def test_an_interrupted_run_keeps_its_finished_chunks(store: Store, monkeypatch:
 
     monkeypatch.setattr(Slow, "score", stop_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        stored(Slow(), batch(outputs), store, chunk=2)
+        CachedRunner(store, chunk=2).score(Slow(), batch(outputs))
     CALLS.clear()
-    stored(Slow(), batch(outputs), store, chunk=2)
+    CachedRunner(store, chunk=2).score(Slow(), batch(outputs))
     assert outputs[4:] == CALLS
 
 
@@ -163,13 +171,13 @@ def test_forget_removes_one_signature(store: Store) -> None:
 
 
 def test_lacks_says_whether_there_is_work(store: Store) -> None:
-    assert lacks(Slow(), batch(["aa", "b"]), store)
-    stored(Slow(), batch(["aa", "b"]), store)
-    assert not lacks(Slow(), batch(["b", "aa", "aa"]), store)
+    assert CachedRunner(store).lacks(Slow(), batch(["aa", "b"]))
+    CachedRunner(store).score(Slow(), batch(["aa", "b"]))
+    assert not CachedRunner(store).lacks(Slow(), batch(["b", "aa", "aa"]))
 
 
 def test_the_engine_stores_only_metrics_that_need_weights(store: Store) -> None:
-    engine = Storing(store)
+    engine = CachedRunner(store)
     engine(Slow(), batch(["aa"]))
     assert store.counts() == {}
 
@@ -178,3 +186,97 @@ def test_the_engine_stores_only_metrics_that_need_weights(store: Store) -> None:
 
     engine(Heavy(), batch(["aa"]))
     assert sum(store.counts().values()) == 1
+
+
+def test_the_file_is_for_its_owner_only_and_written_ahead(tmp_path: Path) -> None:
+    store = Store(tmp_path / "a" / "b" / "scores.sqlite")
+    store.put("s", {b"k": StoredScore(0.5)})
+    assert store.path.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_closed_store_opens_again(store: Store) -> None:
+    store.put("s", {b"k": StoredScore(0.5)})
+    with store.work() as db:
+        store.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+    assert store.get("s", [b"k"]) == {b"k": StoredScore(0.5)}
+
+
+def test_another_thread_uses_the_same_connection(store: Store) -> None:
+    store.put("s", {b"k": StoredScore(0.5)})
+    with ThreadPoolExecutor(1) as pool, store.work() as db:
+        assert pool.submit(lambda: db.execute("SELECT 1").fetchone()).result() == (1,)
+    with store.work() as again:
+        assert again is db
+
+
+def test_a_block_that_fails_writes_nothing(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.writing() as db:
+        db.execute("INSERT INTO signatures (signature) VALUES ('s')")
+        raise ZeroDivisionError
+    with store.work() as db:
+        assert db.execute("SELECT COUNT(*) FROM signatures").fetchone() == (0,)
+    store.put("s", {b"k": StoredScore(0.5)})
+    assert store.counts() == {"s": 1}
+
+
+@pytest.mark.parametrize(("column", "value"), [("value", "five"), ("reason", b"\xff")])
+def test_a_value_of_another_type_means_a_damaged_file(store: Store, column: str, value: object) -> None:
+    store.put("s", {b"k": StoredScore(0.5)})
+    with store.work() as db:
+        db.execute(f"UPDATE scores SET {column} = ?", [value])
+    with pytest.raises(NlgaugeError, match="file is damaged; name another file with NLGAUGE_STORE, or move this one"):
+        store.get("s", [b"k"])
+
+
+def test_a_lock_is_waited_for_and_then_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put("s", {b"k": StoredScore(0.5)})
+    monkeypatch.setenv("NLGAUGE_STORE_WAIT", "0.05")
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(NlgaugeError, match=r"another program has kept it locked for 0\.05 s"):
+            Store(store.path).put("s", {b"k": StoredScore(0.6)})
+    monkeypatch.setenv("NLGAUGE_STORE_WAIT", "soon")
+    with pytest.raises(NlgaugeError, match="NLGAUGE_STORE_WAIT is 'soon': give seconds"):
+        Store(store.path).counts()
+
+
+def test_a_name_that_no_file_can_have_is_one_clear_line() -> None:
+    with pytest.raises(NlgaugeError, match="no file has a NUL character in its name"):
+        Store("a\0b").counts()
+
+
+def test_the_path_is_that_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "mine.sqlite"))
+    assert Store().path == tmp_path / "mine.sqlite"
+
+
+@dataclass(frozen=True)
+class Everything(Slow):
+    """A metric that reads the references and the control as well."""
+
+    facts: ClassVar[Facts] = Facts(
+        "everything", "test", frozenset({"output", "references", "control"}), False, (0.0, 1.0), 2026, "", "", "", ""
+    )
+
+
+def test_each_text_that_a_metric_reads_changes_the_key() -> None:
+    def key(references: list[str], control: str, source: str = "s") -> bytes:
+        one = Batch.from_columns(["a", "b"], [source] * 2, references=[["r"], references], control=["c", control])
+        return sample_keys(Everything(), one)[1]
+
+    same = key(["r1", "r2"], "c")
+    assert same == key(["r1", "r2"], "c", source="another")
+    assert len({same, key(["r1"], "c"), key(["r2", "r1"], "c"), key(["r1", "r2"], "d"), key(["r1r2"], "c")}) == 5
+
+
+def test_what_is_stored_is_shown_and_nothing_is_computed(store: Store) -> None:
+    runner = CachedRunner(store)
+    runner.score(Slow(), batch(["aa"]))
+    CALLS.clear()
+    scores = runner.stored(Slow(), batch(["aa", "new"]))
+    assert scores.values[0] == 2 and math.isnan(scores.values[1])
+    assert scores.reasons == {1: "not in the store"} and CALLS == []

@@ -158,7 +158,7 @@ def begin(path: Path, metrics: list[str], out: Path, batches: int, **options: An
 @pytest.mark.parametrize(
     ("change", "other"),
     [({"batch": 5}, "batch"), ({"metrics": ["len"]}, "metrics"), ({"by": "input"}, "by"), ({"touch": 1}, "changed")],
-)  # fmt: skip
+)
 def test_the_folder_of_another_run_is_refused(tmp_path: Path, change: dict[str, Any], other: str) -> None:
     path, out = write(tmp_path / "outputs.jsonl", rows()), tmp_path / "scores.csv"
     begin(path, METRICS, out, 1, batch=4)
@@ -280,7 +280,7 @@ def test_the_command_scores_in_batches_and_says_what_it_wrote(tmp_path: Path) ->
     for found, other in zip(tables[1]["rows"], whole[1]["rows"], strict=True):
         assert found["value"] == pytest.approx(other["value"], rel=1e-12)
         assert {k: v for k, v in found.items() if k != "value"} == {k: v for k, v in other.items() if k != "value"}
-    run = score("-m", "bleu", "--batch", "7", "--rater", "n")
-    assert (run.returncode, "--rater has no meaning there" in run.stderr) == (2, True)
+    run = score("-m", "bleu", "--batch", "7", "--columns", "rater=n")
+    assert (run.returncode, "columns=rater has no meaning there" in run.stderr) == (2, True)
     run = score("-m", "bleu,nist", "--batch", "7")
     assert (run.returncode, "'nist': looks at all outputs at once" in run.stderr) == (2, True)

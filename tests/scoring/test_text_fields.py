@@ -19,9 +19,16 @@ from nlgauge.scoring.plan import check_needs, there
 from nlgauge.scoring.score import run
 
 DIALOGUE = [
-    "fed", "follow-up", "unieval(task='dialogue',aspect='overall')", "unieval(task='dialogue',aspect='groundedness')",
-    "ctc(aspect='groundedness')", "ctc(aspect='engagingness')", "usr-mlm", "usr-dr(x='c')", "usr-dr(x='f')",
-]  # fmt: skip
+    "fed",
+    "follow-up",
+    "unieval(task='dialogue',aspect='overall')",
+    "unieval(task='dialogue',aspect='groundedness')",
+    "ctc(aspect='groundedness')",
+    "ctc(aspect='engagingness')",
+    "usr-mlm",
+    "usr-dr(x='c')",
+    "usr-dr(x='f')",
+]
 
 
 @pytest.mark.real
@@ -38,17 +45,23 @@ def test_dialogue_sets_give_the_history_as_source_and_the_fact_as_context(real_d
 
 
 ROWS = [
-    {"system": s, "id": i, "context": f"hello {i}\nhow are you {i}", "fact": f"it rains in town {i}",
-     "response": f"rain, says {s} {i}"}
-    for s in "AB" for i in range(3)
-]  # fmt: skip
+    {
+        "system": s,
+        "id": i,
+        "context": f"hello {i}\nhow are you {i}",
+        "fact": f"it rains in town {i}",
+        "response": f"rain, says {s} {i}",
+    }
+    for s in "AB"
+    for i in range(3)
+]
 
 
 def test_a_context_beside_a_fact_is_the_dialogue_and_it_is_said() -> None:
     data = ng.load(ROWS, name="d")
     row = data.samples.row(0, named=True)
     assert (row["source"], row["context"]) == ("hello 0\nhow are you 0", "it rains in town 0")
-    assert any("'context' beside 'fact'" in note and "--context 'context'" in note for note in data.notes)
+    assert any("'context' beside 'fact'" in note and "context='context'" in note for note in data.notes)
     other = ng.load(ROWS, name="d", source="fact", context="context").samples.row(0, named=True)
     assert (other["source"], other["context"]) == ("it rains in town 0", "hello 0\nhow are you 0")
 
@@ -65,7 +78,7 @@ def test_a_missing_or_empty_field_is_named_with_its_option() -> None:
     empty = [{**row, "fact": " "} for row in ROWS]
     data = ng.load(empty, name="d", source="context", context="fact")
     assert there(data) == {"output", "source"}
-    with pytest.raises(NeedsMissing, match=r"needs contexts, .* --context NAME says which column holds them"):
+    with pytest.raises(NeedsMissing, match=r"needs contexts, .* context= says which column holds them"):
         check_needs(data, [metric_from_spec("ctc(aspect='groundedness')")])
 
 
@@ -78,12 +91,8 @@ def test_score_takes_the_columns_that_the_user_names(
     rows = [{"system": "A", "id": i, "said": "a b c", "paper": "a b c d", "golden": "a b x"} for i in range(3)]
     pl.DataFrame(rows).write_csv("odd.csv")
     words = [
-        "--output",
-        "said",
-        "--source",
-        "paper",
-        "--references",
-        "golden",
+        "--columns",
+        "output=said,source=paper,references=golden",
         "-m",
         "coverage,token-f1",
         "-o",

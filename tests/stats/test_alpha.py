@@ -166,3 +166,22 @@ def test_an_unknown_level_is_refused():
 def test_an_unknown_bootstrap_is_refused():
     with pytest.raises(DataError, match="units, pairs"):
         alpha([[1, 2], [1, 2]], bootstrap="raters")
+
+
+def test_the_bootstrap_of_pairs_on_ordinal_ratings_is_that_on_their_mid_ranks() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(1, 6, 30)
+    ratings = np.clip(truth + rng.integers(-1, 2, (4, 30)), 1, 5).astype(float)
+    ratings[rng.random(ratings.shape) < 0.2] = np.nan
+    pairable = ratings[:, (~np.isnan(ratings)).sum(axis=0) > 1]
+    values, counts = np.unique(pairable[~np.isnan(pairable)], return_counts=True)
+    mid_rank = dict(zip(values, np.cumsum(counts) - counts / 2, strict=True))
+    ranks = np.array([[mid_rank.get(x, np.nan) for x in row] for row in pairable])
+    ordinal, interval = (
+        alpha(x, level, rng=np.random.default_rng(1), draws=300, bootstrap="pairs")
+        for x, level in ((ratings, "ordinal"), (ranks, "interval"))
+    )
+    assert ordinal.low < ordinal.value < ordinal.high
+    assert (ordinal.value, ordinal.low, ordinal.high) == pytest.approx(
+        (interval.value, interval.low, interval.high), abs=1e-12
+    )

@@ -12,7 +12,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.ranking.annotators import effective_annotators
 from nlgauge.stats.ranking.ballots import Ballots, TieModel, both_orders, connected
 from nlgauge.stats.ranking.bradley_terry import bootstrap, equality_tests, expected_score, fit
-from nlgauge.stats.ranking.told_apart import all_pairs, deviations
+from nlgauge.stats.ranking.simultaneous_tests import all_pairs, deviations
 
 MODELS: list[TieModel] = ["davidson", "rao-kupper", "half", "drop"]
 
@@ -121,14 +121,25 @@ def test_equality_is_tested_by_the_score_of_the_plain_likelihood(ties: TieModel)
     ).x
     at, step = full(best, 0.0), 1e-4
     ways = np.eye(4) * step
-    each = np.array([
-        [(log_likelihood(at - w, v.part([k]), 3, ties) - log_likelihood(at + w, v.part([k]), 3, ties)) / (2 * step)
-         for w in ways] for k in range(len(v))
-    ])  # fmt: skip
-    whole = np.array([
-        [sum(p * q * log_likelihood(at + p * a + q * b, v, 3, ties) for p in (1, -1) for q in (1, -1))
-         for a in ways] for b in ways
-    ]) / (4 * step**2)  # fmt: skip
+    each = np.array(
+        [
+            [
+                (log_likelihood(at - w, v.part([k]), 3, ties) - log_likelihood(at + w, v.part([k]), 3, ties))
+                / (2 * step)
+                for w in ways
+            ]
+            for k in range(len(v))
+        ]
+    )
+    whole = np.array(
+        [
+            [
+                sum(p * q * log_likelihood(at + p * a + q * b, v, 3, ties) for p in (1, -1) for q in (1, -1))
+                for a in ways
+            ]
+            for b in ways
+        ]
+    ) / (4 * step**2)
     rest = [0, 2, 3]
     score = each[:, 1] - each[:, rest] @ np.linalg.solve(whole[np.ix_(rest, rest)], whole[rest, 1])
     wanted = score.sum() / np.sqrt((score**2).sum() * 120 / 119)

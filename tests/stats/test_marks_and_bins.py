@@ -1,4 +1,4 @@
-"""Stars of correlations, tests of two means, quantised scores and dealt-out parts, each against scipy or by hand."""
+"""Stars of correlations, tests of two means and dealt-out parts, each against scipy or by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.independent_parts import dealt_test, dealt_tests
 from nlgauge.stats.tests.two_samples import MeanTest, mean_test
 from nlgauge.stats.tests.zero_correlation import adjacent_inputs_p, lag_one_correlation, zero_test
@@ -79,21 +78,6 @@ def test_equal_samples_do_not_differ_and_single_values_say_nothing() -> None:
     assert np.isnan(mean_test(np.array([1.0]), same))
     with pytest.raises(NameUnknown, match="no test 'z'"):
         mean_test(same, same, "z")  # type: ignore[arg-type]
-
-
-def test_quantised_scores_are_bins_of_equal_width() -> None:
-    x = np.random.default_rng(3).random(200) * 7 - 2
-    by_numpy = np.histogram(x, 11)[0]
-    assert np.bincount(quantise(x, 11).astype(int), minlength=11).tolist() == by_numpy.tolist()
-    assert quantise([0.0, np.nan, 1.0], 3).tolist()[::2] == [0.0, 2.0]
-    assert np.isnan(quantise([0.0, np.nan, 1.0], 3)[1])
-
-
-@pytest.mark.parametrize(
-    ("ratings", "steps"), [([1, 2, 3, 5], 5), ([1, 1.5, 6], 11), ([0, 1], 2), ([4, 4], 1), ([1, 4 / 3, 5 / 3, 3], 7)]
-)
-def test_steps_of_a_scale(ratings: list[float], steps: int) -> None:
-    assert scale_levels(ratings) == steps
 
 
 def test_parts_that_differ_are_told_apart_and_equal_ones_are_not() -> None:

@@ -120,9 +120,11 @@ def test_pairwise_difference_pearson_is_the_correlation_of_all_differences(gaps)
     z[rng.random(z.shape) < gaps] = np.nan
     plain = [
         (x[i, s] - x[j, s], z[i, s] - z[j, s])
-        for s in range(30) for i in range(7) for j in range(7)
+        for s in range(30)
+        for i in range(7)
+        for j in range(7)
         if i != j and np.isfinite([x[i, s], x[j, s], z[i, s], z[j, s]]).all()
-    ]  # fmt: skip
+    ]
     found = Measure.parse("global/pdp")(x, z)
     assert found.value == pytest.approx(np.corrcoef(np.array(plain).T)[0, 1], abs=1e-12)
     assert found.n == np.isfinite(x * z).sum()

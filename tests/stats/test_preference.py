@@ -15,7 +15,7 @@ from nlgauge.stats.ranking.preference import (
     levenshtein,
     order_sequence,
     order_similarity,
-    similarity,
+    preference_similarity,
 )
 
 words = st.lists(st.sampled_from("abc<~"), max_size=8)
@@ -43,11 +43,11 @@ def test_levenshtein_is_nltks(one: list[str], two: list[str]) -> None:
 )
 def test_the_papers_examples(one: str, two: str, distance: int, value: float) -> None:
     assert levenshtein(one, two) == distance
-    assert similarity(one, two) == pytest.approx(value)
+    assert preference_similarity(one, two) == pytest.approx(value)
 
 
 def test_two_empty_sequences_have_no_similarity() -> None:
-    assert np.isnan(similarity("", ""))
+    assert np.isnan(preference_similarity("", ""))
 
 
 def test_an_order_goes_from_worst_to_best_with_ties_and_without_missing_names() -> None:

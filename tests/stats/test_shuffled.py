@@ -25,8 +25,9 @@ def test_p_is_the_share_of_all_shuffles_that_reach_as_much():
     seen = abs(spearmanr(x.ravel(), z.ravel()).statistic)
     all_shuffles = [
         abs(spearmanr(x.ravel(), z[list(r)][:, list(c)].ravel()).statistic)
-        for r in permutations(range(3)) for c in permutations(range(4))
-    ]  # fmt: skip
+        for r in permutations(range(3))
+        for c in permutations(range(4))
+    ]
     exact = np.mean(np.array(all_shuffles) >= seen - 1e-12)
     [p] = related_tests(x[None], z, ranks=True, draws=4999, seed=1)
     assert p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 4999))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from twins import EVERY, TWELVE, correlate
 
-from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import arrays, plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.profiles import PROFILES
 from nlgauge.stats.correlation.ties import NEAR, snap
@@ -43,9 +43,16 @@ def scores(seed: int, shape: tuple[int, ...], kind: str) -> np.ndarray:
 
 
 KINDS = (
-    "all magnitudes", "tiny beside plain", "tiny systems", "tiny inputs", "ties", "huge", "minute", "far from 0",
+    "all magnitudes",
+    "tiny beside plain",
+    "tiny systems",
+    "tiny inputs",
+    "ties",
+    "huge",
+    "minute",
+    "far from 0",
     "plain",
-)  # fmt: skip
+)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -89,12 +96,12 @@ def test_leaving_out_an_input_or_a_system_gives_what_is_printed_for_the_rest(kin
     x, z = scores(3, (2, 5, 8), kind), scores(4, (5, 8), "plain")
     metrics, human = arrays(x, z)
     left = 1.0 - np.eye(8)
-    found = weighted(metrics, human, np.ones((8, 5)), left, wanted(EVERY))
+    found = weighted(metrics, human, np.ones((8, 5)), left, plan_measures(EVERY))
     for j in range(8):
         rest = np.delete(metrics, j, axis=2), np.delete(human, j, axis=1)
         expected = evaluate(*rest, [Measure.parse(m) for m in EVERY]).value
         np.testing.assert_allclose(found[:, :, j], expected, atol=1e-10, err_msg=f"without input {j}")
-    found = weighted(metrics, human, 1.0 - np.eye(5), np.ones((5, 8)), wanted(EVERY))
+    found = weighted(metrics, human, 1.0 - np.eye(5), np.ones((5, 8)), plan_measures(EVERY))
     for i in range(5):
         rest = np.delete(metrics, i, axis=1), np.delete(human, i, axis=0)
         expected = evaluate(*rest, [Measure.parse(m) for m in EVERY]).value

@@ -10,8 +10,17 @@ import numpy as np
 from scipy import stats
 
 COEFFICIENTS = (
-    "pearson", "spearman", "kendall", "tau-a", "tau-10", "tau-13", "tau-14", "tau-23", "acc-eq", "pairwise-accuracy",
-)  # fmt: skip
+    "pearson",
+    "spearman",
+    "kendall",
+    "tau-a",
+    "tau-10",
+    "tau-13",
+    "tau-14",
+    "tau-23",
+    "acc-eq",
+    "pairwise-accuracy",
+)
 GROUPINGS = ("global", "input", "item", "system")
 EVERY = tuple(f"{g}/{c}" for g in GROUPINGS for c in COEFFICIENTS)
 TWELVE = tuple(f"{g}/{c}" for g in GROUPINGS for c in ("pearson", "spearman", "kendall"))

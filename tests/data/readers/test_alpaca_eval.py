@@ -12,8 +12,10 @@ import nlgauge as ng
 def test_choices_of_a_named_annotator_are_a_models(samples: Path) -> None:
     data = ng.load(samples / "alpaca_eval.json")
     assert data.comparisons.select("first", "second", "preferred").rows() == [
-        ("model-b", "model-a", "first"), ("model-b", "model-a", "second"), ("model-b", "model-a", "second"),
-    ]  # fmt: skip
+        ("model-b", "model-a", "first"),
+        ("model-b", "model-a", "second"),
+        ("model-b", "model-a", "second"),
+    ]
     assert data.models == {"my_gpt4_judge"}
     assert data.voted(people=True).height == 0
     assert "1 pairs without a preference left out" in data.notes

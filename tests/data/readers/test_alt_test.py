@@ -34,7 +34,7 @@ def test_labels_without_an_order_are_refused_with_the_words(folder: Path, refuse
         path.write_text(json.dumps({who: dict.fromkeys(v, "Location") for who, v in found.items()}))
     message = refused(folder)
     assert "'label' is judged in words (Location), not read" in message
-    assert "--values 'Location=…'" in message
+    assert "values={'Location': …}" in message
 
 
 def test_people_alone_are_read_and_it_is_said(folder: Path) -> None:

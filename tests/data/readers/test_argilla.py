@@ -35,10 +35,13 @@ def test_only_submitted_responses_count_and_words_are_said(samples: Path) -> Non
 def test_rankings_are_comparisons(samples: Path) -> None:
     data = ng.load(samples / "argilla_ranking.jsonl")
     assert data.comparisons.filter(input="q1").select("first", "second", "rater", "preferred").rows() == [
-        ("reply-1", "reply-2", "u1", "first"), ("reply-1", "reply-3", "u1", "first"),
-        ("reply-2", "reply-3", "u1", "tie"), ("reply-1", "reply-2", "u2", "second"),
-        ("reply-1", "reply-3", "u2", "second"), ("reply-2", "reply-3", "u2", "first"),
-    ]  # fmt: skip
+        ("reply-1", "reply-2", "u1", "first"),
+        ("reply-1", "reply-3", "u1", "first"),
+        ("reply-2", "reply-3", "u1", "tie"),
+        ("reply-1", "reply-2", "u2", "second"),
+        ("reply-1", "reply-3", "u2", "second"),
+        ("reply-2", "reply-3", "u2", "first"),
+    ]
 
 
 def test_a_suggestion_of_nobody_is_no_score(edited: Callable[..., Path]) -> None:
@@ -60,21 +63,39 @@ def put(key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str,
 
 HOSTILE = [
     ("argilla_v2.jsonl", put("fields", None), "argilla_v2.jsonl, line 2: no value for key 'fields'."),
-    ("argilla_v2.jsonl", put("responses", 4), "line 2, key 'responses': found a number (4), expected a list or "
-                                              "an object."),
-    ("argilla_v2.jsonl", put("responses", {"quality": 4}), "line 2, key 'responses', key 'quality': found a "
-                                                           "number (4)"),
-    ("argilla_v2.jsonl", put("responses", {"quality": [{"value": "so so", "user_id": "u1"}]}),
-     "line 2, key 'responses', key 'quality', item 1: 'quality' was answered a text ('so so') here, elsewhere "
-     "with numbers"),
-    ("argilla_v1.json", put("responses", [3]), "record 2, key 'responses', item 1: found a number (3), expected "
-                                               "an object."),
+    (
+        "argilla_v2.jsonl",
+        put("responses", 4),
+        "line 2, key 'responses': found a number (4), expected a list or an object.",
+    ),
+    (
+        "argilla_v2.jsonl",
+        put("responses", {"quality": 4}),
+        "line 2, key 'responses', key 'quality': found a number (4)",
+    ),
+    (
+        "argilla_v2.jsonl",
+        put("responses", {"quality": [{"value": "so so", "user_id": "u1"}]}),
+        "line 2, key 'responses', key 'quality', item 1: 'quality' was answered a text ('so so') here, elsewhere "
+        "with numbers",
+    ),
+    (
+        "argilla_v1.json",
+        put("responses", [3]),
+        "record 2, key 'responses', item 1: found a number (3), expected an object.",
+    ),
     ("argilla_v1.json", put("suggestions", [{}]), "key 'suggestions', item 1: no value for key 'question_name'."),
-    ("argilla_v1.json", lambda rows: [{**r, "responses": []} for r in rows], "none of the 4 records has a "
-        "submitted response."),
-    ("argilla_ranking.jsonl", put("responses", {"p": [{"user_id": "u", "value": [{"rank": 1}]}]}),
-     "found an object ({'rank': 1}), expected {'rank': 1, 'value': 'name'}."),
-]  # fmt: skip
+    (
+        "argilla_v1.json",
+        lambda rows: [{**r, "responses": []} for r in rows],
+        "none of the 4 records has a submitted response.",
+    ),
+    (
+        "argilla_ranking.jsonl",
+        put("responses", {"p": [{"user_id": "u", "value": [{"rank": 1}]}]}),
+        "found an object ({'rank': 1}), expected {'rank': 1, 'value': 'name'}.",
+    ),
+]
 
 
 @pytest.mark.parametrize(("name", "change", "line"), HOSTILE)

@@ -33,9 +33,10 @@ def test_one_annotators_file_can_be_named(samples: Path) -> None:
 def test_written_outputs_are_read_when_said(samples: Path, refused: Callable[..., str]) -> None:
     data = ng.load(samples / "doccano_seq2seq.jsonl", task="seq2seq")
     assert data.samples.select("system", "input", "source", "output").rows() == [
-        ("annotator", "1", "Good morning", "Guten Morgen"), ("annotator", "1 #2", "Good morning", "Morgen!"),
+        ("annotator", "1", "Good morning", "Guten Morgen"),
+        ("annotator", "1 #2", "Good morning", "Morgen!"),
         ("annotator", "2", "Good night", "Gute Nacht"),
-    ]  # fmt: skip
+    ]
     assert "'label' was answered a text ('Guten Morgen'), which is no number" in refused(
         samples / "doccano_seq2seq.jsonl"
     )

@@ -51,7 +51,7 @@ def test_precomputed_scores_are_nobodys_ratings_until_declared(samples: Path) ->
     path = samples.parent / "no_humans" / "inspect_precomputed.eval"
     data = ng.load(path)
     assert (data.aspects, data.metrics) == ([], ["model_graded_qa", "precomputed_scores"])
-    note = "Scores from an unknown source in this Inspect AI log: 'precomputed_scores'; --human NAME says otherwise"
+    note = "Scores from an unknown source in this Inspect AI log: 'precomputed_scores'; human= says otherwise"
     assert note in data.notes
     assert ng.load(path, human="precomputed_scores").aspects == ["precomputed_scores"]
 
@@ -67,7 +67,7 @@ def test_a_chunked_log_is_read_as_any_other(samples: Path) -> None:
 def test_the_notes_say_whose_judgements_they_are(samples: Path) -> None:
     data = ng.load(samples / "inspect.eval")
     assert (
-        "Judgements of models in this Inspect AI log: 'model_graded_qa' (mockllm/judge); --human NAME says otherwise"
+        "Judgements of models in this Inspect AI log: 'model_graded_qa' (mockllm/judge); human= says otherwise"
         in data.notes
     )
     assert "values of 'model_graded_qa', 'human_grade': c = 1, p = 0.5, i = 0" in data.notes
@@ -193,9 +193,10 @@ def test_a_bomb_a_cut_file_and_a_changed_byte_are_refused(
     samples: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     bomb = repacked(
-        samples / "inspect.eval", tmp_path / "bomb.eval",
+        samples / "inspect.eval",
+        tmp_path / "bomb.eval",
         lambda name, raw: raw if name == "header.json" else b'{"id": "' + b"0" * (12 << 20) + b'"}',
-    )  # fmt: skip
+    )
     assert "refused as a decompression bomb" in refused(bomb)
     raw = (samples / "inspect.eval").read_bytes()
     cut = tmp_path / "cut.eval"

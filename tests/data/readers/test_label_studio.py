@@ -40,9 +40,11 @@ def test_pairwise_results_are_comparisons_in_the_order_shown(samples: Path) -> N
     data = ng.load(samples / "label_studio_pairwise.json")
     found = data.comparisons.select("input", "first", "second", "aspect", "rater", "preferred").rows()
     assert found[:4] == [
-        ("Say hi", "A", "B", "better", "1", "first"), ("Say hi", "A", "B", "better", "2", "first"),
-        ("Say hi", "B", "A", "better", "1", "second"), ("Say hi", "B", "A", "better", "2", "first"),
-    ]  # fmt: skip
+        ("Say hi", "A", "B", "better", "1", "first"),
+        ("Say hi", "A", "B", "better", "2", "first"),
+        ("Say hi", "B", "A", "better", "1", "second"),
+        ("Say hi", "B", "A", "better", "2", "first"),
+    ]
     assert data.samples.filter(system="B", input="Say hi")["output"].item() == "Hello."
 
 
@@ -101,14 +103,18 @@ def put(change: Callable[[dict[str, Any]], Any]) -> Change:
 HOSTILE: list[tuple[Change, str]] = [
     (put(lambda t: t.update(data=None)), "record 2: no value for key 'data'. Keys found: id, data"),
     (put(lambda t: t.update(annotations={})), "record 2, key 'annotations': found an object ({}), expected a list."),
-    (put(lambda t: t["annotations"][0].update(result="x")), "item 1, key 'result': found a text ('x'), expected "
-        "a list."),
+    (
+        put(lambda t: t["annotations"][0].update(result="x")),
+        "item 1, key 'result': found a text ('x'), expected a list.",
+    ),
     (put(lambda t: t["annotations"][0]["result"][0].pop("from_name")), "item 1: no value for key 'from_name'."),
-    (put(lambda t: t["annotations"][0]["result"][0].update(value=4)), "key 'value': found a number (4), expected "
-        "an object"),
+    (
+        put(lambda t: t["annotations"][0]["result"][0].update(value=4)),
+        "key 'value': found a number (4), expected an object",
+    ),
     (put(lambda t: t["data"].update(system="")), "task 2, column 'system': is empty, expected a name."),
     (lambda rows: [{**t, "annotations": []} for t in rows], "none of the 4 tasks has a rating, a number or a choice."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "line"), HOSTILE)

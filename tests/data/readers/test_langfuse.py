@@ -19,8 +19,10 @@ def test_annotations_are_people_and_evals_are_models(samples: Path, name: str) -
     assert data.inputs == ["t1", "t2", "t3"]
     assert data.scores["helpfulness"].to_list() == [0.9, 0.7, 0.2]
     assert data.ratings.select("aspect", "rater", "value").rows() == [
-        ("correct", "ann", 1), ("correct", "bob", 1), ("correct", "ann", 0),
-    ]  # fmt: skip
+        ("correct", "ann", 1),
+        ("correct", "bob", 1),
+        ("correct", "ann", 0),
+    ]
     assert any("'helpfulness'" in note and note.startswith("Judgements of models") for note in data.notes)
 
 

@@ -43,7 +43,7 @@ def test_a_folder_holds_all_tasks_apart(folder: Path) -> None:
     data = ng.load(folder.parent)
     assert data.inputs[0] == "capitals: 0"
     assert data.inputs[4] == "choice: 0"
-    assert "several tasks: their inputs are kept apart (--by task splits them)" in data.notes
+    assert "several tasks: their inputs are kept apart (by='task' splits them)" in data.notes
 
 
 def test_without_results_the_model_is_unknown_and_it_is_said(folder: Path) -> None:

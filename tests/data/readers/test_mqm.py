@@ -42,9 +42,10 @@ def test_marks_are_taken_out_and_quotes_are_kept(samples: Path) -> None:
 
 def test_newer_files_are_read_without_tests_and_metadata_rows(samples: Path) -> None:
     assert rows(samples / "mqm_2023.tsv") == {
-        ("Alpha", "news:en-de:7", "r-a"): -1.0, ("Alpha", "news:en-de:8", "r-b"): 0.0,
+        ("Alpha", "news:en-de:7", "r-a"): -1.0,
+        ("Alpha", "news:en-de:8", "r-b"): 0.0,
         ("Beta", "news:en-de:7", "r-a"): -5.0,
-    }  # fmt: skip
+    }
     data = ng.load(samples / "mqm_2023.tsv")
     assert len(data) == 4  # the output that nobody rated is kept, the canary is not
     assert data.notes[1:] == ("1 attention tests left out", "1 rows without a rater left out")

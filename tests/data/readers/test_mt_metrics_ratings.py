@@ -48,10 +48,16 @@ def test_a_rater_without_a_name_and_an_error_without_a_severity(edited: Callable
         (lambda rows: [*rows, rows[0]], "line 11: repeats rater 'rater1' of line 1 on the same output."),
         (lambda rows: [{**rows[0], "segment_id": None}], "line 1: no value for key 'segment_id'."),
         (lambda rows: [{**rows[0], "system_id": None}], "line 1: no value for key 'system_id'."),
-        (lambda rows: [rows[0], {**rows[0], "hypothesis": "Ja."}], "line 2: another output of system 'Alpha', segment 1"),
-        (lambda rows: [{**rows[0], "hypothesis": "Ja."}], "key 'errors', item 1: a span ends at 15, its text has 3 letters."),
+        (
+            lambda rows: [rows[0], {**rows[0], "hypothesis": "Ja."}],
+            "line 2: another output of system 'Alpha', segment 1",
+        ),
+        (
+            lambda rows: [{**rows[0], "hypothesis": "Ja."}],
+            "key 'errors', item 1: a span ends at 15, its text has 3 letters.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_damage_is_named(
     edited: Callable[..., Path], refused: Callable[..., str], change: Callable[[list[Any]], list[Any]], line: str
 ) -> None:

@@ -17,9 +17,11 @@ def test_votes_are_comparisons_in_the_order_shown(samples: Path) -> None:
     data = ng.load(samples / "pairwise.csv")
     found = data.comparisons.filter(aspect="preference").drop("aspect").rows()
     assert found == [
-        ("p1", "PPLM", "GPT2", "w1", "first"), ("p1", "GPT2", "PPLM", "w2", "second"),
-        ("p2", "PPLM", "GPT2", "w1", "tie"), ("p2", "PPLM", "CTRL", "w3", "tie"),
-    ]  # fmt: skip
+        ("p1", "PPLM", "GPT2", "w1", "first"),
+        ("p1", "GPT2", "PPLM", "w2", "second"),
+        ("p2", "PPLM", "GPT2", "w1", "tie"),
+        ("p2", "PPLM", "CTRL", "w3", "tie"),
+    ]
     assert data.comparisons.filter(aspect="fluency")["preferred"].to_list() == [
         "tie",
         "first",
@@ -32,23 +34,29 @@ def test_votes_are_comparisons_in_the_order_shown(samples: Path) -> None:
 
 def test_what_is_lost_or_left_out_is_said(samples: Path) -> None:
     assert ng.load(samples / "pairwise.csv").notes == (
-        "1 votes 'neither' are read as ties", "1 rows without a vote left out", "1 votes 'both' are read as ties",
-    )  # fmt: skip
+        "1 votes 'neither' are read as ties",
+        "1 rows without a vote left out",
+        "1 votes 'both' are read as ties",
+    )
 
 
 def test_outputs_and_prompts_are_samples(samples: Path) -> None:
     data = ng.load(samples / "pairwise.csv")
     assert data.samples.filter(system="GPT2", input="p1").row(0, named=True) == {
-        "system": "GPT2", "input": "p1", "output": "It is a lake.", "source": "The lake, said she",
-    }  # fmt: skip
+        "system": "GPT2",
+        "input": "p1",
+        "output": "It is a lake.",
+        "source": "The lake, said she",
+    }
 
 
 def test_conversations_of_the_arena_are_read(samples: Path) -> None:
     data = ng.load(samples / "arena.jsonl")
     assert data.comparisons.select("input", "first", "second", "rater", "preferred").rows() == [
-        ("81 turn 1", "llama", "vicuna", "expert_1", "first"), ("81 turn 2", "llama", "vicuna", "expert_1", "second"),
+        ("81 turn 1", "llama", "vicuna", "expert_1", "first"),
+        ("81 turn 2", "llama", "vicuna", "expert_1", "second"),
         ("82 turn 1", "vicuna", "alpaca", "expert_2", "tie"),
-    ]  # fmt: skip
+    ]
     row = data.samples.row(0, named=True)
     assert (row["output"], row["source"], row["language"]) == ("Old pond", "Write a haiku", "English")
 
@@ -98,7 +106,7 @@ def test_zero_and_one_alone_are_not_guessed(tmp_path: Path, refused: Callable[..
     path.write_text("id,system_a,system_b,choice\n1,X,Y,0\n2,X,Y,1\n")
     assert refused(path) == (
         "votes.csv, column 'choice': holds only 0 and 1, which can mean several things; say which: "
-        "votes='0=first,1=second' (--reader \"pairwise(votes='0=first,1=second')\")."
+        "reader=\"pairwise(votes='0=first,1=second')\"."
     )
     assert ng.load(path, votes="0=first,1=second").comparisons["preferred"].to_list() == ["first", "second"]
 

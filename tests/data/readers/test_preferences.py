@@ -13,8 +13,10 @@ import nlgauge as ng
 def test_an_order_is_all_its_pairs(samples: Path) -> None:
     data = ng.load(samples / "preferences.csv")
     assert data.comparisons.filter(rater="a1", input="i1").drop("rater").rows() == [
-        ("i1", "A", "B", "fluency", "first"), ("i1", "A", "C", "fluency", "first"), ("i1", "B", "C", "fluency", "tie"),
-    ]  # fmt: skip
+        ("i1", "A", "B", "fluency", "first"),
+        ("i1", "A", "C", "fluency", "first"),
+        ("i1", "B", "C", "fluency", "tie"),
+    ]
     assert data.ratings.filter(rater="a1", input="i1").select("system", "value").rows() == [
         ("A", -1),
         ("B", -2.5),
@@ -39,8 +41,10 @@ def test_columns_named_by_systems_are_ranks_when_the_reader_is_named(tmp_path: P
 
 def test_rankings_of_early_wmt_campaigns_are_read(tmp_path: Path) -> None:
     path = tmp_path / "wmt.csv"
-    path.write_text("srcIndex,segmentId,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
-                    "9,9,j1,cu,uedin,jhu,2,1,-1\n")  # fmt: skip
+    path.write_text(
+        "srcIndex,segmentId,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
+        "9,9,j1,cu,uedin,jhu,2,1,-1\n"
+    )
     assert ng.load(path).comparisons.rows() == [("9", "cu", "uedin", "preference", "j1", "second")]
 
 

@@ -35,9 +35,9 @@ def test_texts_and_variables_are_kept(samples: Path) -> None:
 def test_who_judged_is_said(samples: Path) -> None:
     data = ng.load(samples / "promptfoo.json")
     assert data.notes[:3] == (
-        "Ratings of people in this promptfoo log: 'human'; --metric NAME says otherwise",
-        "Judgements of models in this promptfoo log: 'llm-rubric' (file://judge.js); --human NAME says otherwise",
-        "Scores of code in this promptfoo log: 'brief', 'contains'; --human NAME says otherwise",
+        "Ratings of people in this promptfoo log: 'human'; metrics= says otherwise",
+        "Judgements of models in this promptfoo log: 'llm-rubric' (file://judge.js); human= says otherwise",
+        "Scores of code in this promptfoo log: 'brief', 'contains'; human= says otherwise",
     )
 
 

@@ -45,16 +45,22 @@ def put(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any
 
 HOSTILE = [
     (put(lambda r: r.update(summary_sentences=[])), "qags.jsonl, line 1, key 'summary_sentences': is empty"),
-    (put(lambda r: r.update(article=None)), "line 1: no value for key 'article'. Keys found: article, "
-                                            "summary_sentences."),
+    (
+        put(lambda r: r.update(article=None)),
+        "line 1: no value for key 'article'. Keys found: article, summary_sentences.",
+    ),
     (put(lambda r: r["summary_sentences"][1].pop("sentence")), "item 2: no value for key 'sentence'."),
-    (put(lambda r: r["summary_sentences"][0]["responses"][2].update(response="maybe")),
-     "line 1, key 'summary_sentences', item 1, key 'responses', item 3, key 'response': found a text ('maybe'), "
-     "expected yes or no."),
-    (put(lambda r: r["summary_sentences"][0]["responses"][2].update(response=1)), "found a number (1), expected a "
-        "text."),
+    (
+        put(lambda r: r["summary_sentences"][0]["responses"][2].update(response="maybe")),
+        "line 1, key 'summary_sentences', item 1, key 'responses', item 3, key 'response': found a text ('maybe'), "
+        "expected yes or no.",
+    ),
+    (
+        put(lambda r: r["summary_sentences"][0]["responses"][2].update(response=1)),
+        "found a number (1), expected a text.",
+    ),
     (put(lambda r: r["summary_sentences"][0]["responses"][2].pop("worker_id")), "no value for key 'worker_id'."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "line"), HOSTILE)

@@ -18,8 +18,9 @@ def test_magnitudes_are_ratings(samples: Path) -> None:
         ["informativeness", "naturalness"],
     )
     assert data.ratings.filter(system="base", aspect="informativeness").select("input", "rater", "value").rows() == [
-        ("1", "w1", 100), ("1", "w2", 120),
-    ]  # fmt: skip
+        ("1", "w1", 100),
+        ("1", "w2", 120),
+    ]
     assert data.persons
     assert data.samples["source"].to_list()[0] == "name[Gull], area[river]"
     assert data.samples["output"].to_list()[:2] == ["Gull is by the river.", "Gull is a pub."]
@@ -31,9 +32,11 @@ def test_the_order_in_a_row_is_comparisons(samples: Path) -> None:
         "input", "first", "second", "preferred"
     )
     assert found.rows() == [
-        ("1", "slug", "shef", "first"), ("1", "slug", "base", "tie"), ("1", "shef", "base", "second"),
+        ("1", "slug", "shef", "first"),
+        ("1", "slug", "base", "tie"),
+        ("1", "shef", "base", "second"),
         ("2", "slug", "shef", "second"),
-    ]  # fmt: skip
+    ]
 
 
 def test_short_names_of_aspects_are_written_out(edited: Callable[..., Path]) -> None:

@@ -74,10 +74,15 @@ def as_lm_eval(folder: Path, rows: Rows) -> Path:
     first = json.loads(next((SAMPLES / "lm_eval").glob("*/samples_capitals_*")).read_text().splitlines()[0])
     path = folder / "samples.jsonl"
     lines = [
-        first | {"doc_id": i, "doc": {"id": row["id"]}, "resps": [[row["answer"]]],
-                 "exact_match": float(row["judge"] == "pass")}
+        first
+        | {
+            "doc_id": i,
+            "doc": {"id": row["id"]},
+            "resps": [[row["answer"]]],
+            "exact_match": float(row["judge"] == "pass"),
+        }
         for i, row in enumerate(rows)
-    ]  # fmt: skip
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
 

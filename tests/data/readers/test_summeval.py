@@ -56,12 +56,16 @@ def put(row: int, key: str, value: Any) -> Callable[[list[dict[str, Any]]], list
 HOSTILE = [
     (put(1, "model_id", None), "summeval.jsonl, line 2: no value for key 'model_id'. Keys found: id, model_id"),
     (put(1, "expert_annotations", {"coherence": 3}), "line 2, key 'expert_annotations': found an object"),
-    (put(1, "expert_annotations", [3]), "line 2, key 'expert_annotations', item 1: found a number (3), expected "
-                                        "an object."),
-    (put(2, "turker_annotations", [{"coherence": "four"}]),
-     "line 3, key 'turker_annotations', item 1, key 'coherence': found a text ('four'), expected a number (or null)."),
+    (
+        put(1, "expert_annotations", [3]),
+        "line 2, key 'expert_annotations', item 1: found a number (3), expected an object.",
+    ),
+    (
+        put(2, "turker_annotations", [{"coherence": "four"}]),
+        "line 3, key 'turker_annotations', item 1, key 'coherence': found a text ('four'), expected a number (or null).",
+    ),
     (put(0, "references", "one"), "line 1, key 'references': found a text ('one'), expected a list."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "line"), HOSTILE)

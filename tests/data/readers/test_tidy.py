@@ -64,14 +64,17 @@ def datasets(draw: st.DrawFn) -> Dataset:
         marked += draw(st.lists(st.tuples(some, WORDS, side, st.just((7, 2**40)), words, words), max_size=1))
     marked = [mark for mark in marked if mark[3] != (0, 1) or "output" not in names]
     data = Dataset.of(
-        draw(WORDS), samples,
+        draw(WORDS),
+        samples,
         spans=pl.DataFrame([(*k, r, s, *p, *w) for k, r, s, p, *w in marked], schema=Dataset.SPANS, orient="row"),
         ratings=pl.DataFrame([(*key, *rest) for key, *rest in rated], schema=Dataset.RATINGS, orient="row"),
         comparisons=pl.DataFrame(draw(st.lists(compared, max_size=3)), schema=Dataset.COMPARISONS, orient="row"),
         scores=scores,
         failures=pl.DataFrame([(*key, *rest) for key, *rest in failed], schema=Dataset.FAILURES, orient="row"),
-        persons=draw(st.booleans()), lower=metrics[:1], notes=draw(st.lists(WORDS, max_size=2)),
-    )  # fmt: skip
+        persons=draw(st.booleans()),
+        lower=metrics[:1],
+        notes=draw(st.lists(WORDS, max_size=2)),
+    )
     return replace(data, people=frozenset(draw(st.sets(st.sampled_from(data.systems)))))
 
 
@@ -145,17 +148,23 @@ HOSTILE = [
     (put(2, system=None), "line 2: no value for key 'system'. Keys found: system, input"),
     (put(4, input="1"), "line 4: repeats system 'bot', input '1' of line 3."),
     (put(2, ratings={"beauty": 4}), "line 2, key 'ratings': found an object ({'beauty': 4}), expected a list."),
-    (put(2, ratings=[{"aspect": "beauty"}]), "line 2, key 'ratings', item 1: no value for key 'value'. Keys "
-                                             "found: aspect."),
+    (
+        put(2, ratings=[{"aspect": "beauty"}]),
+        "line 2, key 'ratings', item 1: no value for key 'value'. Keys found: aspect.",
+    ),
     (put(2, ratings=[{"aspect": "b", "value": "4"}]), "item 1, key 'value': found a text ('4'), expected a number."),
-    (put(2, ratings=[{"aspect": "b", "value": True}]), "item 1, key 'value': found true/false (True), expected a "
-                                                       "number."),
+    (
+        put(2, ratings=[{"aspect": "b", "value": True}]),
+        "item 1, key 'value': found true/false (True), expected a number.",
+    ),
     (put(2, scores={"ter": "low"}), "line 2, score 'ter': found a text ('low'), expected a number."),
     (put(5, comparison={"input": "1"}), "line 5, key 'comparison': no value for key 'first'. Keys found: input."),
-    (put(5, comparison={"input": "1", "first": "a", "second": "b", "preferred": "a"}),
-     "line 5, key 'comparison', key 'preferred': found 'a', expected first, second, tie."),
+    (
+        put(5, comparison={"input": "1", "first": "a", "second": "b", "preferred": "a"}),
+        "line 5, key 'comparison', key 'preferred': found 'a', expected first, second, tie.",
+    ),
     (lambda rows: [*rows, [1]], "line 6: found a list ([1]), expected an object."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("change", "line"), HOSTILE)

@@ -22,9 +22,15 @@ tokenizer.chat_template = "{% for m in messages %}{{ m['role'] }}: {{ m['content
 tokenizer.save_pretrained("tiny-rm")
 torch.manual_seed(1)
 config = BertConfig(
-    vocab_size=len(WORDS), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, num_labels=1,
-    initializer_range=1.0, pad_token_id=1,
-)  # fmt: skip
+    vocab_size=len(WORDS),
+    hidden_size=8,
+    num_hidden_layers=1,
+    num_attention_heads=1,
+    intermediate_size=8,
+    num_labels=1,
+    initializer_range=1.0,
+    pad_token_id=1,
+)
 BertForSequenceClassification(config).save_pretrained("tiny-rm")
 with Path("pairs.jsonl").open("w") as f:
     for i, (c, good, bad) in enumerate(

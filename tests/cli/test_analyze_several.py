@@ -31,8 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def meta(*args: str) -> Result:
-    return CliRunner().invoke(build("meta"), ["meta", *args])
+def analyze(*args: str) -> Result:
+    return CliRunner().invoke(build("analyze"), ["analyze", *args])
 
 
 def rows(result: Result) -> list[dict[str, str]]:
@@ -44,7 +44,7 @@ def test_transfer_takes_several_files_and_groups_from_a_file(folder: Path) -> No
     (folder / "groups.json").write_text(json.dumps({"news.csv": "ID", "chat.csv": "domain-shift"}))
     (folder / "groups.csv").write_text("dataset,group\nnews.csv,ID\nchat.csv,domain-shift\n")
     said = [
-        rows(meta("news.csv", "chat.csv", "--analysis", "transfer", "--set", f"groups=@groups.{kind}", "-f", "csv"))
+        rows(analyze("transfer", "news.csv", "chat.csv", "--groups", f"@groups.{kind}", "-f", "csv"))
         for kind in ("json", "csv")
     ]
     assert said[0] == said[1]
@@ -53,33 +53,29 @@ def test_transfer_takes_several_files_and_groups_from_a_file(folder: Path) -> No
 
 
 def test_other_analyses_run_on_each_file_and_rows_say_which(folder: Path) -> None:
-    found = rows(meta("news.csv", "chat.csv", "--measure", "global/pearson", "-f", "csv"))
+    found = rows(analyze("correlate", "news.csv", "chat.csv", "--measures", "global/pearson", "-f", "csv"))
     assert {r["data"] for r in found} == {"news.csv", "chat.csv"}
     assert len(found) == 2 * 2 * 2  # files × aspects × metrics
-    alone = rows(meta("news.csv", "--measure", "global/pearson", "-f", "csv"))
+    alone = rows(analyze("correlate", "news.csv", "--measures", "global/pearson", "-f", "csv"))
     assert "data" not in alone[0]
 
 
 def test_the_checklist_uses_the_other_files_for_transfer(folder: Path) -> None:
-    found = rows(
-        meta("news.csv", "chat.csv", "--analysis", "checklist", "--lower", "ter", "--set", "draws=39", "-f", "csv")
-    )
+    found = rows(analyze("checklist", "news.csv", "chat.csv", "--columns", "lower=ter", "--draws", "39", "-f", "csv"))
     first = {(r["metric"], r["assessment"]): r for r in found if r["data"] == "news.csv"}
     assert first["bleu", "transfer"]["passes"] == "False"
 
 
 def test_wins_work_on_votes_alone(folder: Path) -> None:
-    found = {(r["first"], r["second"]): r for r in rows(meta("votes.csv", "--analysis", "wins", "-f", "csv"))}
+    found = {(r["first"], r["second"]): r for r in rows(analyze("wins", "votes.csv", "-f", "csv"))}
     assert (float(found["one", "two"]["value"]), float(found["two", "one"]["value"])) == (0.5, 0.5)
     assert (float(found["one", "two"]["tied"]), float(found["two", "one"]["tied"])) == (0.0, 0.5)
 
 
 def test_pairs_and_bins_are_options(folder: Path) -> None:
-    found = rows(
-        meta("news.csv", "--analysis", "system-preference", "--set", "pairs={'mine': [('A', 'D')]}", "-f", "csv")
-    )
+    found = rows(analyze("system-preference", "news.csv", "--pairs", "{'mine': [('A', 'D')]}", "-f", "csv"))
     assert {r["pairs"] for r in found} == {"mine"}
-    said = meta("news.csv", "--analysis", "discrimination", "--set", "bins=(2,4)", "--aspect", "coherence")
+    said = analyze("discrimination", "news.csv", "--bins", "(2,4)", "--aspect", "coherence")
     assert "low < 2, high > 4 (as given)" in said.stdout
 
 
@@ -87,7 +83,7 @@ def test_a_column_splits_the_data_of_an_analysis_of_whole_sets(folder: Path) -> 
     text = (folder / "news.csv").read_text().splitlines()
     split = [text[0] + ",genre", *(f"{line},{'sport' if n % 2 else 'art'}" for n, line in enumerate(text[1:]))]
     (folder / "genres.csv").write_text("\n".join(split) + "\n")
-    found = rows(meta("genres.csv", "--analysis", "inter-aspect", "--by", "genre", "-f", "csv"))
+    found = rows(analyze("inter-aspect", "genres.csv", "--by", "genre", "-f", "csv"))
     assert {r["genre"] for r in found} == {"sport", "art"}
 
 
@@ -95,6 +91,6 @@ def test_a_column_splits_the_data_of_an_analysis_of_whole_sets(folder: Path) -> 
 def test_a_file_of_options_that_cannot_be_read_is_one_clear_line(folder: Path, text: str | None, words: str) -> None:
     if text is not None:
         (folder / "groups.json").write_text(text)
-    result = meta("news.csv", "chat.csv", "--analysis", "transfer", "--set", "groups=@groups.json")
+    result = analyze("transfer", "news.csv", "chat.csv", "--groups", "@groups.json")
     assert isinstance(result.exception, NlgaugeError)
     assert words in str(result.exception)

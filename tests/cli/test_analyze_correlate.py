@@ -28,11 +28,10 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
-def test_meta_prints_what_it_understood_and_one_table_per_aspect(scores: Path) -> None:
-    run = nlgauge("meta", "scores.csv", cwd=scores.parent)
+def test_correlate_prints_what_it_read_in_a_line_and_one_table_per_aspect(scores: Path) -> None:
+    run = nlgauge("analyze", "correlate", "scores.csv", cwd=scores.parent)
     assert run.returncode == 0, run.stderr
     assert "scores.csv: 4 systems × 6 inputs, 24 outputs" in run.stderr
-    assert "rated by people: coherence, fluency" in run.stderr
     assert "agreement with people on coherence" in run.stdout
     assert "agreement with people on fluency" in run.stdout
     assert "\x1b[" not in run.stdout
@@ -40,11 +39,12 @@ def test_meta_prints_what_it_understood_and_one_table_per_aspect(scores: Path) -
 
 def test_json_on_stdout_is_only_json(scores: Path) -> None:
     run = nlgauge(
-        "meta",
+        "analyze",
+        "correlate",
         "scores.csv",
         "--aspect",
         "coherence",
-        "--measure",
+        "--measures",
         "input/kendall,global/pearson",
         "-f",
         "json",
@@ -59,15 +59,15 @@ def test_json_on_stdout_is_only_json(scores: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["json", "csv", "md", "tex"])
 def test_o_writes_the_format_of_the_suffix(scores: Path, suffix: str) -> None:
-    run = nlgauge("meta", "scores.csv", "-o", f"out/table.{suffix}", cwd=scores.parent)
+    run = nlgauge("analyze", "correlate", "scores.csv", "-o", f"out/table.{suffix}", cwd=scores.parent)
     assert run.returncode == 0
     assert "bleu" in (scores.parent / "out" / f"table.{suffix}").read_text()
 
 
 def test_lower_is_better_metrics_are_turned_unless_more_is_better(scores: Path) -> None:
-    args = ("meta", "scores.csv", "--aspect", "coherence", "--measure", "system/pearson", "-f", "json")
+    args = ("analyze", "correlate", "scores.csv", "--aspect", "coherence", "--measures", "system/pearson", "-f", "json")
     named = json.loads(nlgauge(*args, cwd=scores.parent).stdout)["tables"][0]["rows"]
-    higher = json.loads(nlgauge(*args, "--higher", "ter", cwd=scores.parent).stdout)["tables"][0]["rows"]
+    higher = json.loads(nlgauge(*args, "--columns", "higher=ter", cwd=scores.parent).stdout)["tables"][0]["rows"]
     one, other = ({r["metric"]: r["value"] for r in rows} for rows in (named, higher))
     assert one["ter"] == -other["ter"] and one["bleu"] == other["bleu"]
 
@@ -75,18 +75,18 @@ def test_lower_is_better_metrics_are_turned_unless_more_is_better(scores: Path) 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("meta", "nothing.csv"), "nothing.csv: no such file."),
-        (("meta", "scores.csv", "--measure", "input/kendal"), "Did you mean 'kendall'?"),
-        (("meta", "scores.csv", "--measure", "summary/kendall"), "input"),
-        (("meta", "scores.csv", "--aspect", "coherrence"), "Did you mean 'coherence'?"),
-        (("meta", "scores.csv", "--metrics", "blue"), "Did you mean 'bleu'?"),
-        (("meta", "scores.csv", "--by", "corpus"), "no column 'corpus'"),
-        (("meta", "scores.csv", "--format", "xml"), "use table, csv, json, md, tex"),
-        (("meta", "scores.csv", "-o", "x.xls"), "cannot write '.xls'"),
-        (("meta", "scores.csv", "--human", "nope"), "no column 'nope'"),
+        (("analyze", "correlate", "nothing.csv"), "nothing.csv: no such file."),
+        (("analyze", "correlate", "scores.csv", "--measures", "input/kendal"), "Did you mean 'kendall'?"),
+        (("analyze", "correlate", "scores.csv", "--measures", "summary/kendall"), "input"),
+        (("analyze", "correlate", "scores.csv", "--aspect", "coherrence"), "Did you mean 'coherence'?"),
+        (("analyze", "correlate", "scores.csv", "--metrics", "blue"), "Did you mean 'bleu'?"),
+        (("analyze", "correlate", "scores.csv", "--by", "corpus"), "no column 'corpus'"),
+        (("analyze", "correlate", "scores.csv", "--format", "xml"), "use table, csv, json, md, tex"),
+        (("analyze", "correlate", "scores.csv", "-o", "x.xls"), "cannot write '.xls'"),
+        (("analyze", "correlate", "scores.csv", "--columns", "human=nope"), "no column 'nope'"),
         (("run", "scores.csv", "-o", "x.pdf"), "one .html file"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(scores: Path, args: tuple[str, ...], words: str) -> None:
     run = nlgauge(*args, cwd=scores.parent)
     assert run.returncode == 2
@@ -97,10 +97,10 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(scores: Path, args: tup
 
 def test_measures_that_mean_nothing_here_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("input,quality,bleu\n1,2,.1\n2,3,.3\n3,5,.2\n4,1,.1\n")
-    run = nlgauge("meta", "one.csv", cwd=tmp_path)
+    run = nlgauge("analyze", "correlate", "one.csv", cwd=tmp_path)
     assert run.returncode == 0
     assert "not given: system/pearson, system/spearman" in " ".join(run.stdout.split())
-    run = nlgauge("meta", "one.csv", "--measure", "system/kendall", cwd=tmp_path)
+    run = nlgauge("analyze", "correlate", "one.csv", "--measures", "system/kendall", cwd=tmp_path)
     assert run.returncode == 2
     assert "system/kendall: needs at least 2 systems, found 1" in run.stderr
 
@@ -108,7 +108,7 @@ def test_measures_that_mean_nothing_here_are_refused_by_name(tmp_path: Path) -> 
 def test_run_writes_a_self_contained_page_that_escapes_everything(scores: Path) -> None:
     text = CSV.replace("bleu", "<script>alert(1)</script>").replace("coherence", "coherence</script>{{7*7}}")
     (scores.parent / "evil.csv").write_text(text)
-    run = nlgauge("run", "evil.csv", "--human", "coherence</script>{{7*7}}", "--human", "fluency", cwd=scores.parent)
+    run = nlgauge("run", "evil.csv", "--columns", "human=coherence</script>{{7*7}}+fluency", cwd=scores.parent)
     assert run.returncode == 0, run.stderr
     page = (scores.parent / "evil.report.html").read_text()
     assert "<script>alert(1)" not in page
@@ -125,5 +125,5 @@ def test_run_without_a_file_uses_the_labelled_example(tmp_path: Path) -> None:
 
 
 def test_help_has_examples_and_version_is_told(tmp_path: Path) -> None:
-    assert "Examples" in nlgauge("meta", "--help", cwd=tmp_path).stdout
+    assert "Examples" in nlgauge("analyze", "correlate", "--help", cwd=tmp_path).stdout
     assert nlgauge("--version", cwd=tmp_path).stdout.startswith("nlgauge ")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from analysis_panels import same_rows
 
-from nlgauge.analyses.design.simulation import relation, scale
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.stats.design.simulation_studies import scale_study
 from nlgauge.table import Table
+from nlgauge_papers.gao2025.simulation import relation, scale
 
 PARAMS = SimulationParams(N=10, M=60)
 
