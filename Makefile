@@ -1,6 +1,7 @@
 # make demo   a virtual environment, the package, the built-in example, and where its report is
 # make test   everything that checks the code, as CI runs it
 # make test-all   the same and the tests marked long: long statistical runs, repeats of scoring with a model
+# make coverage   the share of lines that the quick tests run
 # make peers   other people's programs of metrics, which tests/parity runs beside ours (part of make test)
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
@@ -30,7 +31,7 @@ ON_KERNELS := -m "not slow and not long" -W error::pytest.PytestUnraisableExcept
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-all peers test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: demo test test-all peers test-fast coverage checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
@@ -64,6 +65,13 @@ stress: $(VENV)/kernels.stamp
 # Without what takes long.
 test-fast: $(VENV)/kernels.stamp
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow and not long"
+
+# The share of lines that the quick tests run, of both packages; also as coverage.xml.
+coverage: $(VENV)/kernels.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pytest-cov
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile -m "not slow and not long" \
+	  --cov=nlgauge --cov=nlgauge_papers --cov-report=xml --cov-report=term:skip-covered
+	@echo "coverage: $$($(BIN)/coverage report --format=total)%"
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -55,10 +55,21 @@ class World:
 
 
 GRID = (
-    World(5, 60), World(8, 50), World(12, 100), World(16, 100), World(30, 100), World(1, 200), World(8, 20, raters=2),
-    World(12, 100, levels=0), World(12, 40, levels=3), World(12, 40, levels=2, raters=5), World(12, 100, noise=2.0),
-    World(12, 100, between=0.1), World(12, 60, missing=0.3), World(12, 60, raters=5, severity=0.7, favour=0.3),
-)  # fmt: skip
+    World(5, 60),
+    World(8, 50),
+    World(12, 100),
+    World(16, 100),
+    World(30, 100),
+    World(1, 200),
+    World(8, 20, raters=2),
+    World(12, 100, levels=0),
+    World(12, 40, levels=3),
+    World(12, 40, levels=2, raters=5),
+    World(12, 100, noise=2.0),
+    World(12, 100, between=0.1),
+    World(12, 60, missing=0.3),
+    World(12, 60, raters=5, severity=0.7, favour=0.3),
+)
 
 
 def simulate(
@@ -88,11 +99,20 @@ def simulate(
         said, reached = np.array(found)[known, j], np.array(true)[known, j]
         before = [o[j] for o in old if np.isfinite(o[j])]
         rows.append(
-            {"systems": world.systems, "inputs": world.inputs, "raters": world.raters, "levels": world.levels,
-             "measure": str(measure), "true": float(reached.mean()), "ceiling": float(said.mean()),
-             "rmse": float(np.sqrt(((said - reached) ** 2).mean())), "coverage": float(np.array(held)[known, j].mean()),
-             "said": float(known.mean()), "Spearman-Brown": float(np.mean(before)) if before else float("nan")}
-        )  # fmt: skip
+            {
+                "systems": world.systems,
+                "inputs": world.inputs,
+                "raters": world.raters,
+                "levels": world.levels,
+                "measure": str(measure),
+                "true": float(reached.mean()),
+                "ceiling": float(said.mean()),
+                "rmse": float(np.sqrt(((said - reached) ** 2).mean())),
+                "coverage": float(np.array(held)[known, j].mean()),
+                "said": float(known.mean()),
+                "Spearman-Brown": float(np.mean(before)) if before else float("nan"),
+            }
+        )
     return rows
 
 

@@ -38,9 +38,16 @@ def metrics_of(
 
 @using(Local(threads=1))
 def simulate(
-    systems: int = 12, inputs: int = 100, strengths: Sequence[float] = (0.7,) * 8, runs: int = 100,
-    measures: Sequence[Measure] = TWELVE, draws: int = 99, trials: int = 100, how: str = "both", seed: int = 0,
-) -> dict[str, float]:  # fmt: skip
+    systems: int = 12,
+    inputs: int = 100,
+    strengths: Sequence[float] = (0.7,) * 8,
+    runs: int = 100,
+    measures: Sequence[Measure] = TWELVE,
+    draws: int = 99,
+    trials: int = 100,
+    how: str = "both",
+    seed: int = 0,
+) -> dict[str, float]:
     """Shares of data sets in which a single measure is trusted, and in which some are called steady."""
     one, steady = 0, 0
     for run in range(runs):
@@ -54,9 +61,13 @@ def simulate(
         one += advice.one
         steady += bool(advice.steady)
     return {
-        "systems": systems, "inputs": inputs, "metrics": len(strengths), "runs": runs, "one trusted": one / runs,
+        "systems": systems,
+        "inputs": inputs,
+        "metrics": len(strengths),
+        "runs": runs,
+        "one trusted": one / runs,
         "some steady": steady / runs,
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

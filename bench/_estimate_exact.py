@@ -117,8 +117,11 @@ def _search(target: Floats, worlds: list[Floats]) -> Least:
             matrix[k, place] = weight
     cost = np.concatenate([np.zeros(2 * cells), target.ravel()])
     found = milp(
-        cost, integrality=np.ones(3 * cells), bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix.tocsr(), np.array(lower), np.array(upper)), options={"time_limit": SECONDS},
-    )  # fmt: skip
+        cost,
+        integrality=np.ones(3 * cells),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix.tocsr(), np.array(lower), np.array(upper)),
+        options={"time_limit": SECONDS},
+    )
     bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
     return Least(float(bound if found.status != 0 else found.fun), found.status == 0)

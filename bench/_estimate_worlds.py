@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bench._estimate_exact import count_coverage
 from nlgauge.analyses.estimates.estimate import NOT_ENOUGH
+from nlgauge.datasets import load_set
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
@@ -118,12 +119,20 @@ def mean_coverage(n: int, p: float | None, kind: str, judge: str, design: str, t
     for m in METHODS:
         each = np.concatenate(reached[m])
         counted = m == "labels" and design == "random" and p is not None
-        rows.append({
-            "n": n, "p": p, "kind": kind, "judge": judge, "design": design, "method": m,
-            "coverage": count_coverage(n, truth) if counted else float((each <= 1).mean()),
-            "narrowed": [float((each <= f).mean()) for f in NARROWER],
-            "width": width[m] / width["labels"], "data sets": trials,
-        })  # fmt: skip
+        rows.append(
+            {
+                "n": n,
+                "p": p,
+                "kind": kind,
+                "judge": judge,
+                "design": design,
+                "method": m,
+                "coverage": count_coverage(n, truth) if counted else float((each <= 1).mean()),
+                "narrowed": [float((each <= f).mean()) for f in NARROWER],
+                "width": width[m] / width["labels"],
+                "data sets": trials,
+            }
+        )
     return rows
 
 
@@ -140,11 +149,19 @@ def corrected_coverage(n: int, p: float, judge: str, trials: int) -> list[Row]:
     given = (passed >= NOT_ENOUGH) & (n - passed >= NOT_ENOUGH) & np.isfinite(found.value)
     held = (found.low <= p) & (p <= found.high)
     plain = mean_estimate(PartlyLabelled(np.where(np.arange(ROWS) < n, y, np.nan)), "labels")
-    return [{
-        "n": n, "p": p, "judge": judge, "given": float(given.mean()), "data sets": trials,
-        "coverage": float(held[given].mean()) if given.any() else np.nan,
-        "width": float((found.high - found.low)[given].mean() / plain.width[given].mean()) if given.any() else np.nan,
-    }]  # fmt: skip
+    return [
+        {
+            "n": n,
+            "p": p,
+            "judge": judge,
+            "given": float(given.mean()),
+            "data sets": trials,
+            "coverage": float(held[given].mean()) if given.any() else np.nan,
+            "width": float((found.high - found.low)[given].mean() / plain.width[given].mean())
+            if given.any()
+            else np.nan,
+        }
+    ]
 
 
 def several_coverage(n: int, p: float | None, trials: int) -> list[Row]:
@@ -159,10 +176,16 @@ def several_coverage(n: int, p: float | None, trials: int) -> list[Row]:
     rows = []
     for name, score in (("one judge", scores[0]), ("three judges", made)):
         found = mean_estimate(PartlyLabelled(labels, score, bounds=SCALE))
-        rows.append({
-            "n": n, "p": p, "judges": name, "coverage": coverage(found, TRUTH if p is None else p),
-            "width": float(np.mean(found.width) / np.mean(plain.width)), "data sets": trials,
-        })  # fmt: skip
+        rows.append(
+            {
+                "n": n,
+                "p": p,
+                "judges": name,
+                "coverage": coverage(found, TRUTH if p is None else p),
+                "width": float(np.mean(found.width) / np.mean(plain.width)),
+                "data sets": trials,
+            }
+        )
     return rows
 
 
@@ -192,10 +215,16 @@ def systems_coverage(n: int, kind: str, trials: int, systems: int = 5) -> list[R
             ((found.best_rank <= order) & (order <= found.worst_rank)).all(),
         )
     means, differences, ranks = held.mean(axis=0).tolist()
-    return [{
-        "n": n, "ratings": kind, "all means": means, "all differences": differences, "all ranks": ranks,
-        "data sets": trials,
-    }]  # fmt: skip
+    return [
+        {
+            "n": n,
+            "ratings": kind,
+            "all means": means,
+            "all differences": differences,
+            "all ranks": ranks,
+            "data sets": trials,
+        }
+    ]
 
 
 def transfer_coverage(probe: int, leniency: float, kind: str, trials: int) -> list[Row]:
@@ -234,13 +263,21 @@ def transfer_coverage(probe: int, leniency: float, kind: str, trials: int) -> li
         for name, e in found.items():
             covered[name].append((e.low <= truth) & (truth <= e.high))
     outcomes, differences = (np.concatenate([getattr(a, k) for a in audits] or [[]]) for k in ("outcome", "difference"))
-    return [{
-        "probe": probe, "leniency": leniency, "kind": kind, "refused": refused, "data sets": trials,
-        **{name: float(np.concatenate(covered[name]).mean()) if covered[name] else None for name in names},
-        "difference": float(differences.mean()) if len(differences) else None,
-        **{o: float((outcomes == o).mean()) if len(outcomes) else None
-           for o in ("transfers", "does not transfer", "undecided")},
-    }]  # fmt: skip
+    return [
+        {
+            "probe": probe,
+            "leniency": leniency,
+            "kind": kind,
+            "refused": refused,
+            "data sets": trials,
+            **{name: float(np.concatenate(covered[name]).mean()) if covered[name] else None for name in names},
+            "difference": float(differences.mean()) if len(differences) else None,
+            **{
+                o: float((outcomes == o).mean()) if len(outcomes) else None
+                for o in ("transfers", "does not transfer", "undecided")
+            },
+        }
+    ]
 
 
 def true_correlations(rho: float, ratings: bool) -> dict[str, float]:
@@ -276,12 +313,20 @@ def correlation_coverage(n: int, rho: float, ratings: bool, design: str, trials:
     rows = []
     for c, each in found.items():
         value, low, high, _, plain_low, plain_high = np.array([list(vars(e).values()) for e in each]).T
-        rows.append({
-            "n": n, "true": truth[c], "ratings": ratings, "design": design, "coefficient": c,
-            "coverage": float(((low <= truth[c]) & (truth[c] <= high)).mean()), "bias": float(value.mean() - truth[c]),
-            "plain": float(((plain_low <= truth[c]) & (truth[c] <= plain_high)).mean()),
-            "width": float((high - low).mean() / (plain_high - plain_low).mean()), "data sets": trials,
-        })  # fmt: skip
+        rows.append(
+            {
+                "n": n,
+                "true": truth[c],
+                "ratings": ratings,
+                "design": design,
+                "coefficient": c,
+                "coverage": float(((low <= truth[c]) & (truth[c] <= high)).mean()),
+                "bias": float(value.mean() - truth[c]),
+                "plain": float(((plain_low <= truth[c]) & (truth[c] <= plain_high)).mean()),
+                "width": float((high - low).mean() / (plain_high - plain_low).mean()),
+                "data sets": trials,
+            }
+        )
     return rows
 
 
@@ -295,9 +340,7 @@ def summeval_coverage(n: int, judge: tuple[str, str], aspect: str, trials: int) 
 
     import polars as pl
 
-    import nlgauge as ng
-
-    ratings = ng.load_set("summeval").ratings.filter(pl.col("aspect") == aspect)
+    ratings = load_set("summeval").ratings.filter(pl.col("aspect") == aspect)
     people = {(s, i): v for s, i, v in ratings.group_by("system", "input").agg(pl.col("value").mean()).iter_rows()}
     pairs = []
     replies = Path(os.environ["NLGAUGE_DATA"]) / "summeval" / "summeval_llm_judge_responses.jsonl.gz"
@@ -323,9 +366,16 @@ def summeval_coverage(n: int, judge: tuple[str, str], aspect: str, trials: int) 
                 held[method] += coverage(found, truth) * AT_ONCE / trials
                 width[method] += float(np.mean(found.width)) * AT_ONCE / trials
         row: Row = {
-            "n": n, "judge": judge[0], "aspect": aspect, "scale": scale, "true": truth,
-            **{m: held[m] for m in METHODS[:3]}, "judge alone": held["judge"], "width": width["ppi++"] / width["labels"], "data sets": trials,
+            "n": n,
+            "judge": judge[0],
+            "aspect": aspect,
+            "scale": scale,
+            "true": truth,
+            **{m: held[m] for m in METHODS[:3]},
+            "judge alone": held["judge"],
+            "width": width["ppi++"] / width["labels"],
+            "data sets": trials,
             "correlation": float(np.corrcoef(y, f)[0, 1]),
-        }  # fmt: skip
+        }
         rows.append(row)
     return rows

@@ -72,15 +72,30 @@ def grouped_coverage(
         labels = np.where(np.arange(inputs) < n, y, np.nan)
         for c in COEFFICIENTS:
             found = estimated(grouping, labels, f, c)
-            held[c].append((
-                found.low <= truth[c] <= found.high, found.plain_low <= truth[c] <= found.plain_high,
-                found.high - found.low, found.plain_high - found.plain_low, found.value - truth[c],
-            ))  # fmt: skip
+            held[c].append(
+                (
+                    found.low <= truth[c] <= found.high,
+                    found.plain_low <= truth[c] <= found.plain_high,
+                    found.high - found.low,
+                    found.plain_high - found.plain_low,
+                    found.value - truth[c],
+                )
+            )
     rows = []
     for c, each in held.items():
         covered, plain, width, plain_width, bias = np.array(each, float).mean(axis=0).tolist()
-        rows.append({
-            "n": n, "grouping": grouping, "coefficient": c, "true": rho, "coverage": covered, "plain": plain,
-            "width": width / plain_width, "mean width": width, "bias": bias, "data sets": trials,
-        })  # fmt: skip
+        rows.append(
+            {
+                "n": n,
+                "grouping": grouping,
+                "coefficient": c,
+                "true": rho,
+                "coverage": covered,
+                "plain": plain,
+                "width": width / plain_width,
+                "mean width": width,
+                "bias": bias,
+                "data sets": trials,
+            }
+        )
     return rows

@@ -50,9 +50,12 @@ def run(name: str) -> Ran:
     start = time.monotonic()
     lines = []
     with subprocess.Popen(
-        [sys.executable, "-m", "bench", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        cwd=HERE.parent
-    ) as process:  # fmt: skip
+        [sys.executable, "-m", "bench", name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=HERE.parent,
+    ) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from bench._worlds import UNRELATED, World, outputs, panel, real_population, rounded, truth_of
 from nlgauge.analyses.agreement.dependence import LEVEL, mean_errors
 from nlgauge.engines import Local, using
-from nlgauge.stats.correlation.evaluate_groups import wanted
+from nlgauge.stats.correlation.evaluate_groups import plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.uses import badge_of, flag_right, flag_shares, pair_shares
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
@@ -53,9 +53,10 @@ NULLS: dict[str, tuple[World, World | None]] = {
     "70% of ratings at the top": (replace(PLAIN, top=0.7),) * 2,
     "one with heavy tails": (PLAIN, replace(PLAIN, heavy=True)),
     "one good between systems, one within": (
-        replace(PLAIN, rho_sys=0.9, mu_rho=0.25), replace(PLAIN, rho_sys=0.4, mu_rho=0.6),
+        replace(PLAIN, rho_sys=0.9, mu_rho=0.25),
+        replace(PLAIN, rho_sys=0.4, mu_rho=0.6),
     ),
-}  # fmt: skip
+}
 
 
 def share(hits: int, trials: int) -> Row:
@@ -107,7 +108,7 @@ def confidence_set(
 
 def _mcb(x: Array, z: Array, c: Any) -> Mask:
     """Metrics that are not significantly worse than any other one, each with a limit of its own (one-sided)."""
-    moves = deviations(left_out(x, z, wanted([HEADLINE]), "both").moved(lambda v: v[:, 0]))
+    moves = deviations(left_out(x, z, plan_measures([HEADLINE]), "both").transform(lambda v: v[:, 0]))
     errors = np.random.default_rng(5).standard_normal((DRAWS, moves.shape[1])) @ moves.T
     inside = np.ones(len(x), bool)
     for i in range(len(x)):
@@ -134,10 +135,10 @@ def power(n: int, m: int, trials: int, *, seed: int = 34) -> Row:
 
 
 def _rejections(worlds: list[World], n: int, m: int, trials: int, seed: int) -> Row:
-    rng, want = np.random.default_rng([seed, n, m]), wanted([HEADLINE])
+    rng, want = np.random.default_rng([seed, n, m]), plan_measures([HEADLINE])
     now = before = 0
     for _ in range(trials):
-        gap = left_out(*panel(worlds, n, m, rng), want, "both").minus(np.array([0]), np.array([1]))
+        gap = left_out(*panel(worlds, n, m, rng), want, "both").difference(np.array([0]), np.array([1]))
         now += bool(student_p(gap, of_differences=True)[0, 0] < 0.05)
         before += bool(student_p(gap)[0, 0] < 0.05)
     return {"systems": n, "inputs": m, **share(now, trials), "before": before / trials}
@@ -299,10 +300,18 @@ def badges(kind: str, n: int, m: int, trials: int, *, metrics: int = 1, seed: in
             for badge in given or {"none"}:
                 counts[use][badge] += 1
     return [
-        {"statement": "badge", "metric": kind, "metrics": metrics, "use": use, "systems": n, "inputs": m,
-         **{badge: count / trials for badge, count in given.items()}, "data sets": trials}
+        {
+            "statement": "badge",
+            "metric": kind,
+            "metrics": metrics,
+            "use": use,
+            "systems": n,
+            "inputs": m,
+            **{badge: count / trials for badge, count in given.items()},
+            "data sets": trials,
+        }
         for use, given in counts.items()
-    ]  # fmt: skip
+    ]
 
 
 @using(Local(threads=1))
@@ -316,8 +325,15 @@ def family_hints(trials: int = 1000, *, seed: int = 41) -> list[Row]:
                 rng = np.random.default_rng([seed, n, metrics])
                 errors = [mean_errors(*panel([world] * metrics, n, 50, rng)) for _ in range(trials)]
                 rates.append(float(np.mean([adjacent_inputs_p(each) < LEVEL for each in errors])))
-            rows.append({"systems × inputs": f"{n} × 50", "metrics": metrics, "hint with families of 3": rates[0],
-                         "hint without families": rates[1], "data sets": trials})  # fmt: skip
+            rows.append(
+                {
+                    "systems × inputs": f"{n} × 50",
+                    "metrics": metrics,
+                    "hint with families of 3": rates[0],
+                    "hint without families": rates[1],
+                    "data sets": trials,
+                }
+            )
     return rows
 
 

@@ -59,51 +59,101 @@ def of_kind(kept: Kept, kind: str) -> list[Row]:
 def rounded_part(kept: Kept) -> list[str]:
     rows = of_kind(kept, "rounded")
     return [
-        "## A rounded copy is not better than its original", "",
+        "## A rounded copy is not better than its original",
+        "",
         "A metric is compared with its own scores rounded to 3, 5 or 10 values, as a judge with few grades gives them. "
         "*Copy better*: data sets in which the copy is significantly better (wanted: at most 0.05). *Original better*: the "
         "other way round; rounding loses information, so this is right. *By tau-b*: the copy significantly better by "
-        "`input/kendall`, which ordered the metrics before.", "",
-        *table(["values", "systems × inputs", "copy better", "original better", "by tau-b", "data sets", "holds"],
-               [[r["levels"], size(r), ci(r), share(r["original better"]), share(r["by tau-b"]), r["data sets"],
-                 within(r, 0, 0.05, len(rows))] for r in rows]),
-    ]  # fmt: skip
+        "`input/kendall`, which ordered the metrics before.",
+        "",
+        *table(
+            ["values", "systems × inputs", "copy better", "original better", "by tau-b", "data sets", "holds"],
+            [
+                [
+                    r["levels"],
+                    size(r),
+                    ci(r),
+                    share(r["original better"]),
+                    share(r["by tau-b"]),
+                    r["data sets"],
+                    within(r, 0, 0.05, len(rows)),
+                ]
+                for r in rows
+            ],
+        ),
+    ]
 
 
 def set_part(kept: Kept) -> list[str]:
     rows, leads = of_kind(kept, "set"), of_kind(kept, "lead")
     return [
-        "## The set of metrics that may be best", "",
+        "## The set of metrics that may be best",
+        "",
         "All metrics are equally good, and one of them counts as the best. *Contains it*: wanted at least 0.94. *A false "
-        "claim*: any of the metrics is called significantly better than another one.", "",
-        *table(["metrics", "systems × inputs", "contains it", "mean size", "a false claim", "data sets", "holds"],
-               [[r["metrics"], size(r), ci(r), f"{r['size']:.1f}", share(r["a false claim"]), r["data sets"],
-                 within(r, 0.94, 1, len(rows))] for r in rows]),
+        "claim*: any of the metrics is called significantly better than another one.",
+        "",
+        *table(
+            ["metrics", "systems × inputs", "contains it", "mean size", "a false claim", "data sets", "holds"],
+            [
+                [
+                    r["metrics"],
+                    size(r),
+                    ci(r),
+                    f"{r['size']:.1f}",
+                    share(r["a false claim"]),
+                    r["data sets"],
+                    within(r, 0.94, 1, len(rows)),
+                ]
+                for r in rows
+            ],
+        ),
         "One of 10 metrics is better than the others, which are equally good, by 0.02, 0.05 or 0.10 of pairwise accuracy. "
         "*MCB*: multiple comparisons with the best (Hsu 1984), one-sided, from the same jackknife errors. MCB gives "
         "smaller sets; NLGauge reads the set from the intervals of all pairs, from which ranks and p-values are read, "
-        "too, so that they cannot contradict each other.", "",
-        *table(["lead", "systems × inputs", "contains the best", "mean size", "MCB contains", "MCB size", "data sets"],
-               [[f"{r['lead']:.2f}", size(r), ci(r), f"{r['size']:.1f}", share(r["MCB contains"]), f"{r['MCB size']:.1f}",
-                 r["data sets"]] for r in leads]),
-    ]  # fmt: skip
+        "too, so that they cannot contradict each other.",
+        "",
+        *table(
+            ["lead", "systems × inputs", "contains the best", "mean size", "MCB contains", "MCB size", "data sets"],
+            [
+                [
+                    f"{r['lead']:.2f}",
+                    size(r),
+                    ci(r),
+                    f"{r['size']:.1f}",
+                    share(r["MCB contains"]),
+                    f"{r['MCB size']:.1f}",
+                    r["data sets"],
+                ]
+                for r in leads
+            ],
+        ),
+    ]
 
 
 def size_part(kept: Kept) -> list[str]:
     rows, powers = of_kind(kept, "size"), of_kind(kept, "power")
     return [
-        "## The test of the difference of two metrics", "",
+        "## The test of the difference of two metrics",
+        "",
         "Two metrics with the same pairwise accuracy in the population; how often p < 0.05 (wanted: 0.035 to 0.055). "
         "*Before*: the interval's standard error and degrees of freedom. Where the metrics are good at different things "
         "(one between systems, one within), the error grows with the difference; the test corrects for this asymmetry "
-        "(Hall 1992). Strong metrics with independent errors: with 6 to 8 systems the test rejects too rarely.", "",
-        *table(["metrics", "systems × inputs", "size", "before", "data sets", "within 0.035 to 0.055"],
-               [[r["null"], size(r), ci(r), share(r["before"]), r["data sets"], within(r, 0.035, 0.055, len(rows))]
-                for r in rows]),
-        "Power, where one metric is better (rho_sys 0.9 and mu_rho 0.6 against 0.5 and 0.2):", "",
-        *table(["systems × inputs", "power", "before", "data sets"],
-               [[size(r), ci(r), share(r["before"]), r["data sets"]] for r in powers]),
-    ]  # fmt: skip
+        "(Hall 1992). Strong metrics with independent errors: with 6 to 8 systems the test rejects too rarely.",
+        "",
+        *table(
+            ["metrics", "systems × inputs", "size", "before", "data sets", "within 0.035 to 0.055"],
+            [
+                [r["null"], size(r), ci(r), share(r["before"]), r["data sets"], within(r, 0.035, 0.055, len(rows))]
+                for r in rows
+            ],
+        ),
+        "Power, where one metric is better (rho_sys 0.9 and mu_rho 0.6 against 0.5 and 0.2):",
+        "",
+        *table(
+            ["systems × inputs", "power", "before", "data sets"],
+            [[size(r), ci(r), share(r["before"]), r["data sets"]] for r in powers],
+        ),
+    ]
 
 
 def interval_part(kept: Kept) -> list[str]:
@@ -111,43 +161,73 @@ def interval_part(kept: Kept) -> list[str]:
     held = [r for r in rows if r["population"] not in EXEMPT]
     few, best = of_kind(kept, "few"), of_kind(kept, "best")
     lines = [
-        [r["population"], size(r), r["metrics"], r["use"], f"{r['value']:.2f}", ci(r), share(r["no interval"]),
-         "exempt" if r["population"] in EXEMPT else within(r, 0.93, 1, len(held))]
+        [
+            r["population"],
+            size(r),
+            r["metrics"],
+            r["use"],
+            f"{r['value']:.2f}",
+            ci(r),
+            share(r["no interval"]),
+            "exempt" if r["population"] in EXEMPT else within(r, 0.93, 1, len(held)),
+        ]
         for r in rows
-    ]  # fmt: skip
+    ]
     return [
-        "## The intervals", "",
+        "## The intervals",
+        "",
         "Share of data sets in which the 95% intervals contain the value of the population, for all metrics of the row "
         "together (wanted: at least 0.93); *value* is their mean. *No interval*: the tool refuses. Real data sets are "
         "populations from which 10 systems and 30 inputs are drawn, each at most once (which makes coverage higher than "
         f"for new systems). {of_kind(kept, 'interval')[0]['data sets']:,}"
         " data sets per row. With fewer than 6 families (as 4 families of 3 systems) results are for these systems only, "
-        "which the screen says, and there is no interval for ranking systems.", "",
-        *table(["population", "systems × inputs", "metrics", "use", "value", "coverage", "no interval", "holds"], lines),
-        "Exempt: " + "; ".join(f"*{name}*: {why}" for name, why in EXEMPT.items()) + ".", "",
+        "which the screen says, and there is no interval for ranking systems.",
+        "",
+        *table(
+            ["population", "systems × inputs", "metrics", "use", "value", "coverage", "no interval", "holds"], lines
+        ),
+        "Exempt: " + "; ".join(f"*{name}*: {why}" for name, why in EXEMPT.items()) + ".",
+        "",
         "Fewer than 6 systems (results are for these systems; the value to contain is theirs): "
-        + ", ".join(f"{size(r)} (`{r['measure']}`) {ci(r)}" for r in few) + ".", "",
+        + ", ".join(f"{size(r)} (`{r['measure']}`) {ci(r)}" for r in few)
+        + ".",
+        "",
         "The interval of the metric that leads among 10 equally good ones, 8 × 50: "
-        + ", ".join(f"{ci(r)}; without regard to the choice {share(r['before'])}" for r in best) + ".", "",
-    ]  # fmt: skip
+        + ", ".join(f"{ci(r)}; without regard to the choice {share(r['before'])}" for r in best)
+        + ".",
+        "",
+    ]
 
 
 def badge_part(kept: Kept) -> list[str]:
     rows, floors = of_kind(kept, "badge"), of_kind(kept, "floor")
     names = ("reliable", "inconclusive", "not reliable", "none")
     return [
-        "## Badges", "",
+        "## Badges",
+        "",
         "reliable: the whole interval lies at 0.75 or above, and the interval of the paired difference from the best "
         "baseline lies above 0. The metrics: *unrelated* (a coin; of 10 any of them counts), *constant*, *length* (length "
         "is related to quality here, with a pairwise accuracy of about 0.8, and the metric is length with a little "
-        "noise), and a *very good* one. The first three must be called reliable in at most 0.05 of data sets.", "",
-        *table(["metric", "number", "systems × inputs", "use", *names, "data sets"],
-               [[r["metric"], r["metrics"], size(r), r["use"], *(share(r[n]) for n in names), r["data sets"]] for r in rows]),
+        "noise), and a *very good* one. The first three must be called reliable in at most 0.05 of data sets.",
+        "",
+        *table(
+            ["metric", "number", "systems × inputs", "use", *names, "data sets"],
+            [
+                [r["metric"], r["metrics"], size(r), r["use"], *(share(r[n]) for n in names), r["data sets"]]
+                for r in rows
+            ],
+        ),
         "How many bad outputs does the area under the ROC curve need? Coverage of its interval without a floor; the floor "
-        "is 10 bad outputs from 3 systems.", "",
-        *table(["bad outputs", "from systems", "systems × inputs", "coverage", "mean width", "data sets"],
-               [[r["bad outputs"], r["from systems"], size(r), ci(r), share(r.get("width")), r["data sets"]] for r in floors]),
-    ]  # fmt: skip
+        "is 10 bad outputs from 3 systems.",
+        "",
+        *table(
+            ["bad outputs", "from systems", "systems × inputs", "coverage", "mean width", "data sets"],
+            [
+                [r["bad outputs"], r["from systems"], size(r), ci(r), share(r.get("width")), r["data sets"]]
+                for r in floors
+            ],
+        ),
+    ]
 
 
 def more_part(kept: Kept) -> list[str]:

@@ -87,10 +87,16 @@ class Tally:
 
     def rows(self, trials: int, **facts: object) -> list[Row]:
         return [
-            {"figure": name, **facts, "given": given / trials, "coverage": held / given if given else float("nan"),
-             "wrong": (given - held) / trials, "data sets": trials}
+            {
+                "figure": name,
+                **facts,
+                "given": given / trials,
+                "coverage": held / given if given else float("nan"),
+                "wrong": (given - held) / trials,
+                "data sets": trials,
+            }
             for name, (given, held) in self.counts.items()
-        ]  # fmt: skip
+        ]
 
 
 def verdict_coverage(n: int, prevalence: float, judge: str, trials: int, seed: int = 31) -> list[Row]:
@@ -226,10 +232,14 @@ def slice_discoveries(n: int, slices: int, bad: int, trials: int, seed: int = 36
         any_false += wrong > 0
         found += int(marked[:bad].sum())
     return {
-        "n": n, "slices": slices, "bad slices": bad, "false share of the marks": float(np.mean(shares)),
-        "any false mark": any_false / trials, "bad slices found": found / (trials * bad) if bad else float("nan"),
+        "n": n,
+        "slices": slices,
+        "bad slices": bad,
+        "false share of the marks": float(np.mean(shares)),
+        "any false mark": any_false / trials,
+        "bad slices found": found / (trials * bad) if bad else float("nan"),
         "data sets": trials,
-    }  # fmt: skip
+    }
 
 
 GRID = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # true recalls
@@ -272,9 +282,15 @@ def few_failures_area(failures: int, passes: int, trials: int, seed: int = 137) 
             inside += bool(figure.low <= true <= figure.high)
         held.append(inside / trials)
     return [
-        {"figure": "roc_area", "failures": failures, "passes": passes, "systems": 1, "coverage": min(held),
-         "data sets": trials}
-    ]  # fmt: skip
+        {
+            "figure": "roc_area",
+            "failures": failures,
+            "passes": passes,
+            "systems": 1,
+            "coverage": min(held),
+            "data sets": trials,
+        }
+    ]
 
 
 # Distance of failures from passes, spread of the failures, and cuts of a coarse scale.
@@ -292,8 +308,10 @@ def few_failures_clustered(systems: int, trials: int, seed: int = 38) -> list[Ro
         for fails, passes in ((0.6, 0.95), (0.9, 0.9), (0.3, 0.7), (0.1, 0.9)):
             for _ in range(trials):
                 code = np.repeat(np.arange(inputs), systems)
-                mixed = [np.sqrt(0.4) * rng.normal(size=inputs)[code] + np.sqrt(0.6) * rng.normal(size=len(code))
-                         for _ in range(3)]  # fmt: skip
+                mixed = [
+                    np.sqrt(0.4) * rng.normal(size=inputs)[code] + np.sqrt(0.6) * rng.normal(size=len(code))
+                    for _ in range(3)
+                ]
                 z = mixed[0] > ndtri(share)
                 x = np.where(z, mixed[1] < ndtri(passes), mixed[2] > ndtri(fails))
                 score = np.where(z, mixed[1], mixed[2] - 1.2)
@@ -308,10 +326,17 @@ def few_failures_clustered(systems: int, trials: int, seed: int = 38) -> list[Ro
                 area = area_figures(score, z, code.tolist())["roc_area"]
                 tally.add("roc_area", area, float(ndtr(1.2 / np.sqrt(2))))
     return [
-        {"figure": row["figure"], "failures": least, "passes": "", "systems": systems, "coverage": row["coverage"],
-         "data sets": tally.counts[row["figure"]][0]}
-        for least, tally in sorted(tallies.items()) for row in tally.rows(1)
-    ]  # fmt: skip
+        {
+            "figure": row["figure"],
+            "failures": least,
+            "passes": "",
+            "systems": systems,
+            "coverage": row["coverage"],
+            "data sets": tally.counts[row["figure"]][0],
+        }
+        for least, tally in sorted(tallies.items())
+        for row in tally.rows(1)
+    ]
 
 
 # Recalls on failures and on passes of two judges of equal balanced accuracy, and the correlation of their errors.
@@ -371,10 +396,15 @@ def comparison_size(n: int, share: float, pair: str, trials: int, systems: int =
                 few += 1
                 by_few += p < 0.05
     return {
-        "pair": pair, "n": n, "failures": share, "systems": systems, "size": rejected / given if given else float("nan"),
-        "tested": given / trials, "size, 5 to 9 failures": by_few / few if few >= 200 else float("nan"),
+        "pair": pair,
+        "n": n,
+        "failures": share,
+        "systems": systems,
+        "size": rejected / given if given else float("nan"),
+        "tested": given / trials,
+        "size, 5 to 9 failures": by_few / few if few >= 200 else float("nan"),
         "data sets": trials,
-    }  # fmt: skip
+    }
 
 
 def baseline_advantage(n: int, share: float, judge: float, length: float, trials: int, seed: int = 40) -> Row:
@@ -393,9 +423,14 @@ def baseline_advantage(n: int, share: float, judge: float, length: float, trials
             above += found.low > max(true, 0)
             held += found.low <= true <= found.high
     return {
-        "n": n, "failures": share, "judge": float(ndtr(judge / np.sqrt(2))), "length": float(ndtr(length / np.sqrt(2))),
-        "coverage": held / given, "low above the truth": above / given, "data sets": given,
-    }  # fmt: skip
+        "n": n,
+        "failures": share,
+        "judge": float(ndtr(judge / np.sqrt(2))),
+        "length": float(ndtr(length / np.sqrt(2))),
+        "coverage": held / given,
+        "low above the truth": above / given,
+        "data sets": given,
+    }
 
 
 BADGE_JUDGES = ("coin 0.5", "coin 0.7", "coin 0.9", "coin 0.95", "constant pass", "constant fail", "length")
@@ -420,10 +455,12 @@ def badge_errors(n: int, share: float, judge: str, trials: int, seed: int = 41) 
             figure = shares[rate_of]
             earned[rate_of, limit] += many * (badge_of(figure.low, figure.high, limit, j.low, j.high) == "reliable")
     return {
-        "judge": judge, "n": n, "failures": share,
+        "judge": judge,
+        "n": n,
+        "failures": share,
         **{f"{rate_of}, limit {limit:g}": count / trials for (rate_of, limit), count in earned.items()},
         "data sets": trials,
-    }  # fmt: skip
+    }
 
 
 Cell = tuple[str, Callable[[], list[Row]]]

@@ -62,21 +62,25 @@ def beside_evalica(units: int) -> None:
         for level in ("nominal", "ordinal", "interval", "ratio"):
             what = f"evalica: {level}, {levels} levels"
             line(
-                what, units, timed(lambda t=table, level=level: alpha(t, level).value),
+                what,
+                units,
+                timed(lambda t=table, level=level: alpha(t, level).value),
                 timed(lambda f=frame, level=level: evalica.alpha(f, level).alpha),
-            )  # fmt: skip
+            )
             theirs = timed(
                 lambda f=frame, level=level: evalica.alpha_bootstrap(f, level, n_resamples=1000, random_state=0).alpha
             )
             for of in ("units", "pairs"):
                 line(
-                    f"{what}, 1,000 resamples, ours of {of}", units,
+                    f"{what}, 1,000 resamples, ours of {of}",
+                    units,
                     timed(
-                        lambda t=table, level=level, of=of: alpha(
-                            t, level, rng=np.random.default_rng(0), bootstrap=of
-                        ).value
-                    ), theirs,
-                )  # fmt: skip
+                        lambda t=table, level=level, of=of: (
+                            alpha(t, level, rng=np.random.default_rng(0), bootstrap=of).value
+                        )
+                    ),
+                    theirs,
+                )
 
 
 def main() -> None:
@@ -90,14 +94,18 @@ def main() -> None:
         table = ratings(units, 0.1)
         for level in ("nominal", "ordinal", "interval", "ratio"):
             line(
-                f"Krippendorff's alpha, {level}", units, timed(lambda level=level, t=table: alpha(t, level).value),
+                f"Krippendorff's alpha, {level}",
+                units,
+                timed(lambda level=level, t=table: alpha(t, level).value),
                 timed(lambda level=level, t=table: krippendorff.alpha(t, level_of_measurement=level)),
-            )  # fmt: skip
+            )
         line(
-            "the same, interval, with 1,000 resamples", units,
+            "the same, interval, with 1,000 resamples",
+            units,
             timed(lambda t=table: alpha(t, "interval", rng=np.random.default_rng(0)).value),
-            timed(lambda t=table: krippendorff.alpha(t, level_of_measurement="interval")), 1001,
-        )  # fmt: skip
+            timed(lambda t=table: krippendorff.alpha(t, level_of_measurement="interval")),
+            1001,
+        )
         beside_evalica(units)
         full = ratings(units, 0.0)
         long = pd.DataFrame(

@@ -63,12 +63,23 @@ def cells() -> dict[str, Callable[[], Any]]:
     """Name of each cell → what computes its line."""
     return {
         f"{world}/{n}/{k}/{alike}": lambda w=world, n=n, k=k, a=alike: line(k, n, w, a)
-        for world in WORLDS for n in (60, 150, 500) for k in (2, 5, 10, 20) for alike in ALIKE
-    }  # fmt: skip
+        for world in WORLDS
+        for n in (60, 150, 500)
+        for k in (2, 5, 10, 20)
+        for alike in ALIKE
+    }
 
 
 def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     """Name of the place in docs/tuning.md → lines."""
-    heads = ["prompts", "labels", "prompts are", "errors alike", "plain interval holds", "honest interval holds",
-             "looks better by (kappa)", "lower half longer by"]  # fmt: skip
+    heads = [
+        "prompts",
+        "labels",
+        "prompts are",
+        "errors alike",
+        "plain interval holds",
+        "honest interval holds",
+        "looks better by (kappa)",
+        "lower half longer by",
+    ]
     return {"best of": table(heads, list(kept.values()))}

@@ -1,4 +1,4 @@
-"""Does `nlgauge bias` find planted defects, and how often does a clean judge raise an alarm? The tables of docs/bias.md:
+"""Does `nlgauge analyze bias` find planted defects, and how often does a clean judge raise an alarm? The tables of docs/bias.md:
 `python -m bench.coverage --write docs/bias.md`.
 
 Outputs of two systems for each input, two aspects, texts with a length and perhaps a list, choices between the two
@@ -91,9 +91,14 @@ def drawn(world: BiasWorld, n: int, rng: np.random.Generator) -> Dataset:
             value = np.clip(np.round(3 + quality + rng.normal(0, world.rater_noise, n)), 1, 5)
             ratings.append(pl.DataFrame({**keys, "aspect": [aspect] * n, "rater": [f"r{k}"] * n, "value": value}))
     return Dataset.of(
-        "simulated", pl.DataFrame({**keys, "output": texts}), ratings=pl.concat(ratings),
-        scores=pl.DataFrame({**keys, **scores}), comparisons=_choices(world, inputs, rng), models=["judge"], persons=True,
-    )  # fmt: skip
+        "simulated",
+        pl.DataFrame({**keys, "output": texts}),
+        ratings=pl.concat(ratings),
+        scores=pl.DataFrame({**keys, **scores}),
+        comparisons=_choices(world, inputs, rng),
+        models=["judge"],
+        persons=True,
+    )
 
 
 def _choices(world: BiasWorld, inputs: int, rng: np.random.Generator) -> pl.DataFrame:
@@ -104,11 +109,18 @@ def _choices(world: BiasWorld, inputs: int, rng: np.random.Generator) -> pl.Data
         turned = rng.random(inputs) < 0.5
         gap = np.where(turned, -better, better) + place
         first = rng.random(inputs) < 1 / (1 + np.exp(-gap))
-        parts.append(pl.DataFrame({
-            "input": np.arange(inputs).astype(str), "first": np.where(turned, "llama-2", "gpt-3"),
-            "second": np.where(turned, "gpt-3", "llama-2"), "aspect": ["helpful"] * inputs, "rater": [who] * inputs,
-            "preferred": np.where(first, "first", "second"),
-        }))  # fmt: skip
+        parts.append(
+            pl.DataFrame(
+                {
+                    "input": np.arange(inputs).astype(str),
+                    "first": np.where(turned, "llama-2", "gpt-3"),
+                    "second": np.where(turned, "gpt-3", "llama-2"),
+                    "aspect": ["helpful"] * inputs,
+                    "rater": [who] * inputs,
+                    "preferred": np.where(first, "first", "second"),
+                }
+            )
+        )
     return pl.concat(parts)
 
 
@@ -128,9 +140,13 @@ def alarms(world: BiasWorld, n: int, trials: int, seed: int) -> dict[str, float]
 def cells() -> dict[str, Callable[[], Any]]:
     """Name of each cell → what computes it."""
     return {
-        f"{kind}/{name}/{n}": lambda w=world, n=n, kind=kind, k=k: alarms(w, n, TRIALS[kind], 100 * (kind == "defect") + k)
-        for kind, worlds in (("clean", CLEAN), ("defect", DEFECTS)) for k, (name, world) in enumerate(worlds.items()) for n in SIZES
-    }  # fmt: skip
+        f"{kind}/{name}/{n}": lambda w=world, n=n, kind=kind, k=k: alarms(
+            w, n, TRIALS[kind], 100 * (kind == "defect") + k
+        )
+        for kind, worlds in (("clean", CLEAN), ("defect", DEFECTS))
+        for k, (name, world) in enumerate(worlds.items())
+        for n in SIZES
+    }
 
 
 def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
@@ -140,10 +156,13 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
         for name in CLEAN
     ]
     planted = [
-        [f"{name}: {PLANTED[name]}", *(kept[f"defect/{name}/{n}"].get(name, 0.0) for n in SIZES),
-         max(v for n in SIZES for k, v in kept[f"defect/{name}/{n}"].items() if k not in (name, "any", "tested"))]
+        [
+            f"{name}: {PLANTED[name]}",
+            *(kept[f"defect/{name}/{n}"].get(name, 0.0) for n in SIZES),
+            max(v for n in SIZES for k, v in kept[f"defect/{name}/{n}"].items() if k not in (name, "any", "tested")),
+        ]
         for name in DEFECTS
-    ]  # fmt: skip
+    ]
     heads = [f"{n} outputs" for n in SIZES]
     return {
         "bias clean": table(["clean judge", *heads, "checks"], clean),

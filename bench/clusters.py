@@ -36,10 +36,19 @@ TESTS = ("independent", "clustered")
 
 
 def simulate(
-    systems: int = 8, inputs: int = 50, *, trials: int = 200, rho_sys: float = 0.0, rho: float = 0.0,
+    systems: int = 8,
+    inputs: int = 50,
+    *,
+    trials: int = 200,
+    rho_sys: float = 0.0,
+    rho: float = 0.0,
     inputs_sd: float = 0.0,
-    scale: int | None = 5, missing: float = 0.0, draws: int = 199, level: float = 0.05, seed: int = 0,
-) -> list[dict[str, Any]]:  # fmt: skip
+    scale: int | None = 5,
+    missing: float = 0.0,
+    draws: int = 199,
+    level: float = 0.05,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
     """One row per statement and test: the share of data sets in which it calls the metric related to people, and its
     standard error. `rho_sys` = `rho` = 0 gives false alarms, anything else power."""
     hits = {(s, t): 0 for s in STATEMENTS for t in TESTS}
@@ -48,18 +57,35 @@ def simulate(
         for key, p in _p_values(x, z, draws, trial).items():
             hits[key] += bool(p < level)
     return [
-        {"statement": s, "test": t, "systems": systems, "inputs": inputs, "rho_sys": rho_sys, "rho": rho,
-         "inputs_sd": inputs_sd,
-         "scale": scale, "missing": missing, "trials": trials, "called": hits[s, t] / trials,
-         "se": float(np.sqrt(max(hits[s, t], 1) * max(trials - hits[s, t], 1) / trials**3))}
-        for s in STATEMENTS for t in TESTS
-    ]  # fmt: skip
+        {
+            "statement": s,
+            "test": t,
+            "systems": systems,
+            "inputs": inputs,
+            "rho_sys": rho_sys,
+            "rho": rho,
+            "inputs_sd": inputs_sd,
+            "scale": scale,
+            "missing": missing,
+            "trials": trials,
+            "called": hits[s, t] / trials,
+            "se": float(np.sqrt(max(hits[s, t], 1) * max(trials - hits[s, t], 1) / trials**3)),
+        }
+        for s in STATEMENTS
+        for t in TESTS
+    ]
 
 
 def _tables(
-    systems: int, inputs: int, rho_sys: float, rho: float, inputs_sd: float, scale: int | None, missing: float,
+    systems: int,
+    inputs: int,
+    rho_sys: float,
+    rho: float,
+    inputs_sd: float,
+    scale: int | None,
+    missing: float,
     rng: np.random.Generator,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Any, Any]:
     params = SimulationParams(
         N=systems, M=inputs, rho_sys=rho_sys, mu_rho=rho, sigma_rho=0.15 if rho else 0.0, sigma_h=0.10
     )
@@ -131,10 +157,16 @@ def _true_figures(trials: int, alike: float) -> dict[str, float]:
     passes = CELLS[2] + CELLS[3]
     both = passes**2 + alike * passes * (1 - passes)
     return {
-        "kappa": float(kappa(np.array(CELLS))), "accuracy": CELLS[0] + CELLS[3], "pass rate": passes,
-        "pass rate, estimate": passes, "Pearson": PEARSON, "Spearman": 6 / np.pi * np.arcsin(PEARSON / 2),
-        "pass@2": 2 * passes - both, "pass^2": both, "ICC": alike,
-    }  # fmt: skip
+        "kappa": float(kappa(np.array(CELLS))),
+        "accuracy": CELLS[0] + CELLS[3],
+        "pass rate": passes,
+        "pass rate, estimate": passes,
+        "Pearson": PEARSON,
+        "Spearman": 6 / np.pi * np.arcsin(PEARSON / 2),
+        "pass@2": 2 * passes - both,
+        "pass^2": both,
+        "ICC": alike,
+    }
 
 
 def _trial_intervals(cell: Any, x: Any, z: Any, unit: Any, inputs: int, trials: int) -> dict[str, tuple[float, float]]:
@@ -151,10 +183,18 @@ def _trial_intervals(cell: Any, x: Any, z: Any, unit: Any, inputs: int, trials: 
     each, many = np.full(inputs, trials), np.arange(inputs)
     at, hat = (mean_share(of(each, passes, 2), many, inputs * trials) for of in (pass_at_k, pass_hat_k))
     icc = trial_icc(z, np.repeat(many, trials), np.repeat(many, trials))
-    ends = {name: (f.low, f.high) for name, f in (
-        ("kappa", figures["kappa"]), ("accuracy", figures["agreement"]), ("pass rate", figures["people_pass"]),
-        ("pass rate, estimate", mean), ("pass@2", at), ("pass^2", hat), ("ICC", icc),
-    )}  # fmt: skip
+    ends = {
+        name: (f.low, f.high)
+        for name, f in (
+            ("kappa", figures["kappa"]),
+            ("accuracy", figures["agreement"]),
+            ("pass rate", figures["people_pass"]),
+            ("pass rate, estimate", mean),
+            ("pass@2", at),
+            ("pass^2", hat),
+            ("ICC", icc),
+        )
+    }
     ends |= {name: (found.low[0, j], found.high[0, j]) for j, name in enumerate(("Pearson", "Spearman"))}
     return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
 

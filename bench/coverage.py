@@ -85,11 +85,15 @@ def related() -> list[Row]:
     for n, m in SIZES:
         found = {(r["statement"], r["test"]): r for r in simulate(n, m, trials=300, seed=17)}
         rows += [
-            {"systems × inputs": f"{n} × {m}", "statement": s, "before (outputs independent)": found[s,
-                "independent"]["called"],
-             "now (whole systems and inputs shuffled)": found[s, "clustered"]["called"], "data sets": 300}
+            {
+                "systems × inputs": f"{n} × {m}",
+                "statement": s,
+                "before (outputs independent)": found[s, "independent"]["called"],
+                "now (whole systems and inputs shuffled)": found[s, "clustered"]["called"],
+                "data sets": 300,
+            }
             for s in dict.fromkeys(s for s, _ in found)
-        ]  # fmt: skip
+        ]
     return rows
 
 

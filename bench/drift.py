@@ -1,4 +1,4 @@
-"""How often does `nlgauge drift` raise a false alarm, at one look and over 500, and what does it see? The tables of
+"""How often does `nlgauge analyze drift` raise a false alarm, at one look and over 500, and what does it see? The tables of
 docs/drift.md: `python -m bench.coverage --write docs/drift.md`.
 
 A judge gives whole points from 1 to 5: quality with noise, rounded. A second run judges outputs of which some are the
@@ -56,8 +56,9 @@ def two_runs(
     runs = (scores, rated), (given(new, noise, rng, judge, factor), given(new, 0.6, rng))
     for name, ids, (scores, rated) in zip(("old", "new"), names, runs, strict=True):
         keys = {"system": np.tile(["a", "b"], inputs), "input": np.repeat(ids, 2).astype(str)}
-        ratings = pl.DataFrame({**keys, "aspect": ["good"] * n, "rater": [None] * n, "value": rated.ravel()},
-                               schema=Dataset.RATINGS)  # fmt: skip
+        ratings = pl.DataFrame(
+            {**keys, "aspect": ["good"] * n, "rater": [None] * n, "value": rated.ravel()}, schema=Dataset.RATINGS
+        )
         scored = pl.DataFrame({**keys, "judge": scores.ravel()})
         made.append(Dataset.of(name, pl.DataFrame(keys), ratings=ratings, scores=scored))
     return made
@@ -80,7 +81,7 @@ def looks_until(fresh: bool, shift: float, begins: int, noise: float, seed: int)
     """First look at which each way of looking alarms (LOOKS + 1: never), in RUNS series of looks.
 
     pooled: all anchors so far, half of the level; this: this look's anchors, the other half spent over looks; drift:
-    either, as `nlgauge drift --looks`; daily: a test of this look's anchors at 5 % every day; fixed: one test of as many
+    either, as `nlgauge analyze drift --looks`; daily: a test of this look's anchors at 5 % every day; fixed: one test of as many
     anchors at the last look, at 5 %.
     """
     never = LOOKS + 1
@@ -101,9 +102,11 @@ def looks_until(fresh: bool, shift: float, begins: int, noise: float, seed: int)
         capital = log_capital(units.ravel() / 8 + 0.5, 0.5, ALPHA / 2)[:, 0].reshape(-1, n)[:, -1]
         capital = capital if fresh else np.full(LOOKS, capital[0])
         alarms = {
-            "pooled": capital >= np.log(2 / ALPHA), "this": p < ALPHA / 2 / (t * (t + 1)), "daily": p < ALPHA,
+            "pooled": capital >= np.log(2 / ALPHA),
+            "this": p < ALPHA / 2 / (t * (t + 1)),
+            "daily": p < ALPHA,
             "fixed": np.where(t == LOOKS, p < ALPHA, False),
-        }  # fmt: skip
+        }
         alarms["drift"] = alarms["pooled"] | alarms["this"]
         for name, at in alarms.items():
             first[name].append(float(np.argmax(at) + 1) if at.any() else never)
@@ -145,8 +148,9 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     checks = ("judge_shift", "data_shift", "spread", "agreement")
     one = [
         [name, n, *(float(kept[f"one/{name}/{n}"].get(c, 0.0)) for c in checks), float(kept[f"one/{name}/{n}"]["any"])]
-        for name in CHANGES for n in SIZES
-    ]  # fmt: skip
+        for name in CHANGES
+        for n in SIZES
+    ]
     kinds = ("judge_shift", "any", CANNOT_TELL)
     selected = [
         [name, choice, n, *(float(kept[f"selected/{name}/{choice}/{n}"].get(kind, 0.0)) for kind in kinds)]
@@ -160,12 +164,26 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
             continue
         after = first["drift"] - begins + 1
         early = float((first["drift"] < begins).mean())
-        seen.append([name, *(float(((after >= 1) & (after <= k)).mean()) for k in (1, 5, 20, 100)), early,
-                     str(int(np.median(after))) if np.median(first["drift"]) <= LOOKS else "–",
-                     float((first["fixed"] <= LOOKS).mean())])  # fmt: skip
+        seen.append(
+            [
+                name,
+                *(float(((after >= 1) & (after <= k)).mean()) for k in (1, 5, 20, 100)),
+                early,
+                str(int(np.median(after))) if np.median(first["drift"]) <= LOOKS else "–",
+                float((first["fixed"] <= LOOKS).mean()),
+            ]
+        )
     heads = ["between the runs", "outputs a run", "judge's shift", "data's shift", "spread", "agreement", "any"]
-    soon = ["shift", "found at once", "within 5 looks", "within 20", "within 100", "alarm before it", "median looks",
-            "one test at 5 % of one look"]  # fmt: skip
+    soon = [
+        "shift",
+        "found at once",
+        "within 5 looks",
+        "within 20",
+        "within 100",
+        "alarm before it",
+        "median looks",
+        "one test at 5 % of one look",
+    ]
     daily = ["500 looks", "`drift --looks`: any alarm", "a test at 5 % every day: any alarm"]
     chosen = ["between the runs", "anchors", "outputs per run", "judge's shift found", "any found", "not concluded"]
     return {

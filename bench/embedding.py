@@ -189,12 +189,13 @@ def per_system(scorer: Any, inputs: int) -> None:
     calls = [slice(s, None, systems) for s in range(systems)]
     n = sum(map(len, lists))
     _, theirs, _ = timed(
-        f"bert-score, {len(outputs)} outputs × 11, a call per system", n,
+        f"bert-score, {len(outputs)} outputs × 11, a call per system",
+        n,
         lambda: [scorer.score(outputs[c], lists[c]) for c in calls],
-    )  # fmt: skip
+    )
     _, ours, _ = timed(
         "nlgauge bertscore, the same pairs", n, lambda: metric_from_spec("bertscore(layer=5)").score(batch).values
-    )  # fmt: skip
+    )
     print(f"  {theirs / ours:.1f} times less CPU")
 
 

@@ -157,38 +157,108 @@ def page(kept: dict[str, list[Row]]) -> str:
             inside = [row for row in means if row["design"] == design and row["kind"] == kind]
             if inside:
                 parts += [f"### {KIND_WORDS[kind]}\n", *_mean_table(inside)]
-    parts += ["\n## Several judges at once\n", SEVERAL, *table(
-        ["labels", "people pass", "judges", "coverage", "width"],
-        [[r["n"], r["p"] or world.RATING, r["judges"], shown(r), f"{r['width']:.2f}"] for r in of("several")],
-    )]  # fmt: skip
-    parts += ["\n## Verdicts corrected for both error rates (Rogan and Gladen)\n", CORRECTED, *table(
-        ["labels", "people pass", "judge", "given", "coverage", "width"],
-        [[r["n"], r["p"], r["judge"], f"{r['given']:.2f}", shown(r), f"{r['width']:.2f}"]
-         for r in of("corrected") if r["given"] > 0.5],
-    )]  # fmt: skip
-    parts += ["\n## Five systems at once\n", SYSTEMS, *table(
-        ["labels a system", "ratings", "all means", "all differences", "all ranks"],
-        [[r["n"], r["ratings"], *(f"{r[k]:.3f}" for k in ("all means", "all differences", "all ranks"))]
-         for r in of("systems")],
-    )]  # fmt: skip
+    parts += [
+        "\n## Several judges at once\n",
+        SEVERAL,
+        *table(
+            ["labels", "people pass", "judges", "coverage", "width"],
+            [[r["n"], r["p"] or world.RATING, r["judges"], shown(r), f"{r['width']:.2f}"] for r in of("several")],
+        ),
+    ]
+    parts += [
+        "\n## Verdicts corrected for both error rates (Rogan and Gladen)\n",
+        CORRECTED,
+        *table(
+            ["labels", "people pass", "judge", "given", "coverage", "width"],
+            [
+                [r["n"], r["p"], r["judge"], f"{r['given']:.2f}", shown(r), f"{r['width']:.2f}"]
+                for r in of("corrected")
+                if r["given"] > 0.5
+            ],
+        ),
+    ]
+    parts += [
+        "\n## Five systems at once\n",
+        SYSTEMS,
+        *table(
+            ["labels a system", "ratings", "all means", "all differences", "all ranks"],
+            [
+                [r["n"], r["ratings"], *(f"{r[k]:.3f}" for k in ("all means", "all differences", "all ranks"))]
+                for r in of("systems")
+            ],
+        ),
+    ]
     parts += _transfer_section(of("transfer"))
-    parts += ["\n## Real judges: SummEval\n", REAL, *table(
-        ["labels", "judge", "aspect", "people's scale", "correlation", "labels only", "PPI++", "judge alone", "width"],
-        [[r["n"], r["judge"], r["aspect"], r["scale"], f"{r['correlation']:.2f}",
-          *(shown({"coverage": r[m]}) for m in ("labels", "ppi++")), f"{r['judge alone']:.3f}", f"{r['width']:.2f}"]
-         for r in of("summeval")],
-    )]  # fmt: skip
-    parts += ["\n## Correlations with people\n", CORRELATIONS, *table(
-        ["labels", "drawn", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
-        [[r["n"], r["design"], r["coefficient"], f"{r['true']:.2f}",
-          shown(r), shown({"coverage": r["plain"]}), f"{r['width']:.2f}", f"{r['bias']:+.3f}"]
-         for r in of("correlations")],
-    )]  # fmt: skip
-    parts += ["\n## Correlations by input, by system and over system means\n", GROUPS, *table(
-        ["labelled inputs", "measure", "abilities", "coverage", "labels alone", "width", "mean width", "bias"],
-        [[r["n"], f"{r['grouping']}/{r['coefficient']}", f"{r['true']:.1f}", shown(r), shown({"coverage": r["plain"]}),
-          f"{r['width']:.2f}", f"{r['mean width']:.2f}", f"{r['bias']:+.3f}"] for r in of("groups")],
-    )]  # fmt: skip
+    parts += [
+        "\n## Real judges: SummEval\n",
+        REAL,
+        *table(
+            [
+                "labels",
+                "judge",
+                "aspect",
+                "people's scale",
+                "correlation",
+                "labels only",
+                "PPI++",
+                "judge alone",
+                "width",
+            ],
+            [
+                [
+                    r["n"],
+                    r["judge"],
+                    r["aspect"],
+                    r["scale"],
+                    f"{r['correlation']:.2f}",
+                    *(shown({"coverage": r[m]}) for m in ("labels", "ppi++")),
+                    f"{r['judge alone']:.3f}",
+                    f"{r['width']:.2f}",
+                ]
+                for r in of("summeval")
+            ],
+        ),
+    ]
+    parts += [
+        "\n## Correlations with people\n",
+        CORRELATIONS,
+        *table(
+            ["labels", "drawn", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
+            [
+                [
+                    r["n"],
+                    r["design"],
+                    r["coefficient"],
+                    f"{r['true']:.2f}",
+                    shown(r),
+                    shown({"coverage": r["plain"]}),
+                    f"{r['width']:.2f}",
+                    f"{r['bias']:+.3f}",
+                ]
+                for r in of("correlations")
+            ],
+        ),
+    ]
+    parts += [
+        "\n## Correlations by input, by system and over system means\n",
+        GROUPS,
+        *table(
+            ["labelled inputs", "measure", "abilities", "coverage", "labels alone", "width", "mean width", "bias"],
+            [
+                [
+                    r["n"],
+                    f"{r['grouping']}/{r['coefficient']}",
+                    f"{r['true']:.1f}",
+                    shown(r),
+                    shown({"coverage": r["plain"]}),
+                    f"{r['width']:.2f}",
+                    f"{r['mean width']:.2f}",
+                    f"{r['bias']:+.3f}",
+                ]
+                for r in of("groups")
+            ],
+        ),
+    ]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -202,12 +272,35 @@ def _transfer_section(rows: list[Row]) -> list[str]:
         return "" if row[name] is None else f"{row[name]:.3f}"
 
     outcomes = ("transfers", "does not transfer", "undecided")
-    return ["\n## Labels that do not cover every system\n", TRANSFER, *table(
-        ["ratings", "leniency", "labels of the second", "first", "second", "pooled", "labels taken as random", "difference", *outcomes],
-        [[r["kind"], f"{r['leniency']:g}", r["probe"], *(cell(r, k) for k in ("first", "second", "pooled")),
-          f"{r['before']:.3f}", "" if r["difference"] is None else f"{r['difference']:+.2f}",
-          *(share(r, k) for k in outcomes)] for r in rows],
-    )]  # fmt: skip
+    return [
+        "\n## Labels that do not cover every system\n",
+        TRANSFER,
+        *table(
+            [
+                "ratings",
+                "leniency",
+                "labels of the second",
+                "first",
+                "second",
+                "pooled",
+                "labels taken as random",
+                "difference",
+                *outcomes,
+            ],
+            [
+                [
+                    r["kind"],
+                    f"{r['leniency']:g}",
+                    r["probe"],
+                    *(cell(r, k) for k in ("first", "second", "pooled")),
+                    f"{r['before']:.3f}",
+                    "" if r["difference"] is None else f"{r['difference']:+.2f}",
+                    *(share(r, k) for k in outcomes),
+                ]
+                for r in rows
+            ],
+        ),
+    ]
 
 
 def _families(of: Callable[[str], list[Row]]) -> dict[str, list[float]]:
@@ -305,9 +398,12 @@ def _counted(names: list[str]) -> str:
 def _mean_table(rows: list[Row]) -> list[str]:
     """One line a number of labels and a judge; a column a method and prevalence; the width beside that of labels only."""
     ps = list(dict.fromkeys(row["p"] for row in rows))
-    head = ["labels", "judge", *(
-        f"{word}{f', {p:g}' if p else ''}" for word in METHODS.values() for p in ps
-    ), "width of PPI++"]  # fmt: skip
+    head = [
+        "labels",
+        "judge",
+        *(f"{word}{f', {p:g}' if p else ''}" for word in METHODS.values() for p in ps),
+        "width of PPI++",
+    ]
     lines = []
     for n in world.SIZES:
         for judge in world.JUDGES:
@@ -369,9 +465,11 @@ LEAST = (
     "where it is above .97, no such interval is in the band there and at least .93 everywhere. The 1,000 rows leave the judge's share uncertain by half a step of the counts, which blurs the steps a little.\n"
 )
 FAMILIES = {
-    "random": "means, rows at random", "clusters": "means, clusters", "strata": "means, strata",
+    "random": "means, rows at random",
+    "clusters": "means, clusters",
+    "strata": "means, strata",
     "probabilities": "means, known probabilities",
-}  # fmt: skip
+}
 INTRO = f"""# Do the intervals of estimates hold?
 
 Written by `python -m bench.estimates --write docs/estimate_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.

@@ -87,9 +87,16 @@ def measured(study: Study, draws: int, trials: int, seed: int = 0) -> dict[str, 
             at = MEASURES.index(row["measure"])
             dp[a, at], rc[a, at] = row["dp"], row["rc"]
     return {
-        "aspects": list(aspects), "grid": shape, "metrics": metrics, "draws": draws, "trials": trials,
-        "dp": dp.tolist(), "rc": rc.tolist(), "wall": time.perf_counter() - start, "cpu": time.process_time() - cpu,
-    }  # fmt: skip
+        "aspects": list(aspects),
+        "grid": shape,
+        "metrics": metrics,
+        "draws": draws,
+        "trials": trials,
+        "dp": dp.tolist(),
+        "rc": rc.tolist(),
+        "wall": time.perf_counter() - start,
+        "cpu": time.process_time() - cpu,
+    }
 
 
 def order(values: Sequence[float], names: Sequence[str], low_first: bool) -> str:

@@ -123,10 +123,16 @@ def labels_named(
 def labels(n: int, prevalence: float, judge: str) -> list[list[object]]:
     """A line per figure of one judge: the limit .1 below and .1 above the true value."""
     return [
-        [n, prevalence, judge, name, *labels_named(judge, prevalence, n, name, -0.1),
-         *labels_named(judge, prevalence, n, name, 0.1 if name == "kappa" else 0.07)]
+        [
+            n,
+            prevalence,
+            judge,
+            name,
+            *labels_named(judge, prevalence, n, name, -0.1),
+            *labels_named(judge, prevalence, n, name, 0.1 if name == "kappa" else 0.07),
+        ]
         for name in FIGURES
-    ]  # fmt: skip
+    ]
 
 
 def correlations(n: int, m: int, trials: int = 500) -> list[list[object]]:
@@ -145,8 +151,11 @@ def correlations(n: int, m: int, trials: int = 500) -> list[list[object]]:
                 moved = change_intervals(x[0], x[other], z, [measure])
                 tally.add(*(float(a[0, 0]) for a in (moved.value, moved.low, moved.high)), gap)
         size = f"{n} × {m}"
-        rows += [[size, measure, "value", true[0], *value.shares()], [size, measure, "change, equal judges", 0.0, *equal.shares()],
-                 [size, measure, "change, a better judge", true[1] - true[0], *change.shares()]]  # fmt: skip
+        rows += [
+            [size, measure, "value", true[0], *value.shares()],
+            [size, measure, "change, equal judges", 0.0, *equal.shares()],
+            [size, measure, "change, a better judge", true[1] - true[0], *change.shares()],
+        ]
     return rows
 
 
@@ -278,8 +287,14 @@ def looks(judge: str, name: str, growing: bool, trials: int = 1000) -> list[list
 
 
 def heads(*first: str, apart: str) -> list[str]:
-    return [*first, "true", "limit there: passed", "limit there: failed", f"limit {apart} below: passed",
-            f"limit {apart} above: failed"]  # fmt: skip
+    return [
+        *first,
+        "true",
+        "limit there: passed",
+        "limit there: failed",
+        f"limit {apart} below: passed",
+        f"limit {apart} above: failed",
+    ]
 
 
 JUDGED = [(p, judge) for p in (0.5, 0.9) for judge in ("good", "lenient")]
@@ -301,15 +316,24 @@ def cells() -> dict[str, Callable[[], Any]]:
     for n in (30, 100, 300):
         work |= {
             f"estimate/{n}/{j}/{p}": lambda n=n, j=j, p=p: estimate(n, j, p)
-            for j in estimates.JUDGES for p in (0.5, 0.9, None)
-        }  # fmt: skip
+            for j in estimates.JUDGES
+            for p in (0.5, 0.9, None)
+        }
     return work
 
 
 def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     """Name of the place in docs/gate.md → lines."""
-    named = ["labels", "people pass", "judge", "figure", "limit .1 below: decided", "of these rightly passed",
-             "limit .1 (shares: .07) above: decided", "of these rightly failed"]  # fmt: skip
+    named = [
+        "labels",
+        "people pass",
+        "judge",
+        "figure",
+        "limit .1 below: decided",
+        "of these rightly passed",
+        "limit .1 (shares: .07) above: decided",
+        "of these rightly failed",
+    ]
     columns = {
         "labels": named,
         "correlations": heads("systems × inputs", "measure", "of what", apart=".15 (change: .1)"),

@@ -56,9 +56,14 @@ def batch_of(text: str) -> Any:
     third = len(text) // 3
     other = text[third:] + text[:third]
     return Batch.from_columns(  # with a short one beside it, as some metrics weigh words by the other references
-        [text, SHORT], source=[other, SHORT], context=[other, SHORT], references=[[other], [SHORT]],
-        control=["positive"] * 2, system=["A"] * 2, input=["1", "2"],
-    )  # fmt: skip
+        [text, SHORT],
+        source=[other, SHORT],
+        context=[other, SHORT],
+        references=[[other], [SHORT]],
+        control=["positive"] * 2,
+        system=["A"] * 2,
+        input=["1", "2"],
+    )
 
 
 def measured(chosen: Sequence[str]) -> Iterator[dict[str, Any]]:

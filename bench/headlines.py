@@ -18,6 +18,7 @@ import polars as pl
 
 import nlgauge as ng
 from bench._trust_page import table
+from nlgauge.api.questions import select
 from nlgauge.stats.correlation.measure import Measure, evaluate
 
 # set -> aspect, what the headline said before (commit b0218d1), the metric that it named
@@ -36,9 +37,15 @@ BEFORE = {
                      "may be as good.", "MoverScore"),
 }  # fmt: skip
 MEASURES = (
-    "input/pairwise-accuracy", "input/kendall", "input/acc-eq-calibrated", "input/pearson", "input/spearman",
-    "global/kendall", "system/kendall", "item/kendall",
-)  # fmt: skip
+    "input/pairwise-accuracy",
+    "input/kendall",
+    "input/acc-eq-calibrated",
+    "input/pearson",
+    "input/spearman",
+    "global/kendall",
+    "system/kendall",
+    "item/kendall",
+)
 
 
 def ranks(data: Any, aspect: str) -> tuple[list[str], np.ndarray]:
@@ -50,7 +57,7 @@ def ranks(data: Any, aspect: str) -> tuple[list[str], np.ndarray]:
 
 def answer(data: Any, aspect: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        made = ng.report(ng.select(data, aspect=aspect), Path(folder) / "page.html", quick=True)
+        made = ng.report(select(data, aspect=aspect), out=Path(folder) / "page.html", quick=True)
     return made.answer.aspects[0]
 
 
@@ -66,12 +73,14 @@ def with_baselines(data: Any, seed: int = 7) -> Any:
 
 def main() -> None:
     lines = [
-        "## Real data, before and after", "",
+        "## Real data, before and after",
+        "",
         "What `nlgauge run SET --quick` says about one aspect, before (the order was that of tau-b, `input/kendall`) and now; "
         "then the rank of the metric that was named and of the one that is named now under several measures; then the "
-        "badges of three added \"metrics\" that know nothing about quality, or only length. Written by "
-        "`python -m bench.headlines`.", "",
-    ]  # fmt: skip
+        'badges of three added "metrics" that know nothing about quality, or only length. Written by '
+        "`python -m bench.headlines`.",
+        "",
+    ]
     for name, (aspect, before, metric) in BEFORE.items():
         data = ng.load(name)
         now = answer(data, aspect)
@@ -82,12 +91,25 @@ def main() -> None:
         added = [m for m in baselines.metrics if m.metric in ("a coin", "a second coin", "a constant", "length")]
         uses = [use for use in baselines.uses if use != "replace an annotator"]
         lines += [
-            f"### {name}, {aspect} ({len(names)} metrics)", "", f"Before: {before}", "", f"Now: {now.sentences['']}", "",
+            f"### {name}, {aspect} ({len(names)} metrics)",
+            "",
+            f"Before: {before}",
+            "",
+            f"Now: {now.sentences['']}",
+            "",
             *table(["rank of", *(f"`{m}`" for m in MEASURES)], [[m, *places[names.index(m)].tolist()] for m in named]),
-            *table(["added", "pairwise accuracy", *uses], [
-                [m.metric, "–" if m.value is None else f"{m.value:.2f}", *((m.marks[u].badge or "–") if u in m.marks else "–" for u in uses)] for m in added
-            ]),
-        ]  # fmt: skip
+            *table(
+                ["added", "pairwise accuracy", *uses],
+                [
+                    [
+                        m.metric,
+                        "–" if m.value is None else f"{m.value:.2f}",
+                        *((m.marks[u].badge or "–") if u in m.marks else "–" for u in uses),
+                    ]
+                    for m in added
+                ],
+            ),
+        ]
         print("\n".join(lines[-14:]), flush=True)
     (Path(__file__).parent / "trust_headlines.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 

@@ -127,8 +127,10 @@ def growth() -> None:
             x, z = panel(2, n, m, levels)
             tests.append(cpu(lambda x=x, z=z, d=draws: permutation_test(x[0], x[1], z, MEASURES, draws=d), 2))
             boots.append(cpu(lambda x=x, z=z, d=draws: bootstrap(x[0], z, MEASURES, draws=d), 2))
-        print(f"{name:30} test {'  '.join(f'{1000 * t:.0f}' for t in tests):32} bootstrap "
-              f"{'  '.join(f'{1000 * t:.0f}' for t in boots)}")  # fmt: skip
+        print(
+            f"{name:30} test {'  '.join(f'{1000 * t:.0f}' for t in tests):32} bootstrap "
+            f"{'  '.join(f'{1000 * t:.0f}' for t in boots)}"
+        )
 
 
 def studies() -> None:

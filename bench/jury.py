@@ -110,10 +110,13 @@ def cells() -> dict[str, Callable[[], Any]]:
         for world in known
         for n in SIZES
     ]
-    return {f"called/{kind}/{world}/{n}": lambda at=(kind, world, n): cell(*at, TRIALS) for kind, world, n in worlds} | {
+    return {
+        f"called/{kind}/{world}/{n}": lambda at=(kind, world, n): cell(*at, TRIALS) for kind, world, n in worlds
+    } | {
         f"held/{kind}/{world}/{n}": lambda at=(kind, world, n): coverage(*at, 2 * TRIALS)
-        for kind, world, n in worlds if world.startswith("five")
-    }  # fmt: skip
+        for kind, world, n in worlds
+        if world.startswith("five")
+    }
 
 
 def tables(kept: dict[str, Any]) -> dict[str, list[str]]:

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import nlgauge as ng
 from bench import threshold_labels
 from bench._cells import cells_or_page, fingerprint
 from nlgauge.analyses.design import next_labels
 from nlgauge.analyses.design.next_labels import LEAST_LEARNED, Population, draw_rows
+from nlgauge.datasets import load_set
 from nlgauge.stats.design import label_sampling
 from nlgauge.stats.design.label_sampling import combined_probability, relative_ranks
 from nlgauge.stats.estimation import means, shares
@@ -65,7 +65,7 @@ KEPT = Path("out/labels_saved.json")
 
 def rows_of(name: str, aspect: str) -> dict[str, Any]:
     name, _, other = name.partition(", ")
-    data = ng.load_set(name)
+    data = load_set(name)
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by("system", "input").agg(pl.col("value").mean())
     left = [] if "people" in other else sorted(data.people)
     frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(left))
@@ -83,8 +83,11 @@ def rows_of(name: str, aspect: str) -> dict[str, Any]:
     codes = np.unique(frame["system"].to_numpy(), return_inverse=True)[1]
     units = np.unique(frame["input"].to_numpy(), return_inverse=True)[1]
     return {
-        "y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64), "unit": units,
-    }  # fmt: skip
+        "y": frame["value"].to_numpy(),
+        "scores": relative_ranks(scores),
+        "system": codes.astype(np.int64),
+        "unit": units,
+    }
 
 
 def gpt4(aspect: str) -> pl.DataFrame:
@@ -102,11 +105,12 @@ def language_models(aspect: str) -> pl.DataFrame:
     """HANNA's stories as five language models with four prompts each rated them on this aspect; -1 is no answer."""
     frame = pl.read_parquet(DATA / "hanna" / "hanna_scores_long.parquet")
     mine = [c for c in frame.columns if f" {HANNA[aspect]} " in c and not c.startswith("Human")]
-    keys = ng.load_set("hanna").samples.select("system", "input")
+    keys = load_set("hanna").samples.select("system", "input")
     frame = frame.select(
-        pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input"),
+        pl.col("model").alias("system"),
+        pl.col("prompt_idx").cast(pl.String).alias("input"),
         *(pl.when(pl.col(c) >= 0).then(pl.col(c)).alias(c) for c in mine),
-    )  # fmt: skip
+    )
     return keys.join(frame, on=["system", "input"])
 
 
@@ -155,18 +159,24 @@ def measured(
             least = 2 * LEAST_LEARNED if "optimal" in design else 1
             shown = scores if design in ("disagreement", "diverse") else judge[None]
             for n in (s for s in SIZES if least <= s <= size / 2):
-                people = Population(
-                    pl.DataFrame(), [], shown, np.full(size, np.nan), np.ones(size), 1, system, at, []
-                )  # fmt: skip
+                people = Population(pl.DataFrame(), [], shown, np.full(size, np.nan), np.ones(size), 1, system, at, [])
                 labels, probability = labels_of(people, y, n, design, rng)
                 strata = system if "stratified" in design and n >= 3 * (system.max() + 1) else None
                 own = None if design in ("random", "diverse") else probability
                 keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata, bounds=ends(labels))))
     return [
-        {"set": name, "aspect": aspect, "design": design, "n": n, "rows": size, "seed": seed,
-         "width": [round(w, 5) for w, _ in found], "covered": int(sum(c for _, c in found))}
+        {
+            "set": name,
+            "aspect": aspect,
+            "design": design,
+            "n": n,
+            "rows": size,
+            "seed": seed,
+            "width": [round(w, 5) for w, _ in found],
+            "covered": int(sum(c for _, c in found)),
+        }
         for (design, n), found in kept.items()
-    ]  # fmt: skip
+    ]
 
 
 def errors(name: str, aspect: str, repetitions: int, seed: int, n: int = 160) -> list[dict[str, Any]]:
@@ -194,8 +204,16 @@ def errors(name: str, aspect: str, repetitions: int, seed: int, n: int = 160) ->
         ]:
             labels = np.full(len(y), np.nan)
             people = Population(
-                pl.DataFrame(), [], shown if design == "disagreement" else score[None], labels, labels, 1, system, unit, []
-            )  # fmt: skip
+                pl.DataFrame(),
+                [],
+                shown if design == "disagreement" else score[None],
+                labels,
+                labels,
+                1,
+                system,
+                unit,
+                [],
+            )
             for count in (n // 2, n - n // 2) if design == "aimed" else (n,):
                 free = np.flatnonzero(np.isnan(labels))
                 how: Any = "optimal" if design == "aimed" else design
@@ -298,9 +316,17 @@ def compute(only: str = "") -> dict[str, Any]:
     kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
     made_by = fingerprint(
-        means, shares, label_sampling, next_labels.draw_rows, next_labels.Population, measured, errors, rows_of,
-        labels_of, threshold_labels.measured,
-    )  # fmt: skip
+        means,
+        shares,
+        label_sampling,
+        next_labels.draw_rows,
+        next_labels.Population,
+        measured,
+        errors,
+        rows_of,
+        labels_of,
+        threshold_labels.measured,
+    )
     for name, work in cells():
         if name.startswith(only) and kept.get(name, {}).get("code") != made_by:
             kept[name] = {"code": made_by, "rows": work()}
@@ -316,9 +342,10 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
         for part in ("widths", "errors", "threshold")
     }
     return {
-        "labels saved": table(rows["widths"]) + "\n", "other purposes": errors_table(rows["errors"]) + "\n",
+        "labels saved": table(rows["widths"]) + "\n",
+        "other purposes": errors_table(rows["errors"]) + "\n",
         "threshold": threshold_labels.table(rows["threshold"]) + "\n",
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

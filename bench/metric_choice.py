@@ -28,10 +28,10 @@ import numpy as np
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.construct import ending, kind, phrases
 from nlgauge.metrics.combined.blend import Blend
-from nlgauge.scoring.store import Store, stored
 from nlgauge.text.damage import damage
 from nlgauge.text.sentences import sentences
 from nlgauge.text.stopwords import STOP
+from nlgauge_papers import Sources
 from nlgauge_papers.deng2021.estimators import Case, Sets, first_references
 
 STORE = Path(os.environ.get("NLGAUGE_CHOICE_STORE", "metric_choice.sqlite"))
@@ -86,9 +86,12 @@ GOALS = {
         (On("qags-cnndm", "consistency"), On("newsroom", "Relevance"), On(DAMAGED, "undamaged")),
         (On("qags-xsum", "consistency"), On("summeval", "consistency")),
         (
-            "ctc", "align-expr(expr='mean(y>x)', layer=6, window=1, match='apart')",
+            "ctc",
+            "align-expr(expr='mean(y>x)', layer=6, window=1, match='apart')",
             "align-expr(expr='half(y>x)', layer=6, window=1, match='apart')",
-            "align-expr(expr='low(y>x)', layer=6, window=1, match='apart')", "ctc(align='D', formula='chosen')", "align-expr(expr='low(y>x)', align='D', unit='word')",
+            "align-expr(expr='low(y>x)', layer=6, window=1, match='apart')",
+            "ctc(align='D', formula='chosen')",
+            "align-expr(expr='low(y>x)', align='D', unit='word')",
             "-novelty(order=3)",
         ),
         ("consistency",),
@@ -99,34 +102,48 @@ GOALS = {
         (_relevance(11, 0), _relevance(1, 0)),
         (_relevance(11, 1), _relevance(1, 1)),
         (
-            "align-expr(expr='mean(r>y)', layer=6)", "salience", "salience(by='vectors')", "distinct-2",
-            "rouge-1(part='p', references='mean', stem=True)", "rouge-1(part='r', references='mean', stem=True)",
-            "rouge-2(part='r', references='mean', stem=True)", "-novelty(order=3)",
+            "align-expr(expr='mean(r>y)', layer=6)",
+            "salience",
+            "salience(by='vectors')",
+            "distinct-2",
+            "rouge-1(part='p', references='mean', stem=True)",
+            "rouge-1(part='r', references='mean', stem=True)",
+            "rouge-2(part='r', references='mean', stem=True)",
+            "-novelty(order=3)",
         ),
         ("relevance",),
         ("length", "rouge-1", "rouge-2", "rouge-l", "bertscore", *_ctc("relevance")),
         tried=3_950,
     ),
     "preservation": Goal(
-        (On("yelp", "preservation", 0, 0),), (On("yelp", "preservation", 0, 1),),
-        (*_ctc("preservation", D, D_CHOSEN), SOURCE_BERTSCORE), (), ("length", "coverage"),
+        (On("yelp", "preservation", 0, 0),),
+        (On("yelp", "preservation", 0, 1),),
+        (*_ctc("preservation", D, D_CHOSEN), SOURCE_BERTSCORE),
+        (),
+        ("length", "coverage"),
     ),
     "engagingness": Goal(
-        (On("usr-persona", "engagingness"),), (On("usr-topical", "engagingness"),),
-        _ctc("engagingness", D, D_CHOSEN), (), ("length", "rouge-l", "bertscore"),
+        (On("usr-persona", "engagingness"),),
+        (On("usr-topical", "engagingness"),),
+        _ctc("engagingness", D, D_CHOSEN),
+        (),
+        ("length", "rouge-l", "bertscore"),
     ),
     "groundedness": Goal(
-        (On("usr-persona", "groundedness"),), (On("usr-topical", "groundedness"),),
-        _ctc("groundedness", D, D_CHOSEN), (), ("length", "rouge-l", "bertscore"),
+        (On("usr-persona", "groundedness"),),
+        (On("usr-topical", "groundedness"),),
+        _ctc("groundedness", D, D_CHOSEN),
+        (),
+        ("length", "rouge-l", "bertscore"),
     ),
-}  # fmt: skip
+}
 
 
 class Protocol:
     """Sets, their ratings, and scores that are computed once."""
 
     def __init__(self) -> None:
-        self.sets = Sets(None, Store(STORE), print)
+        self.sets = Sets(Sources(store=STORE, tell=print))
         self._ratings: dict[On, tuple[Any, Any]] = {}
 
     def batch(self, on: On) -> Batch:
@@ -141,11 +158,11 @@ class Protocol:
     def scores(self, spec: str, on: On) -> Any:
         metric = metric_from_spec(spec.removeprefix("-"))
         if isinstance(metric, Blend):  # from its parts, which are kept
-            scaled = [(self.scores(part, on) - s.centre) / s.spread for part, s in metric.parts.items()]
+            scaled = [(self.scores(part, on) - s.center) / s.spread for part, s in metric.parts.items()]
             return np.mean(scaled, axis=0)
         batch = self.batch(on)
         began = time.process_time()
-        found = stored(metric, batch, self.sets.store).values
+        found = self.sets.runner.score(metric, batch).values
         if (spent := time.process_time() - began) > 1:
             print(f"{spec} on {on}: {spent:.0f} s CPU, {1000 * spent / len(batch):.0f} ms an output", flush=True)
         return -found if spec.startswith("-") else found

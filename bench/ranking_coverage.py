@@ -24,11 +24,11 @@ from scipy.stats import binomtest
 from bench._cells import cells_or_page, fingerprint
 from bench._trust_page import table
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices import _rankings as ranking
-from nlgauge.analyses.choices._sides import SidesVotes
-from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
+from nlgauge.analyses.pairwise import _rankings as ranking
+from nlgauge.analyses.pairwise._sides import SidesVotes
+from nlgauge.analyses.pairwise.rank_sides import DIFFERS, OPPOSITE, pair_rows
 from nlgauge.stats.ranking import annotators as by_annotator
-from nlgauge.stats.ranking import bradley_terry, told_apart
+from nlgauge.stats.ranking import bradley_terry, simultaneous_tests
 from nlgauge.stats.ranking.ballots import Ballots, TieModel
 from nlgauge.stats.ranking.bradley_terry import fit
 
@@ -64,10 +64,17 @@ def strengths(shape: str, systems: int) -> np.ndarray:
 
 
 def drawn(
-    theta: np.ndarray, n: int, inputs: int, rng: np.random.Generator, spread: float = 0.0, ties: TieModel = "davidson",
-    judge: np.ndarray | None = None, effect: float = 0.0, annotators: np.ndarray | None = None,
+    theta: np.ndarray,
+    n: int,
+    inputs: int,
+    rng: np.random.Generator,
+    spread: float = 0.0,
+    ties: TieModel = "davidson",
+    judge: np.ndarray | None = None,
+    effect: float = 0.0,
+    annotators: np.ndarray | None = None,
     preference: float | np.ndarray = 0.0,
-) -> list[Ballots]:  # fmt: skip
+) -> list[Ballots]:
     """Choices of people, and of a judge with strengths of its own on the same pairs of outputs.
 
     `annotators` are the shares of the choices that each annotator casts; `preference` is the standard deviation of what
@@ -119,9 +126,14 @@ def ranked(sides: dict[str, Ballots], systems: int, ties: TieModel, interval: An
 
 
 def coverage(
-    shape: str, systems: int, n: int, clustered: bool, trials: int, interval: str = "sandwich",
+    shape: str,
+    systems: int,
+    n: int,
+    clustered: bool,
+    trials: int,
+    interval: str = "sandwich",
     ties: TieModel = "davidson",
-) -> Row:  # fmt: skip
+) -> Row:
     """Coverage of the intervals, share of data sets with any wrong statement, share of true differences found."""
     spread, inputs = (SPREAD, n // PER_INPUT) if clustered else (0.0, n)
     theta, chance = truth(shape, systems, spread, ties)
@@ -149,11 +161,21 @@ def coverage(
             found.append(float(better[gaps > 1e-9].mean()))
         penalised += one.made.penalised
     return {
-        "shape": shape, "systems": systems, "choices": n, "clustered": clustered, "interval": interval, "ties": ties,
-        "data sets": trials, "strength": float(np.mean(held)), "chance": float(np.mean(chances)),
-        "wrong": wrong / trials, "wrong tier": tiers / trials, "found": float(np.mean(found)) if found else None,
-        "penalised": penalised / trials, "refused": refused / trials,
-    }  # fmt: skip
+        "shape": shape,
+        "systems": systems,
+        "choices": n,
+        "clustered": clustered,
+        "interval": interval,
+        "ties": ties,
+        "data sets": trials,
+        "strength": float(np.mean(held)),
+        "chance": float(np.mean(chances)),
+        "wrong": wrong / trials,
+        "wrong tier": tiers / trials,
+        "found": float(np.mean(found)) if found else None,
+        "penalised": penalised / trials,
+        "refused": refused / trials,
+    }
 
 
 def sides(kind: str, n: int, clustered: bool, trials: int) -> Row:
@@ -172,8 +194,15 @@ def sides(kind: str, n: int, clustered: bool, trials: int) -> Row:
         any_said += any(v in (OPPOSITE, DIFFERS) for v in verdicts.values())
         opposite += OPPOSITE in verdicts.values()
         pair += verdicts.get(frozenset(("s0", "s4"))) == OPPOSITE
-    return {"judge": kind, "choices": n, "clustered": clustered, "data sets": trials, "any": any_said / trials,
-            "opposite": opposite / trials, "pair": pair / trials}  # fmt: skip
+    return {
+        "judge": kind,
+        "choices": n,
+        "clustered": clustered,
+        "data sets": trials,
+        "any": any_said / trials,
+        "opposite": opposite / trials,
+        "pair": pair / trials,
+    }
 
 
 def by_annotators(
@@ -301,7 +330,9 @@ def compute(only: str = "") -> dict[str, Row]:
     """All cells, from the file where they are known."""
     kept: dict[str, Row] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
-    made_by = fingerprint(by_annotator, bradley_terry, told_apart, ranking, coverage, sides, effects, by_annotators)
+    made_by = fingerprint(
+        by_annotator, bradley_terry, simultaneous_tests, ranking, coverage, sides, effects, by_annotators
+    )
     for name, work in cells():
         if (kept.get(name, {}).get("code") != made_by) and name.startswith(only):
             kept[name] = {**work(), "code": made_by}
@@ -329,20 +360,34 @@ def page(kept: dict[str, Row]) -> str:
         return [row for name, row in kept.items() if name.startswith(start)]
 
     def line(row: Row, *more: Any) -> list[Any]:
-        return [row["shape"], row["systems"], row["choices"], "yes" if row["clustered"] else "no", *more, row["strength"],
-                row["chance"], row["wrong"], row["wrong tier"], "" if row["found"] is None else row["found"],
-                row["penalised"], row["refused"], row["data sets"]]  # fmt: skip
+        return [
+            row["shape"],
+            row["systems"],
+            row["choices"],
+            "yes" if row["clustered"] else "no",
+            *more,
+            row["strength"],
+            row["chance"],
+            row["wrong"],
+            row["wrong tier"],
+            "" if row["found"] is None else row["found"],
+            row["penalised"],
+            row["refused"],
+            row["data sets"],
+        ]
 
     heads = ["systems are", "systems", "choices", "clustered", "strength", "win chance", "wrong", "wrong tier", "found",
              "penalised", "not ranked", "data sets"]  # fmt: skip
     lines = [PAGE, "## Sandwich intervals (the default)", "", *table(heads, [line(r) for r in part("sandwich")])]
     lines += [
-        "## One that won all", "",
+        "## One that won all",
+        "",
         "*perfect*: one system never loses; *two perfect*: two lose to each other only, and are equal; *equal*: so few choices that some system wins or loses all "
         "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalised fit makes their intervals too wide rather "
-        "than too narrow. *Not ranked*: choices on fewer than 10 inputs.", "",
+        "than too narrow. *Not ranked*: choices on fewer than 10 inputs.",
+        "",
         *table(heads, [line(r) for r in part("perfect")]),
-    ]  # fmt: skip
+    ]
     lines += ["## Bootstrap over inputs", "", *table(heads, [line(r) for r in part("bootstrap")])]
     with_ties = [*heads[:4], "ties", *heads[4:]]
     lines += [
@@ -353,16 +398,44 @@ def page(kept: dict[str, Row]) -> str:
     ]
     lines += table(with_ties, [line(r, r["ties"]) for r in part("ties")])
     lines += [
-        "## People beside a judge", "",
+        "## People beside a judge",
+        "",
         "Five spaced systems, people and judge on the same pairs of outputs. *same*: the judge has people's strengths, so that whatever is said is wrong; "
-        "*swapped*: the first and the last change places.", "",
-        *table(["judge", "choices", "clustered", "any difference said", "opposite order said", "the swapped pair found", "data sets"],
-               [[r["judge"], r["choices"], "yes" if r["clustered"] else "no", r["any"], r["opposite"], r["pair"], r["data sets"]]
-                for r in part("sides")]),
+        "*swapped*: the first and the last change places.",
+        "",
+        *table(
+            [
+                "judge",
+                "choices",
+                "clustered",
+                "any difference said",
+                "opposite order said",
+                "the swapped pair found",
+                "data sets",
+            ],
+            [
+                [
+                    r["judge"],
+                    r["choices"],
+                    "yes" if r["clustered"] else "no",
+                    r["any"],
+                    r["opposite"],
+                    r["pair"],
+                    r["data sets"],
+                ]
+                for r in part("sides")
+            ],
+        ),
         *_annotator_lines(part("annotators")),
-        "## Place and style", "", "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.", "",
-        *table(["choices", "first place", "style", "data sets"], [[r["choices"], r["place"], r["style"], r["data sets"]] for r in part("effects")]),
-    ]  # fmt: skip
+        "## Place and style",
+        "",
+        "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.",
+        "",
+        *table(
+            ["choices", "first place", "style", "data sets"],
+            [[r["choices"], r["place"], r["style"], r["data sets"]] for r in part("effects")],
+        ),
+    ]
     return "\n".join(lines)
 
 

@@ -111,10 +111,8 @@ def libraries() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
         "NIST": (["nist"], nist),
         "CIDEr-D": (["cider-d(tokenize='none')"], cider),
         "LEPOR": (["lepor"], lambda o, r: theirs(lepor, o, r)),
-        "METEOR (nltk)": (
-            ["meteor(preset='nltk', synonyms=False)"], lambda o, r: theirs(meteor, o, r),
-        ),
-    } | torchmetrics()  # fmt: skip
+        "METEOR (nltk)": (["meteor(preset='nltk', synonyms=False)"], lambda o, r: theirs(meteor, o, r)),
+    } | torchmetrics()
 
 
 def torchmetrics() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
@@ -183,9 +181,21 @@ def table(texts: dict[str, tuple[Texts, Texts]]) -> None:
 def type_is_quick(name: str) -> bool:
     facts = registry.get("metric", name).facts
     return facts.family in {
-        "bleu", "rouge", "chrf", "ter", "nist", "meteor", "cider", "lepor", "overlap", "length", "js", "sari",
-        "diversity", "extractive",
-    }  # fmt: skip
+        "bleu",
+        "rouge",
+        "chrf",
+        "ter",
+        "nist",
+        "meteor",
+        "cider",
+        "lepor",
+        "overlap",
+        "length",
+        "js",
+        "sari",
+        "diversity",
+        "extractive",
+    }
 
 
 if __name__ == "__main__":

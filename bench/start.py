@@ -27,7 +27,7 @@ from bench.scoring import pairs
 
 SYSTEMS, INPUTS = 6, 30
 COMMANDS = {
-    "meta": ["meta", "scores.csv"],
+    "meta": ["analyze", "correlate", "scores.csv"],
     "run --quick": ["run", "scores.csv", "--quick"],
     "run": ["run", "scores.csv"],
     "score, all word metrics": ["score", "scores.csv"],

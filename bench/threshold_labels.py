@@ -1,4 +1,4 @@
-"""Is a judge's threshold chosen better from labels that `nlgauge label --for threshold` draws than from random ones?
+"""Is a judge's threshold chosen better from labels that `nlgauge label --goal threshold` draws than from random ones?
 
 A table of docs/labels_saved.md (`python -m bench.labels_saved --write docs/labels_saved.md`).
 1,000 outputs, a judge's normal scores of those that people pass and fail (distance 0.7, 1.5 or 3), labels of n of them.
@@ -21,8 +21,10 @@ Row = dict[str, Any]
 ROWS, TRIALS = 1000, 400
 CASES = [
     (apart, share, miss, n)
-    for n in (100, 200) for apart in (0.7, 1.5, 3.0) for share, miss in ((0.5, 1.0), (0.8, 1.0), (0.8, 5.0))
-]  # fmt: skip
+    for n in (100, 200)
+    for apart in (0.7, 1.5, 3.0)
+    for share, miss in ((0.5, 1.0), (0.8, 1.0), (0.8, 5.0))
+]
 
 
 def excess(score: np.ndarray, passed: np.ndarray, rows: np.ndarray, miss: float) -> float:

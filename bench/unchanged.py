@@ -28,8 +28,21 @@ RUNS: dict[str, list[str]] = {
 }
 PAPERS = ("nimah2023", "deng2021", "gao2025", "colombo2023", "novikova2017")
 TOLERANCE = 1e-12
-RENAMED: dict[str, str] = {}  # key or word before → after
-VOLATILE = {"seconds", "took", "time", "date", "created", "version", "path", "command", "file", "nlgauge", "platform"}
+RENAMED = {"correlation": "correlate", "ranking": "compare", "significance": "compare-pairs"}  # key before → after
+VOLATILE = {
+    "seconds",
+    "took",
+    "time",
+    "date",
+    "created",
+    "version",
+    "path",
+    "command",
+    "file",
+    "nlgauge",
+    "platform",
+    "schema_version",
+}
 
 
 def record(folder: Path) -> None:

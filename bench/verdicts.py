@@ -118,10 +118,20 @@ def summary(rows: Sequence[Row], more: Sequence[str] = (), coarse: bool = False)
         extra = [min(row[m] for row in given) for m in more]
         if coarse:
             extra.append(sum(row["coverage"] > BAND[1] and world.rarer(row) >= ENOUGH for row in given))
-        lines.append([
-            f"`{name}`", f"{len(given)} of {len(mine)}", min(found), sum(found) / len(found), max(found), inside, over,
-            len(found) - inside - over, max(row["wrong"] for row in mine), *extra,
-        ])  # fmt: skip
+        lines.append(
+            [
+                f"`{name}`",
+                f"{len(given)} of {len(mine)}",
+                min(found),
+                sum(found) / len(found),
+                max(found),
+                inside,
+                over,
+                len(found) - inside - over,
+                max(row["wrong"] for row in mine),
+                *extra,
+            ]
+        )
     heads = ["figure", "cells", "lowest", "mean", "highest", "in .93 to .97", "above", "below", "wrong at most"]
     extra_heads = [
         *(f"lowest {m}" for m in more),
@@ -152,8 +162,11 @@ def page(kept: dict[str, list[Row]]) -> str:
         "## Verdicts, rows independent\n",
         f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 "
         "of them, three judges "
-        + "(" + "; ".join(f"{name}: fails {f:g} of what people fail, passes {p:g} of what they pass" for name, (f,
-            p) in world.JUDGES.items())
+        + "("
+        + "; ".join(
+            f"{name}: fails {f:g} of what people fail, passes {p:g} of what they pass"
+            for name, (f, p) in world.JUDGES.items()
+        )
         + "). 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
         *summary(plain, coarse=True),
         f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column "
@@ -192,7 +205,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         "Slices of equal size, agreement .85, in bad ones .6. Wanted: a false share of the marks of at most .05.\n",
         *table(list(of("slices")[0]), [list(row.values()) for row in of("slices")]),
         *first_screen(kept),
-    ]  # fmt: skip
+    ]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -16,7 +16,7 @@ from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.correlation.groups import GROUPINGS
 
 if TYPE_CHECKING:
-    from nlgauge.datasets import Entry
+    from nlgauge.datasets.catalog import Entry
 
 HEAD = """# Measures
 
@@ -63,7 +63,7 @@ discrete one, use the calibrated forms: they give each metric its own best ε wi
 
 ## Measures of shared tasks
 
-`nlgauge meta en-de en-es ja-zh --analysis shared-task --set profile=wmt24` gives the measures of a task for every data set (a language pair
+`nlgauge analyze shared-task en-de en-es ja-zh --profile wmt24` gives the measures of a task for every data set (a language pair
 each) and the mean by which it orders the metrics:
 
 | profile | measures of each language pair | one number |
@@ -71,7 +71,7 @@ each) and the mean by which it orders the metrics:
 | `wmt24` | `system/spa`, `input/acc-eq-calibrated` | mean over pairs and measures, equal weights (`tasks.WMT24` of mt-metrics-eval) |
 | `wmt25` | the same | the same; taken over from WMT24, as the scoring script of its first subtask was not at hand |
 
-Its mean is no test: `nlgauge compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
+Its mean is no test: `nlgauge analyze compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
 `global/pdp` (DiIanni and Deutsch 2025, shown on WMT24 data) belongs to neither task. Every pair is taken in both orders, so that the
 value does not hang on the order of the systems.
 """
@@ -143,7 +143,7 @@ NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge da
 
 
 def data() -> str:
-    from nlgauge.datasets import entries
+    from nlgauge.datasets.catalog import entries
 
     found = entries()
     lines = [
@@ -196,7 +196,7 @@ save(figure_of(table), "slide.png", scale=2, theme="dark")  # light, dark, or cl
 ```
 
 SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium (Debian: `apt-get install chromium`); HTML needs nothing.
-Colours are those of Okabe and Ito, told apart by colour-blind readers; signs, dashes or labels say the same.
+Colors are those of Okabe and Ito, which color-blind readers can distinguish; signs, dashes or labels say the same.
 
 Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
 `nlgauge_papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.
@@ -212,12 +212,21 @@ def figures() -> str:
     for d in drawn:
         where = f"[{d.title}](#{d.paper}-{d.title.lower().replace(' ', '-')})"
         lines.append(f"| {d.paper} | {where} | {d.what} | `{d.function}` |")
-    lines += ["| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published "
-              "| `alignment.accuracy_curves` |"]  # fmt: skip
+    lines += [
+        "| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published "
+        "| `alignment.accuracy_curves` |"
+    ]
     for d in drawn:
-        lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""),
-                  "",
-                  f"![{d.what}](images/figures/{d.image.name})", "", "```python", d.code.strip(), "```"]  # fmt: skip
+        lines += [
+            f"\n## {d.paper} {d.title}\n",
+            f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""),
+            "",
+            f"![{d.what}](images/figures/{d.image.name})",
+            "",
+            "```python",
+            d.code.strip(),
+            "```",
+        ]
         if d.shell:
             lines += ["", "```", f"$ {d.shell}", "```"]
     return "\n".join(lines) + "\n"
@@ -292,8 +301,10 @@ PAGES = {
     "figures.md": figures,
     "formats.md": formats,
     "papers.md": partial(of_papers, "overview"),
-    **{f"papers/{p}.md": partial(of_papers, "page", p) for p in ("nimah2023", "deng2021", "gao2025", "colombo2023",
-        "novikova2017")},
+    **{
+        f"papers/{p}.md": partial(of_papers, "page", p)
+        for p in ("nimah2023", "deng2021", "gao2025", "colombo2023", "novikova2017")
+    },
     "papers/inventory.md": partial(of_papers, "inventory"),
     "../README.md": partial(of_papers, "readme"),
     "images/scoreboard.svg": partial(of_papers, "picture"),
@@ -301,7 +312,7 @@ PAGES = {
     "agents.md": agents,
     f"{GUIDE}/output.schema.json": output_schema,
     f"{GUIDE}/llms.txt": llms,  # after the pages that it tells of
-}  # fmt: skip
+}
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--scoreboard"]:

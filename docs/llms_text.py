@@ -20,39 +20,35 @@ Install: `pip install nlgauge` (extras: `nlgauge list environment`). Start: `nlg
 def llms() -> str:
     """llms.txt: help of every verb, analyses, pages."""
     from nlgauge import registry
-    from nlgauge.cli import GROUPS, build, plugin_verbs, verbs_of
+    from nlgauge.api.questions import question
+    from nlgauge.cli import commands
     from nlgauge.cli._ending import CODES
+    from nlgauge.cli._generate import options_of
 
-    verbs = [*(verb for group in GROUPS for verb in verbs_of(group)), *plugin_verbs()]
-    commands = {verb: _command(build(verb), verb) for verb in verbs}
-    shared = _shared(commands)
+    verbs = commands()
+    shared = _shared(verbs)
     lines = [LLMS, f"{CODES}.", "", "## Verbs", ""]
-    for name, command in commands.items():
-        for path, each in _leaves(name, command):
-            lines += [f"### nlgauge {path}", "", *_help(each), "", *_options(each, set(shared)), ""]
+    for name, command in verbs.items():
+        path = "analyze correlate (one of the analyses below)" if name == "analyze" else name
+        lines += [f"### nlgauge {path}", "", *_help(command), "", *_options(command, set(shared)), ""]
     lines += [
         "## Options that many verbs share",
         "",
         *shared.values(),
         "",
-        "## Analyses (`nlgauge meta FILE --analysis NAME`)",
+        "## Analyses (`nlgauge analyze NAME FILE`)",
         "",
     ]
     for name in registry.names("analysis"):
         extra = ' (`pip install "nlgauge[papers]"`)' if name in registry.IN_PAPERS["analysis"] else ""
-        lines.append(f"- {name}: {registry.get('analysis', name).question}{extra}")
+        own = [
+            o.flags()[0].partition("/")[0]
+            for o in options_of(question(name))
+            if o.panel == "Options" and not o.argument
+        ]
+        options = f" Options: {', '.join(own)}." if own else ""
+        lines.append(f"- {name}: {registry.get('analysis', name).question}{extra}{options}")
     return "\n".join([*lines, "", "## Documentation (docs/ of the source, or its site)", "", *_pages(), ""])
-
-
-def _command(app: Any, verb: str) -> Any:
-    from typer.main import get_command
-
-    return get_command(app).commands[verb]  # type: ignore[attr-defined]
-
-
-def _leaves(name: str, command: Any) -> list[tuple[str, Any]]:
-    inner = getattr(command, "commands", None)
-    return [(name, command)] if inner is None else [(f"{name} {sub}", each) for sub, each in inner.items()]
 
 
 def _help(command: Any) -> list[str]:
@@ -78,10 +74,9 @@ def _options(command: Any, shared: set[str]) -> list[str]:
 def _shared(commands: dict[str, Any]) -> dict[str, str]:
     """Options with the same help in five verbs or more, each once."""
     counts: dict[str, int] = {}
-    for name, command in commands.items():
-        for _, each in _leaves(name, command):
-            for option in each.params:
-                counts[_line(option)] = counts.get(_line(option), 0) + 1
+    for command in commands.values():
+        for option in command.params:
+            counts[_line(option)] = counts.get(_line(option), 0) + 1
     return {line: line for line, n in counts.items() if n >= 5 and "--help" not in line}
 
 

@@ -52,10 +52,17 @@ GROUPS = {
 JUDGED = ("equal", "within", "with slip", "differ")
 # What is said of the other cells of a table.
 REST = {
-    CHOSEN: "with a rater chosen to match", HOLDS: "statements that hold", EXCEPTIONS: "statements that do not hold",
-    OTHER: "with other weights", FEWER: "over fewer sets", WEIGHTS: "need weights", LEFT: "run a model",
-    ELSEWHERE: "to fetch", NEVER: "never published", ABSENT: "without a rule",
-}  # fmt: skip
+    CHOSEN: "with a rater chosen to match",
+    HOLDS: "statements that hold",
+    EXCEPTIONS: "statements that do not hold",
+    OTHER: "with other weights",
+    FEWER: "over fewer sets",
+    WEIGHTS: "need weights",
+    LEFT: "run a model",
+    ELSEWHERE: "to fetch",
+    NEVER: "never published",
+    ABSENT: "without a rule",
+}
 
 PAPERS = """# The five papers
 
@@ -198,18 +205,31 @@ def overview() -> str:
     questions = ["| paper | its question |", "| --- | --- |"]
     questions += [f"| [{p}](papers/{p}.md) ({short}) | {asks} |" for p, (short, asks) in QUESTIONS.items()]
     judged = ", ".join(f"{number(every[v])} {REST[v]}" for v in GROUPS["not judged"][0] if int(every[v]))
-    names = {"within": WITHIN, "slip": SLIP, "weights": WEIGHTS, "left": LEFT, "elsewhere": ELSEWHERE, "never": NEVER,
-             "absent": ABSENT}  # fmt: skip
+    names = {
+        "within": WITHIN,
+        "slip": SLIP,
+        "weights": WEIGHTS,
+        "left": LEFT,
+        "elsewhere": ELSEWHERE,
+        "never": NEVER,
+        "absent": ABSENT,
+    }
     picture = (
         '<picture><source media="(max-width: 600px)" srcset="images/scoreboard-phone.svg">'
         '<img src="images/scoreboard.svg" alt="Share of each paper\'s cells that are equal, nearly equal, differ, are not '
         'judged, can be had, cannot be had; the table below has the numbers"></picture>'
     )
     return PAPERS.format(
-        questions="\n".join(questions), board=board(), states=states(), picture=picture, not_judged=judged,
-        judged=number(found["not judged"]), had=number(found["can be had"]), cannot=number(found["cannot be had"]),
+        questions="\n".join(questions),
+        board=board(),
+        states=states(),
+        picture=picture,
+        not_judged=judged,
+        judged=number(found["not judged"]),
+        had=number(found["can be had"]),
+        cannot=number(found["cannot be had"]),
         **{name: number(every[verdict]) for name, verdict in names.items()},
-    )  # fmt: skip
+    )
 
 
 def states() -> str:

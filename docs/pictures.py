@@ -54,38 +54,60 @@ class Drawn:
 LEVELS, ALIGN, CIRCLES = ("dot_plots.distance_and_order", "alignment.alignment_bars", "circles.correlation_circles")
 
 FIGURES = [
-    Drawn("nimah2023-1", "correlation with people in and out of domain", "curves.transfer_lines", """
-from nlgauge import load_set
+    Drawn(
+        "nimah2023-1",
+        "correlation with people in and out of domain",
+        "curves.transfer_lines",
+        """
+from nlgauge.datasets import load_set
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.report.figures.curves import transfer_lines
 
 names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
 figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
-""", "nlgauge meta checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic --analysis "
-     "transfer --keep-people -o figure.svg",
-          "The shell draws the same numbers as dots."),
-    Drawn("nimah2023-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
-from nlgauge import load_set
+""",
+        "nlgauge analyze transfer checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic "
+        "--keep-people -o figure.svg",
+        "The shell draws the same numbers as dots.",
+    ),
+    Drawn(
+        "nimah2023-2",
+        "levels of an aspect told apart and ordered, summarisation",
+        LEVELS,
+        """
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("summeval").panel(
     "coherence", metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_pyr", "JS_2", "BERTScore", "MoverScore"]
 )
-figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
-"""),
-    Drawn("nimah2023-3", "the same, controlled generation", LEVELS, """
-from nlgauge import load_set
+figure = distance_and_order(panel.analyze("discrimination"), panel.analyze("aspect-preference"))
+""",
+    ),
+    Drawn(
+        "nimah2023-3",
+        "the same, controlled generation",
+        LEVELS,
+        """
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("ctrl-topic").panel(
     "fluency", metrics=["perplexity", "bert_f1", "ctc_e_relev", "ctc_d_relev", "relev_met", "fluency_unieval"]
 )
 figure = distance_and_order(
-    panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper")
+    panel.analyze("discrimination", bins="paper"), panel.analyze("aspect-preference", bins="paper")
 )
-""", note="CTRL-Topic, fluency; of UBER-Topic, the paper's other set, no scores were released."),
-    Drawn("nimah2023-4", "systems told apart and ordered, summarisation", LEVELS, """
-from nlgauge import load_set, registry
+""",
+        note="CTRL-Topic, fluency; of UBER-Topic, the paper's other set, no scores were released.",
+    ),
+    Drawn(
+        "nimah2023-4",
+        "systems told apart and ordered, summarisation",
+        LEVELS,
+        """
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("summeval")
@@ -93,9 +115,15 @@ apart, order = (
     registry.get("analysis", name)(data) for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order)
-"""),
-    Drawn("nimah2023-5", "the same, dialogue", LEVELS, """
-from nlgauge import load_set, registry
+""",
+    ),
+    Drawn(
+        "nimah2023-5",
+        "the same, dialogue",
+        LEVELS,
+        """
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge_papers.nimah2023.systems import listed_pairs
 from nlgauge.report.figures.dot_plots import distance_and_order
 
@@ -105,10 +133,17 @@ apart, order = (
     for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order, lines="family")
-""", note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper.",
-          phone='figure = distance_and_order(apart, order, lines="family", across=1)'),
-    Drawn("nimah2023-6", "the same, controlled generation", LEVELS, """
-from nlgauge import load_set, registry
+""",
+        note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper.",
+        phone='figure = distance_and_order(apart, order, lines="family", across=1)',
+    ),
+    Drawn(
+        "nimah2023-6",
+        "the same, controlled generation",
+        LEVELS,
+        """
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge_papers.nimah2023.systems import listed_pairs
 from nlgauge.report.figures.dot_plots import distance_and_order
 
@@ -118,22 +153,36 @@ apart, order = (
     for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order, lines="family")
-""", note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Less perplexity is preferred here, more "
-          "in the paper."),
-    Drawn("nimah2023-7", "who wins over whom, by people, on relevance and on fluency", "heat_maps.win_matrices", """
+""",
+        note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Less perplexity is preferred here, more "
+        "in the paper.",
+    ),
+    Drawn(
+        "nimah2023-7",
+        "who wins over whom, by people, on relevance and on fluency",
+        "heat_maps.win_matrices",
+        """
 from dataclasses import replace
-from nlgauge import load_set, registry
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.heat_maps import win_matrices
 
 data, wins = load_set("uber-topic"), registry.get("analysis", "wins")
 voted, rated = wins(data, aspect="relevance"), wins(data, aspect="fluency", source="ratings")
 both = replace(voted, rows=[{**row, "side": f"people: {row['aspect']}"} for row in [*voted, *rated]])
 figure = win_matrices(both)
-""", "nlgauge meta uber-topic --analysis wins --aspect relevance -o figure.svg",
-          "UBER-Topic, all 7,314 comparisons (the paper's figure has 4,679 of them); = is the share of ties. No metric "
-          "scores of this set were released.", phone="figure = win_matrices(both, across=1)"),
-    Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
-from nlgauge import load_set
+""",
+        "nlgauge analyze wins uber-topic --aspect relevance -o figure.svg",
+        "UBER-Topic, all 7,314 comparisons (the paper's figure has 4,679 of them); = is the share of ties. No metric "
+        "scores of this set were released.",
+        phone="figure = win_matrices(both, across=1)",
+    ),
+    Drawn(
+        "nimah2023-9",
+        "levels of an aspect told apart and ordered, dialogue",
+        LEVELS,
+        """
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("checklist-usr-tc").panel(
@@ -142,32 +191,57 @@ panel = load_set("checklist-usr-tc").panel(
     metrics=["bleu", "rouge1", "bert_recall_src", "perplexity", "ctc_d_ground", "overall_unieval"],
 )
 figure = distance_and_order(
-    panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper")
+    panel.analyze("discrimination", bins="paper"), panel.analyze("aspect-preference", bins="paper")
 )
-"""),
-    Drawn("deng2021-3", "consistency: the paper's bars, our values on them", ALIGN, """
+""",
+    ),
+    Drawn(
+        "deng2021-3",
+        "consistency: the paper's bars, our values on them",
+        ALIGN,
+        """
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge_papers import Sources, all_studies
 from nlgauge_papers.compare import compare
 
 tables = [compare(all_studies()[f"deng2021/{name}"], sources) for name in ("D.1", "D.4")]
 figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSUM"])
-""", "nlgauge reproduce deng2021 D.1", width=1000),
-    Drawn("deng2021-4", "relevance, 11 references", ALIGN, """
+""",
+        "nlgauge reproduce deng2021 D.1",
+        width=1000,
+    ),
+    Drawn(
+        "deng2021-4",
+        "relevance, 11 references",
+        ALIGN,
+        """
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge_papers import all_studies
 from nlgauge_papers.compare import compare
 
 figure = alignment_bars(compare(all_studies()["deng2021/D.3"], sources))
-""", "nlgauge reproduce deng2021 D.3"),
-    Drawn("deng2021-5", "preservation in style transfer", ALIGN, """
+""",
+        "nlgauge reproduce deng2021 D.3",
+    ),
+    Drawn(
+        "deng2021-5",
+        "preservation in style transfer",
+        ALIGN,
+        """
 from nlgauge.report.figures.alignment import alignment_bars, match_of
 from nlgauge_papers import all_studies
 from nlgauge_papers.compare import compare
 
 figure = alignment_bars(compare(all_studies()["deng2021/E.1"], sources), kind=match_of)
-""", "nlgauge reproduce deng2021 E.1", phone="figure.update_xaxes(tickangle=-90)"),
-    Drawn("deng2021-6", "engagingness and groundedness in dialogue", ALIGN, """
+""",
+        "nlgauge reproduce deng2021 E.1",
+        phone="figure.update_xaxes(tickangle=-90)",
+    ),
+    Drawn(
+        "deng2021-6",
+        "engagingness and groundedness in dialogue",
+        ALIGN,
+        """
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge_papers import all_studies
 from nlgauge_papers.compare import compare
@@ -182,38 +256,65 @@ figure = alignment_bars(
         "grounded, TopicalChat",
     ],
 )
-""", "nlgauge reproduce deng2021 F.1", width=1000),
-    Drawn("gao2025-1", "raising the agreement on systems and on outputs apart", "curves.study_curves", """
-from nlgauge.analyses.design import simulation
+""",
+        "nlgauge reproduce deng2021 F.1",
+        width=1000,
+    ),
+    Drawn(
+        "gao2025-1",
+        "raising the agreement on systems and on outputs apart",
+        "curves.study_curves",
+        """
+from nlgauge_papers.gao2025 import simulation
 from nlgauge.report.figures.curves import study_curves
 from nlgauge.stats.design.simulate import SimulationParams
 
 systems, outputs = simulation.relation(SimulationParams(N=15, M=200), trials=20)
 figure = study_curves(systems, outputs)
-""", "nlgauge simulate --study relation -o figure.svg", "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the "
-     "paper. The shell writes two files.", phone="figure = study_curves(systems, outputs, across=2)"),
-    Drawn("gao2025-2", "coarser scales", "curves.study_curves", """
-from nlgauge.analyses.design import simulation
+""",
+        "nlgauge data simulate --study relation -o figure.svg",
+        "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the paper. The shell writes two files.",
+        phone="figure = study_curves(systems, outputs, across=2)",
+    ),
+    Drawn(
+        "gao2025-2",
+        "coarser scales",
+        "curves.study_curves",
+        """
+from nlgauge_papers.gao2025 import simulation
 from nlgauge.report.figures.curves import study_curves
 from nlgauge.stats.design.simulate import SimulationParams
 
 table = simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2)
 figure = study_curves(table)
-""", "nlgauge simulate --study scale -o figure.svg", "People and metric have the same number of values. "
-          "10 trials × 2 redraws here, 100 × 100 in the paper.",
-          phone="figure = study_curves(table, across=2)"),
-    Drawn("gao2025-7", "p-value curves of the twelve measures (Figures 7 to 36)", "stability.p_value_curves", """
-from nlgauge import load_set
+""",
+        "nlgauge data simulate --study scale -o figure.svg",
+        "People and metric have the same number of values. 10 trials × 2 redraws here, 100 × 100 in the paper.",
+        phone="figure = study_curves(table, across=2)",
+    ),
+    Drawn(
+        "gao2025-7",
+        "p-value curves of the twelve measures (Figures 7 to 36)",
+        "stability.p_value_curves",
+        """
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.stability import p_value_curves
 
 panel = load_set("summeval").panel("coherence")
-figure = p_value_curves(panel.analyse("stability", draws=1000, trials=50))
-""", "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg",
-"The shell adds discriminative power against ranking "
-    "consistency.", phone=""),
-    Drawn("colombo2023-1", "progress over the years, all metrics together", "curves.over_years", """
+figure = p_value_curves(panel.analyze("stability", draws=1000, trials=50))
+""",
+        "nlgauge analyze stability summeval --aspect coherence -o figure.svg",
+        "The shell adds discriminative power against ranking consistency.",
+        phone="",
+    ),
+    Drawn(
+        "colombo2023-1",
+        "progress over the years, all metrics together",
+        "curves.over_years",
+        """
 from dataclasses import replace
-from nlgauge import load_set, registry
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.curves import over_years
 
 progress, rows = registry.get("analysis", "progress"), []
@@ -224,10 +325,18 @@ for name, aspect in sets.items():
     shown = f"{name.removesuffix('-table')}, {aspect}"
     rows += [{**row, "aspect": shown} for row in table if row["aspect"] == aspect]
 figure = over_years(replace(table, rows=rows))
-""", "nlgauge meta tac08 --analysis progress -o figure.svg",
-          "One aspect a set here, all in the paper. XGBoost with its defaults, folds of inputs.", phone=""),
-    Drawn("colombo2023-2", "complementarity of all metrics and people", "heat_maps.distance_matrix", """
-from nlgauge import load_set, registry
+""",
+        "nlgauge analyze progress tac08 -o figure.svg",
+        "One aspect a set here, all in the paper. XGBoost with its defaults, folds of inputs.",
+        phone="",
+    ),
+    Drawn(
+        "colombo2023-2",
+        "complementarity of all metrics and people",
+        "heat_maps.distance_matrix",
+        """
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(
@@ -236,41 +345,69 @@ figure = figure_of(
         metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_resp", "BERTScore", "MoverScore"],
     )
 )
-""", "nlgauge meta usr-persona-table --analysis complementarity --metrics "
-     "ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg",
-          phone='figure.update_traces(texttemplate="", showscale=False).update_xaxes(tickangle=-90)'),
-    Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "bars.prediction_bars", """
-from nlgauge import load_set, registry
+""",
+        "nlgauge analyze complementarity usr-persona-table --metrics "
+        "ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg",
+        phone='figure.update_traces(texttemplate="", showscale=False).update_xaxes(tickangle=-90)',
+    ),
+    Drawn(
+        "colombo2023-3",
+        "people predicted from metrics, from people, from both",
+        "bars.prediction_bars",
+        """
+from nlgauge import registry
+from nlgauge.datasets import load_set
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval-table"), model="xgboost"))
-""", "nlgauge meta summeval-table --analysis predictability -o figure.svg", phone=""),
-    Drawn("novikova2017-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
-from nlgauge import load_set
+""",
+        "nlgauge analyze predictability summeval-table -o figure.svg",
+        phone="",
+    ),
+    Drawn(
+        "novikova2017-1",
+        "correlations among metrics, and with people (in the border)",
+        CIRCLES,
+        """
+from nlgauge.datasets import load_set
 from nlgauge_papers.novikova2017.tables import METRICS
 from nlgauge.report.figures.circles import correlation_circles
 
 parts = load_set("bagel-sf").by("dataset", "system")
 tgen = next(part for group, part in parts if group == {"dataset": "BAGEL", "system": "TGEN"})
-table = tgen.panel("quality", metrics=list(METRICS.values())).analyse("inter-metric")
+table = tgen.panel("quality", metrics=list(METRICS.values())).analyze("inter-metric")
 names = {column: name for name, column in METRICS.items()}  # the paper's
 for row in table:
     row |= {end: names.get(row[end], row[end]) for end in ("metric", "other")}
 figure = correlation_circles(table)
-""", "nlgauge meta bagel-sf --analysis inter-metric --by dataset,system -o figure.svg", "TGEN on BAGEL, as in the paper. "
-     "The shell draws all six parts, as squares of colour.", width=760,
-          phone="figure = correlation_circles(table, cell=12).update_xaxes(tickangle=-90)"),
-    Drawn("novikova2017-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
-from nlgauge import load_set
+""",
+        "nlgauge analyze inter-metric bagel-sf --by dataset,system -o figure.svg",
+        "TGEN on BAGEL, as in the paper. The shell draws all six parts, as squares of color.",
+        width=760,
+        phone="figure = correlation_circles(table, cell=12).update_xaxes(tickangle=-90)",
+    ),
+    Drawn(
+        "novikova2017-2",
+        "Williams' test: crosses where two metrics do not differ",
+        "circles.not_different",
+        """
+from nlgauge.datasets import load_set
 from nlgauge.report.figures.circles import not_different
 
 panel = load_set("bagel-sf").panel("informativeness", metrics=words)
 figure = not_different(
-    panel.analyse("significance", test="williams", measure="global/spearman", correction="none")
+    panel.analyze("compare-pairs", test="williams", measure="global/spearman", correction="none")
 )
-""", "nlgauge meta bagel-sf --analysis significance --set test=williams --measure global/spearman -o figure.svg",
-          "The shell draws the size of p.", width=700),
-    Drawn("novikova2017-3", "bad outputs against the others", "circles.bin_circles", """
+""",
+        "nlgauge analyze compare-pairs bagel-sf --measure global/spearman -o figure.svg --test williams",
+        "The shell draws the size of p.",
+        width=700,
+    ),
+    Drawn(
+        "novikova2017-3",
+        "bad outputs against the others",
+        "circles.bin_circles",
+        """
 from dataclasses import replace
 from nlgauge.report.figures.circles import bin_circles
 from nlgauge_papers import all_studies
@@ -279,10 +416,13 @@ from nlgauge_papers.compare import compare
 table = compare(all_studies()["novikova2017/13"], sources)
 table = replace(table, rows=[{**row, "value": row["ours"]} for row in table])
 figure = bin_circles(table)
-""", "nlgauge meta bagel-sf --analysis quality-bins -o figure.svg", "Scores in eleven steps, as the paper's Table 13 has "
-     "them; TER turned. The shell takes the scores as they are and draws squares of colour.",
-          phone="figure = bin_circles(table, width=290)"),
-]  # fmt: skip
+""",
+        "nlgauge analyze quality-bins bagel-sf -o figure.svg",
+        "Scores in eleven steps, as the paper's Table 13 has "
+        "them; TER turned. The shell takes the scores as they are and draws squares of color.",
+        phone="figure = bin_circles(table, width=290)",
+    ),
+]
 
 
 def figures_from(drawn: Drawn, sources: Any) -> list[Any]:

@@ -78,23 +78,37 @@ def schema_of(found: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
         mine = sorted({entry_of(c) for c in sometimes} & set(known))
         if not kind.endswith(".py") and mine:
             rows[kind] = {
-                "type": "object", "required": sorted(always & CANONICAL),
+                "type": "object",
+                "required": sorted(always & CANONICAL),
                 "properties": {c: {"$ref": f"#/$defs/columns/$defs/{c}"} for c in mine if "*" not in c},
-                **({"patternProperties": {f"^{c[:-1]}\\d+$": {"$ref": f"#/$defs/columns/$defs/{c}"} for c in mine if "*" in c}}
-                   if any("*" in c for c in mine) else {}),
-            }  # fmt: skip
+                **(
+                    {
+                        "patternProperties": {
+                            f"^{c[:-1]}\\d+$": {"$ref": f"#/$defs/columns/$defs/{c}"} for c in mine if "*" in c
+                        }
+                    }
+                    if any("*" in c for c in mine)
+                    else {}
+                ),
+            }
     chosen = [
-        {"if": {"properties": {"analysis": {"const": kind}}},
-         "then": {"properties": {"rows": {"items": {"$ref": f"#/$defs/rows/$defs/{kind}"}}}}} for kind in rows
-    ]  # fmt: skip
+        {
+            "if": {"properties": {"analysis": {"const": kind}}},
+            "then": {"properties": {"rows": {"items": {"$ref": f"#/$defs/rows/$defs/{kind}"}}}},
+        }
+        for kind in rows
+    ]
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "nlgauge-output/1",
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "nlgauge-output/1",
         "title": "What `nlgauge VERB … --format json` prints",
         "description": "Written by docs/generate.py. Rows may have further columns that you named: --by, --cluster, your own analysis.",
-        "type": "object", "required": ["tables"], "additionalProperties": False,
+        "type": "object",
+        "required": ["tables"],
+        "additionalProperties": False,
         "properties": {"tables": {"type": "array", "items": {"$ref": "#/$defs/table"}}},
         "$defs": {"table": {**TABLE, "allOf": chosen}, "rows": {"$defs": rows}, "columns": {"$defs": columns}},
-    }  # fmt: skip
+    }
 
 
 def _merged(types: set[str]) -> set[str]:
@@ -126,9 +140,9 @@ def verbs_and_tables(found: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, l
         words = line.split()
         verb = (
             " ".join(words[:2])
-            if words[0] in ("data", "cache", "train", "list", "reproduce") and words[1:]
+            if words[0] in ("analyze", "data", "cache", "train", "list", "reproduce") and words[1:]
             else words[0]
         )
-        if "--analysis" not in words:
+        if words[0] != "analyze" or words[2:]:  # an analysis alone gives the table of its name
             kinds[verb] = list(dict.fromkeys([*kinds.get(verb, []), *(t["analysis"] for t in output["tables"])]))
     return kinds

@@ -62,11 +62,15 @@ SHOTS = [
 # Terminal sessions: a name, the command as people type it, and the number of columns.
 SESSIONS = [
     ("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80),
-    ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics "
-                      "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
-                      "--measure input/kendall,system/pearson,global/spearman", 80),
-    ("terminal-compare", "nlgauge compare summeval --aspect relevance", 80),
-]  # fmt: skip
+    (
+        "terminal-meta",
+        "nlgauge analyze correlate usr-topical --aspect Overall --metrics "
+        "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
+        "--measure input/kendall,system/pearson,global/spearman",
+        80,
+    ),
+    ("terminal-compare", "nlgauge analyze compare summeval --aspect relevance", 80),
+]
 
 
 @contextmanager
@@ -98,9 +102,18 @@ def reports() -> None:
 
 def explorer() -> None:
     server = subprocess.Popen(
-        [*NLGAUGE, "explore", "example", "--no-browser", "--label-file", str(Path(tempfile.mkdtemp()) / "mine.labels.csv")],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )  # fmt: skip
+        [
+            *NLGAUGE,
+            "explore",
+            "example",
+            "--no-browser",
+            "--label-file",
+            str(Path(tempfile.mkdtemp()) / "mine.labels.csv"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
     try:
         lines = iter(server.stdout or [])
         address = next(match[0] for line in lines if (match := re.search(r"http://127\.0\.0\.1\S+", line)))

@@ -17,17 +17,20 @@ from nlgauge.scoring.table_batches import BatchPlace, TableFile
 
 METRICS = ["len", "rouge-1"]
 OWN = {
-    "csv": b'system,input,output,reference\nA,1,"a, b",a b\nB,1,a ""b""\n\nA,2,"x\ny",x\nB,2,,z\n'.replace(b'""b""',
-        b"b,c"),
+    "csv": b'system,input,output,reference\nA,1,"a, b",a b\nB,1,a ""b""\n\nA,2,"x\ny",x\nB,2,,z\n'.replace(
+        b'""b""', b"b,c"
+    ),
     "tsv": b'system\tinput\toutput\treference\nA\t1\ta "b\ta b\nB\t1\tb\tc\nA\t2\tx y\tx\nB\t2\t\tz\n',
     "jsonl": b"".join(
-        json.dumps({"system": s, "input": i, "output": f"{s} said {i}", "references": ["he said 1",
-            "she"][:i]}).encode() + b"\n"
+        json.dumps(
+            {"system": s, "input": i, "output": f"{s} said {i}", "references": ["he said 1", "she"][:i]}
+        ).encode()
+        + b"\n"
         for i in (1, 2)
         for s in "AB"
     ),
     "parquet": b"",
-}  # fmt: skip
+}
 
 
 def targets() -> Iterator[Target]:

@@ -8,14 +8,27 @@ from pathlib import Path
 READING, JUDGING = ["nlgauge.data", "nlgauge.errors"], ["nlgauge.metrics.judge", "nlgauge.spec"]
 # Code whose coverage steers a target, by the beginning of its name: instrumenting all of it takes minutes.
 CODE = {
-    "reader": READING, "table": READING, "load": READING, "source": READING, "path": READING,
-    "batches": [*READING, "nlgauge.scoring"], "stream": [*READING, "nlgauge.scoring"], "parts": ["nlgauge.scoring"],
-    "store": ["nlgauge.scoring"], "spec": ["nlgauge.spec", "nlgauge.registry"],
-    "metric": ["nlgauge.spec", "nlgauge.registry", "nlgauge.metrics"], "measure": ["nlgauge.stats.correlation.measure",
-        "nlgauge.stats.correlation.names"],
-    "scale": JUDGING, "reply": JUDGING, "choice": JUDGING, "completion": JUDGING, "task": JUDGING, "prices": JUDGING,
-    "batch": JUDGING, "option": ["nlgauge.cli"],
-}  # fmt: skip
+    "reader": READING,
+    "table": READING,
+    "load": READING,
+    "source": READING,
+    "path": READING,
+    "batches": [*READING, "nlgauge.scoring"],
+    "stream": [*READING, "nlgauge.scoring"],
+    "parts": ["nlgauge.scoring"],
+    "store": ["nlgauge.scoring"],
+    "spec": ["nlgauge.spec", "nlgauge.registry"],
+    "metric": ["nlgauge.spec", "nlgauge.registry", "nlgauge.metrics"],
+    "measure": ["nlgauge.stats.correlation.measure", "nlgauge.stats.correlation.names"],
+    "scale": JUDGING,
+    "reply": JUDGING,
+    "choice": JUDGING,
+    "completion": JUDGING,
+    "task": JUDGING,
+    "prices": JUDGING,
+    "batch": JUDGING,
+    "option": ["nlgauge.cli"],
+}
 
 
 def main(target: str, runs: int, seed: int, limit: float, memory: int, folder: Path) -> None:

@@ -30,10 +30,14 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 SIDES = b"\xfe"  # between two texts; a byte that UTF-8 never uses
 ONE, OTHER = np.array([0]), np.array([1])
 TEXTS = [
-    "The hotel is near the park.\xfeA hotel stands near the park.", "a b c a b\xfea b d\xfec a b", "\xfe",
+    "The hotel is near the park.\xfeA hotel stands near the park.",
+    "a b c a b\xfea b d\xfec a b",
+    "\xfe",
     "x\xfex x x x",
-    "第一句话。第二句话。\xfe第一句话。", "🙂 🙂🙂 e\u0301te\u0301\xfe\u202eabc \u2028", "1,000.5 don't U.S. re-do\xfe1 000.5 do n't",
-]  # fmt: skip
+    "第一句话。第二句话。\xfe第一句话。",
+    "🙂 🙂🙂 e\u0301te\u0301\xfe\u202eabc \u2028",
+    "1,000.5 don't U.S. re-do\xfe1 000.5 do n't",
+]
 
 
 @cache
@@ -190,10 +194,14 @@ def light() -> list[Any]:
 
 def batch_of(output: str, references: list[str], source: str) -> Batch:
     return Batch.from_columns(
-        [output, source], source=[source, output], context=[source] * 2, references=[references, []],
+        [output, source],
+        source=[source, output],
+        context=[source] * 2,
+        references=[references, []],
         control=["positive"] * 2,
-        system=["S", "T"], input=[0, 0],
-    )  # fmt: skip
+        system=["S", "T"],
+        input=[0, 0],
+    )
 
 
 def metrics(data: bytes) -> None:

@@ -14,7 +14,6 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,35 +24,157 @@ from fuzz.contract import Target, check, refused
 from fuzz.readers import scratch
 
 NAMES = [
-    "^a.*$", "^.*$", "^m1$", "$", "^", "[m", "m]", "[bold]m[/bold]", "{m}", "m{0}", "%s", "*", "m*", "m.n", "m.n.o",
-    "a,b", 'a"b',
-    "a'b", "a;b", "a|b", "a\tb", "a\nb", "a\rb", " m ", "", " ", "🙂", "é", "e\u0301", "\u202eabc", "\u200b", "a\x00b",
-    "row", "column",
-    "value", "place", "system", "input", "output", "references", "metric", "aspect", "rater", "score", "human",
-    "reason", "n", "p",
-    "low", "high", "len", "count", "index", "literal", "variable", "occurrence", "__row__", "__what__", "__many__",
+    "^a.*$",
+    "^.*$",
+    "^m1$",
+    "$",
+    "^",
+    "[m",
+    "m]",
+    "[bold]m[/bold]",
+    "{m}",
+    "m{0}",
+    "%s",
+    "*",
+    "m*",
+    "m.n",
+    "m.n.o",
+    "a,b",
+    'a"b',
+    "a'b",
+    "a;b",
+    "a|b",
+    "a\tb",
+    "a\nb",
+    "a\rb",
+    " m ",
+    "",
+    " ",
+    "🙂",
+    "é",
+    "e\u0301",
+    "\u202eabc",
+    "\u200b",
+    "a\x00b",
+    "row",
+    "column",
+    "value",
+    "place",
+    "system",
+    "input",
+    "output",
+    "references",
+    "metric",
+    "aspect",
+    "rater",
+    "score",
+    "human",
+    "reason",
+    "n",
+    "p",
+    "low",
+    "high",
+    "len",
+    "count",
+    "index",
+    "literal",
+    "variable",
+    "occurrence",
+    "__row__",
+    "__what__",
+    "__many__",
     "__named__",
-    "_duplicated_0", "m1", "M1", "m1_right", "people:quality", "human.quality", "metric.m1", "metric.^a$",
-    "bleu(order=2)", "bleu(",
-    "x.py@y", "judge", "../m", "C:\\m", "nan", "NaN", "null", "True", "1", "-1", "1e5", "m" * 300, "<script>", "&amp;",
+    "_duplicated_0",
+    "m1",
+    "M1",
+    "m1_right",
+    "people:quality",
+    "human.quality",
+    "metric.m1",
+    "metric.^a$",
+    "bleu(order=2)",
+    "bleu(",
+    "x.py@y",
+    "judge",
+    "../m",
+    "C:\\m",
+    "nan",
+    "NaN",
+    "null",
+    "True",
+    "1",
+    "-1",
+    "1e5",
+    "m" * 300,
+    "<script>",
+    "&amp;",
     "=1+1",
-    "label", "winner", "preference", "item", "id", "seed", "all", "mean", "std", "source", "context", "control",
-    "failures", "scores",
-    "ratings", "nlgauge", "comparison", "columns", "system_right", "_lot", "_round",
-]  # fmt: skip
+    "label",
+    "winner",
+    "preference",
+    "item",
+    "id",
+    "seed",
+    "all",
+    "mean",
+    "std",
+    "source",
+    "context",
+    "control",
+    "failures",
+    "scores",
+    "ratings",
+    "nlgauge",
+    "comparison",
+    "columns",
+    "system_right",
+    "_lot",
+    "_round",
+]
 CELLS = [
-    "", " ", "nan", "inf", "-inf", "1e400", "1e-320", "0", "-0.0", "1", "2", "3.5", "0,5", "1.000,5", "true", "pass",
-    "fail", "A", "🙂",
-    "\x00", "a\nb", '"', "[1, 2]", '{"a": 1}', "=1+1", "9" * 40, "0x1f", "1_000", "٣", "½", "None", "N/A", "-", "5/5",
+    "",
+    " ",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "1e-320",
+    "0",
+    "-0.0",
+    "1",
+    "2",
+    "3.5",
+    "0,5",
+    "1.000,5",
+    "true",
+    "pass",
+    "fail",
+    "A",
+    "🙂",
+    "\x00",
+    "a\nb",
+    '"',
+    "[1, 2]",
+    '{"a": 1}',
+    "=1+1",
+    "9" * 40,
+    "0x1f",
+    "1_000",
+    "٣",
+    "½",
+    "None",
+    "N/A",
+    "-",
+    "5/5",
     "4 stars",
-]  # fmt: skip
+]
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "csv.gz", "jsonl.gz")
 VERBS: dict[str, tuple[str, ...]] = {
     "run": ("run", "{file}", "--quick", "-o", "{out}.html"),
-    "meta": ("meta", "{file}"),
-    "compare": ("compare", "{file}", "--draws", "50"),
-    "agree": ("agree", "{file}"),
-    "stability": ("stability", "{file}"),
+    "meta": ("analyze", "correlate", "{file}"),
+    "compare": ("analyze", "compare", "{file}", "--draws", "50"),
+    "agree": ("analyze", "agreement", "{file}"),
+    "stability": ("analyze", "stability", "{file}"),
     "score": ("score", "{file}", "-m", "len,rouge-1,repetition", "-o", "{out}.jsonl"),
     "batch": ("score", "{file}", "-m", "len,rouge-1", "--batch", "3", "-o", "{out}.csv"),
     "judge": ("judge", "{file}", "--aspect", "fluency", "--model", "m", "--base-url", "http://localhost:1/v1",
@@ -68,18 +189,7 @@ VERBS: dict[str, tuple[str, ...]] = {
 def targets() -> Iterator[Target]:
     seeds = [bytes([k, 7 * k % 256, 13 * k % 256]) for k in range(24)]
     for name in VERBS:
-        if name == "explore" or VERBS[name][0] in known():
-            yield Target(f"verb-{name}", verb(name), seeds)
-
-
-@cache
-def known() -> frozenset[str]:
-    import pkgutil
-
-    from nlgauge import cli
-
-    found = pkgutil.walk_packages(cli.__path__, f"{cli.__name__}.")
-    return frozenset(m.name.rpartition(".")[2] for m in found if not m.ispkg)
+        yield Target(f"verb-{name}", verb(name), seeds)
 
 
 def table(rng: random.Random) -> list[dict[str, Any]]:
@@ -96,10 +206,13 @@ def table(rng: random.Random) -> list[dict[str, Any]]:
     rows = []
     for s, i, rater in product(range(rng.choice([1, 2, 4, 4])), range(rng.choice([1, 2, 5, 8])), raters or [None]):
         row: dict[str, Any] = {
-            names["system"]: f"S{s}", names["input"]: str(i), names["output"]: f"The cat {s} sat on mat {i}.",
-            names["references"]: "A cat sat there.", names["source"]: f"cat {i}",
+            names["system"]: f"S{s}",
+            names["input"]: str(i),
+            names["output"]: f"The cat {s} sat on mat {i}.",
+            names["references"]: "A cat sat there.",
+            names["source"]: f"cat {i}",
             names["human.quality"]: str(rng.randint(1, 5)),
-        }  # fmt: skip
+        }
         if rater:
             row["rater"] = rater
         for k in (1, 2, 3):
@@ -133,8 +246,10 @@ def written(rows: list[dict[str, Any]], kind: str, rng: random.Random) -> bytes:
     elif plain == "parquet":
         out = io.BytesIO()
         pl.DataFrame({c: [None if row.get(c) is None else str(row[c]) for row in rows] for c in columns}).with_columns(
-            pl.Series(c, [_number(row.get(c)) for row in rows]) for c in columns if all(_number(row.get(c)) is not None for row in rows)
-        ).write_parquet(out)  # fmt: skip
+            pl.Series(c, [_number(row.get(c)) for row in rows])
+            for c in columns
+            if all(_number(row.get(c)) is not None for row in rows)
+        ).write_parquet(out)
         data = out.getvalue()
     else:
         typed = [{k: v if (x := _number(v)) is None else x for k, v in row.items()} for row in rows]

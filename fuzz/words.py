@@ -12,7 +12,7 @@ from unittest import mock
 
 from fuzz.contract import Target, check, refused, text_of
 from fuzz.readers import scratch
-from nlgauge.cli._options import listed
+from nlgauge.cli._values import split_names
 from nlgauge.data.load import load
 from nlgauge.data.records import option_map, option_numbers
 from nlgauge.datasets.download import inside
@@ -22,7 +22,7 @@ from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.metrics.judge.expected_rating import expected_rating
 from nlgauge.metrics.judge.pairwise import read_choice
 from nlgauge.metrics.judge.replies import Memory, Request, read_reply
-from nlgauge.metrics.judge.reply_parser import parse
+from nlgauge.metrics.judge.reply_parser import parse_reply
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import LIBRARY, load_task
 from nlgauge.scoring.store import Store
@@ -31,13 +31,18 @@ from nlgauge.stats.correlation.measure import Measure
 
 SCALES = [Scale.parse(s) for s in ("1-5", "0-100", "A-E", "-1-1")]
 SPECS = [
-    b"bleu(order=2)", b"rouge-l(stem=True, beta=1.2)", b"ctc(aspect='consistency', align='E')", b"chrf",
+    b"bleu(order=2)",
+    b"rouge-l(stem=True, beta=1.2)",
+    b"ctc(aspect='consistency', align='E')",
+    b"chrf",
     b"ter(references='mean')",
-    b"bleu(preset='e2e', smooth=None)", b"levenshtein(unit='char')", b"rouge-su(gap=None)",
-    b"f(a=[1, {'b': (2.5, -1)}], "
-        b"c=None)",
-    b"judge(task='summarisation', aspect='coherence', model='m')", b"my/file.py@metric(x=1)",
-]  # fmt: skip
+    b"bleu(preset='e2e', smooth=None)",
+    b"levenshtein(unit='char')",
+    b"rouge-su(gap=None)",
+    b"f(a=[1, {'b': (2.5, -1)}], c=None)",
+    b"judge(task='summarisation', aspect='coherence', model='m')",
+    b"my/file.py@metric(x=1)",
+]
 SOURCES = [
     b"summeval",
     b"wmt23-zh-en(domain='news')",
@@ -137,7 +142,7 @@ def scale(data: bytes) -> None:
 
 def reply(data: bytes) -> None:
     for known in SCALES:
-        found = parse(text_of(data), known)
+        found = parse_reply(text_of(data), known)
         check((found.value is None) == bool(found.reason), "neither a rating nor a reason, or both")
         check(found.value is None or found.value in known, "a rating outside its scale")
 
@@ -196,7 +201,7 @@ def batch(data: bytes) -> None:
 
 def option(data: bytes) -> None:
     text = text_of(data)
-    listed([text])
+    split_names([text])
     refused(lambda: option_map("values", text))
     refused(lambda: option_numbers("values", text))
 

@@ -21,7 +21,7 @@ DIST = REPO / "dist"
 # What a minimal install must do: answer, score, and write a report of the example.
 EXAMPLE = [
     ["doctor"],
-    ["meta", "example"],
+    ["analyze", "correlate", "example"],
     ["score", "example", "-m", "bleu,chrf,rouge-l"],
     ["run", "--quick", "-o", "report.html"],
 ]
@@ -31,9 +31,13 @@ def run(*command: str | Path, folder: Path = REPO, **environment: str) -> str:
     """What the command printed; its errors are ours."""
     pins = {"PIP_CONSTRAINT": str(REPO / "constraints.txt"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     ran = subprocess.run(
-        [str(c) for c in command], cwd=folder, env=os.environ | pins | environment, capture_output=True, text=True,
+        [str(c) for c in command],
+        cwd=folder,
+        env=os.environ | pins | environment,
+        capture_output=True,
+        text=True,
         check=False,
-    )  # fmt: skip
+    )
     if ran.returncode:
         raise SystemExit(f"dist: {' '.join(map(str, command))}\n{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}")
     return ran.stdout

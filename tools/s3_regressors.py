@@ -204,13 +204,21 @@ def described(model: Any) -> dict[str, Any]:
         first = {key: getattr(model, f"_{key}", None) for key in ("dual_coef_", "intercept_")}
         dual, intercept = (getattr(model, k, None) if v is None else v for k, v in first.items())
         return {
-            "kind": "svr", "kernel": kernel, "gamma": float(gamma), "coef0": float(model.coef0),
-            "degree": int(model.degree), "intercept": float(intercept[0]), "dual_coef": numbers(dual[0], "dual_coef"),
+            "kind": "svr",
+            "kernel": kernel,
+            "gamma": float(gamma),
+            "coef0": float(model.coef0),
+            "degree": int(model.degree),
+            "intercept": float(intercept[0]),
+            "dual_coef": numbers(dual[0], "dual_coef"),
             "support_vectors": [numbers(row, "support vector", len(FEATURES)) for row in model.support_vectors_],
-        }  # fmt: skip
+        }
     if hasattr(model, "coef_"):
-        return {"kind": "linear", "coef": numbers(np.ravel(model.coef_), "coef", len(FEATURES)),
-                "intercept": float(np.ravel(model.intercept_)[0])}  # fmt: skip
+        return {
+            "kind": "linear",
+            "coef": numbers(np.ravel(model.coef_), "coef", len(FEATURES)),
+            "intercept": float(np.ravel(model.intercept_)[0]),
+        }
     raise ValueError(f"a {name}, which is neither a support vector regression nor a linear one")
 
 
@@ -219,11 +227,15 @@ def scaled(scaler: Any) -> dict[str, Any]:
     name, size = scaler.kind, len(FEATURES)
     if name == "StandardScaler":
         mean, spread = getattr(scaler, "mean_", None), getattr(scaler, "scale_", None)
-        return {"shift": [0.0] * size if mean is None else numbers(mean, "mean", size),
-                "scale": [1.0] * size if spread is None else numbers(spread, "scale", size)}  # fmt: skip
+        return {
+            "shift": [0.0] * size if mean is None else numbers(mean, "mean", size),
+            "scale": [1.0] * size if spread is None else numbers(spread, "scale", size),
+        }
     if name == "MinMaxScaler":
-        return {"shift": numbers(-scaler.min_ / scaler.scale_, "min", size),
-                "scale": numbers(1 / scaler.scale_, "scale", size)}  # fmt: skip
+        return {
+            "shift": numbers(-scaler.min_ / scaler.scale_, "min", size),
+            "scale": numbers(1 / scaler.scale_, "scale", size),
+        }
     raise ValueError(f"a {name} before the regression")
 
 
