@@ -39,9 +39,13 @@ def results(folder: Path, rows: list[dict[str, Any]], columns: list[str]) -> Any
         writer = csv.DictWriter(file, columns)
         writer.writeheader()
         writer.writerows(rows)
-    words = ["run", str(folder / "scores.csv"), "--quick", "--columns", "human=quality,rater=rater,lower=m_error"]
-    for metric in ("m_good", "m_fair", "m_error"):
-        words += ["--metric", metric]
+    words = [
+        "run",
+        str(folder / "scores.csv"),
+        "--quick",
+        "--columns",
+        "human=quality,rater=rater,metrics=m_good+m_fair+m_error,lower=m_error",
+    ]
     done = CliRunner().invoke(build(), [*words, "-o", str(folder / "out.html")])
     assert done.exit_code == 0, done.output
     return json.loads((folder / "out.results.json").read_text())
