@@ -30,11 +30,11 @@ MAX_ITEMS = 300  # of a list
 
 @dataclasses.dataclass(frozen=True)
 class Walk:
-    """A walk: its heading, an edit of an example file, the command, what is followed, and what is not about it."""
+    """A walk: its heading, edits of an example file, the command, what is followed, and what is not about it."""
 
     heading: str
     source: str
-    replace: tuple[str, str]  # in the source, once
+    edits: tuple[tuple[str, str, int], ...]  # in the source: a text, its replacement, how often (-1: everywhere)
     command: tuple[str, ...]
     texts: tuple[str, ...]  # the value as text
     end: str  # the function with which the walk ends
@@ -60,11 +60,17 @@ def score_of() -> tuple[str, float]:
     return str(score), score
 
 
+def recall_of() -> tuple[str, float]:
+    """The recall that rests on the followed label."""
+    value = json.loads(Path("gate.json").read_text(encoding="utf-8"))["tables"][0]["rows"][0]["value"]
+    return str(value), value
+
+
 WALKS = (
     Walk(
         "A rating, to its interval on the page",
         "mine.csv",
-        ("t5,d1,3,", "t5,d1,3.14159265,"),
+        (("t5,d2,4,", "t5,d2,3.14159265,", 1),),
         ("run", "mine.csv", "--quick", "-o", "page.html"),
         ("3.14159265",),
         "report/page.py:_page",
@@ -75,11 +81,22 @@ WALKS = (
     Walk(
         "A text, to its stored score",
         "judged.csv",
-        ("Answer 1 about refund.", "Answer 1 about a zyxwvut refund."),
+        (("Answer 2 about delivery time.", "Answer 2 about a zyxwvut delivery.", 1),),
         ("score", "judged.csv", "--metrics", "perplexity(lm='trigram')", "-o", "scored.jsonl"),
         ("zyxwvut",),
         "",
         goes_on=score_of,
+    ),
+    Walk(
+        "A label, to the exit code of gate",
+        "judged.csv",
+        ((",pass\n", ",8\n", -1), (",fail\n", ",2\n", -1), (",2\n", ",3.14159265\n", 1)),
+        ("gate", "judged.csv", "--min", "tnr=.8", "--people-pass-from", "5", "-o", "gate.json"),
+        ("3.14159265",),
+        "cli/_screen.py:finish",
+        (3.14159265,),
+        recall_of,
+        ("analyses/verdicts/",),
     ),
 )
 
@@ -224,12 +241,16 @@ def trace(walk: Walk) -> list[str]:
 def walked(walk: Walk) -> list[str]:
     """Trace a walk in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        text = (EXAMPLES / walk.source).read_text(encoding="utf-8").replace(*walk.replace, 1)
+        text = (EXAMPLES / walk.source).read_text(encoding="utf-8")
+        for edit in walk.edits:
+            text = text.replace(*edit)
         Path(folder, walk.source).write_text(text, encoding="utf-8")
         first = [sys.executable, "-m", "nlgauge", *walk.command]  # its results say what is made of the value
         for k, command in enumerate((first, [sys.executable, __file__, "trace", str(WALKS.index(walk))])):
             store = {**os.environ, "NLGAUGE_STORE": str(Path(folder, f"scores{k}.sqlite"))}
-            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=store)
+            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=store)
+            if run.returncode not in (0, 1):  # 1: the gate failed
+                raise RuntimeError(run.stderr)
     return list(json.loads(run.stdout.splitlines()[-1]))
 
 
