@@ -41,7 +41,7 @@ def targets() -> Iterator[Target]:
     files = [p for p in sorted(SAMPLES.iterdir()) if p.is_file()]
     seeds = {p: p.read_bytes() for p in files}
     for name in registry.names("reader"):
-        known = [p for p in files if registry.get("reader", name).recognises(Peek(p))]
+        known = [p for p in files if registry.get("reader", name).recognizes(Peek(p))]
         if known:
             mine = [seeds[p] for p in known]
             yield Target(f"reader-{name}", reads(known[0].suffix, name), mine, weight=8)

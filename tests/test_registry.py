@@ -95,7 +95,7 @@ def test_a_look_up_imports_the_one_module_that_has_the_name() -> None:
         assert registering == {f"nlgauge.metrics.{module}" if module else registry._modules("metric")[name][0]}
 
 
-def test_to_recognise_a_table_imports_no_reader_of_json_files(tmp_path: Path) -> None:
+def test_to_recognize_a_table_imports_no_reader_of_json_files(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("system,input,quality\nA,1,2\n")
     code = f"import sys; from nlgauge.data.load import load; load({str(tmp_path / 'table.csv')!r}); print(*sys.modules)"
     loaded = in_a_new_process(code).split()

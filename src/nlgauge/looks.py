@@ -11,10 +11,12 @@ from nlgauge.errors import Note
 
 
 def log_of(path: str | Path) -> Path:
+    """Return the path of the access log of a file."""
     return Path(f"{path}.looks.jsonl")
 
 
 def is_test_part(path: object) -> bool:
+    """Return whether a file is the test part of a split, whose uses are logged."""
     return isinstance(path, str | Path) and log_of(path).is_file()
 
 

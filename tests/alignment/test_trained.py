@@ -13,7 +13,7 @@ from two_texts import align
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.alignments import ToAlign
-from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
+from nlgauge.metrics.alignment.features import NAMES, FeatureReader, pooled
 from nlgauge.metrics.alignment.head import Head, fresh, gradient
 from nlgauge.metrics.alignment.trained import FORMS, WEIGHTS, Trained, scores
 from nlgauge.metrics.alignment.training import AlignerPlan, auc, train
@@ -96,7 +96,7 @@ def test_auc_is_that_of_scikit_learn() -> None:
 
 
 def test_features_of_a_copy_say_that_all_is_found(minilm: Encoder) -> None:
-    ((_, spans, rows),) = Reader().read([ToAlign("Alice Brandt rebuilt it for the town.", (SOURCE,), True)])
+    ((_, spans, rows),) = FeatureReader().read([ToAlign("Alice Brandt rebuilt it for the town.", (SOURCE,), True)])
     assert rows.shape == (len(spans), len(NAMES))
     assert np.isfinite(rows).all()
     words = rows[rows[:, NAMES.index("mark")] == 0]
@@ -107,9 +107,9 @@ def test_features_of_a_copy_say_that_all_is_found(minilm: Encoder) -> None:
 
 def test_features_do_not_depend_on_capitals_or_neighbours(minilm: Encoder) -> None:
     pair, other = ToAlign("Prices rose in Oslo.", (SOURCE,)), ToAlign("Tea is hot.", ("Tea.",))
-    one = next(rows for _, _, rows in Reader().read([pair]))
-    both = {i: rows for i, _, rows in Reader().read([other, pair])}[1]
-    small = next(rows for _, _, rows in Reader().read([ToAlign(pair.a.lower(), (SOURCE,))]))
+    one = next(rows for _, _, rows in FeatureReader().read([pair]))
+    both = {i: rows for i, _, rows in FeatureReader().read([other, pair])}[1]
+    small = next(rows for _, _, rows in FeatureReader().read([ToAlign(pair.a.lower(), (SOURCE,))]))
     np.testing.assert_allclose(one, both, atol=1e-4)
     np.testing.assert_allclose(one, small, atol=1e-4)
 
@@ -122,7 +122,7 @@ def test_d_scores_tokens_and_r_the_whole_text(trained: Path, tmp_path: Path) -> 
     r = align("Alice Brandt sold a railway.", SOURCE, estimator="R", weights=str(tmp_path))
     assert len(set(r.scores.tolist())) == 1
     assert r.spans.tolist() == d.spans.tolist()
-    ((_, _, rows),) = Reader().read([ToAlign("Alice Brandt sold a railway.", (SOURCE,))])
+    ((_, _, rows),) = FeatureReader().read([ToAlign("Alice Brandt sold a railway.", (SOURCE,))])
     assert r.mean() == pytest.approx(float(Head.load(tmp_path / "aligner")(pooled(rows)[None])[0]))
 
 
@@ -166,7 +166,7 @@ def test_the_shipped_weights_are_small_and_described() -> None:
 
 def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
     y = "Alice Brandt rebuilt the bridge."
-    ((_, _, rows),) = Reader().read([ToAlign(y, (SOURCE,))])
+    ((_, _, rows),) = FeatureReader().read([ToAlign(y, (SOURCE,))])
     head = Trained("D", "summarisation").heads()[0]
     found = align(y, SOURCE, estimator="D")
     np.testing.assert_allclose(found.scores, scores(head, rows), atol=1e-5)

@@ -80,7 +80,7 @@ def test_no_other_published_file_is_claimed(real_data: Path) -> None:
     claimed = set()
     for file in sorted(real_data.rglob("*")):
         if file.is_file():
-            names = [n for n in registry.names("reader") if registry.get("reader", n).recognises(Peek(file))]
+            names = [n for n in registry.names("reader") if registry.get("reader", n).recognizes(Peek(file))]
             assert len(names) <= 1, (file.name, names)
             claimed |= {f"{file.parent.name}: {name}" for name in names}
     assert claimed == {

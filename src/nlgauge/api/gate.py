@@ -11,6 +11,7 @@ import numpy as np
 
 from nlgauge.analyses.comparing.changes import compare_results
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
+from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.analyses.verdicts.verdicts import CEILING
 from nlgauge.api.limits import (
     ESTIMATES,
@@ -159,15 +160,7 @@ def _hold_limits(
     cuts: Mapping[str, float | None],
 ) -> Table:
     """The table of all figures with their limits and verdicts."""
-    if not limits and not drops:
-        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
-    if bool(drops) != (against is not None):
-        raise NeedsMissing(
-            "an earlier run and how far a figure may drop since belong together: "
-            f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
-        )
-    if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
-        raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
+    _check_request(limits, against, drops, looks)
     people_pass_from = cuts["people_pass_from"]
     earlier = _earlier(against, chosen) if drops else None
 
@@ -199,8 +192,28 @@ def _hold_limits(
     rows = [verdict_row(r, bool(f), level, level_failed, high) for r, f, high in zip(rows, failed, ends, strict=True)]
     verdicts = {row["verdict"] for row in rows}
     verdict = next(v for v in (FAILED, UNDECIDED, PASSED) if v in verdicts)
-    given = [f"min:{name}={limit:g}" for name, limit in limits.items()]
-    given += [f"max_drop:{name}={drop:g}" for name, drop in drops.items()]
+    facts = {
+        "verdict": verdict,
+        "counts": {v: sum(r["verdict"] == v for r in rows) for v in (PASSED, FAILED, UNDECIDED)},
+        "limits": tested,
+        "looks": looks or 1,
+        "level": level,
+        "level_failed": level_failed,
+    }
+    notes = [
+        *_left_out(chosen, rows),
+        *_notes(rows),
+        *dict.fromkeys(notes),
+        *correction_notes(uncorrected, tested, looks),
+    ]
+    method = describe_method(level, looks, tested, level_failed)
+    return _table(chosen, rows, method, notes, facts, _signature(limits, drops, looks))
+
+
+def _table(
+    chosen: Session, rows: list[Row], method: str, notes: list[str], facts: dict[str, Any], signature: str
+) -> Table:
+    verdict = facts["verdict"]
     return Table(
         title=Title(chosen.data.name, f"gate {verdict}"),
         rows=rows,
@@ -208,24 +221,31 @@ def _hold_limits(
         shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
         heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
-        method=describe_method(level, looks, tested, level_failed),
+        method=method,
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict, chosen.columns)}."],
-        notes=[
-            *_left_out(chosen, rows),
-            *_notes(rows),
-            *dict.fromkeys(notes),
-            *correction_notes(uncorrected, tested, looks),
-        ],
-        facts={
-            "verdict": verdict,
-            "counts": {v: sum(r["verdict"] == v for r in rows) for v in (PASSED, FAILED, UNDECIDED)},
-            "limits": tested,
-            "looks": looks or 1,
-            "level": level,
-            "level_failed": level_failed,
-        },
-        signature="|".join([*given, *([] if looks is None else [f"looks:{looks}"])]),
+        notes=notes,
+        facts=facts,
+        signature=signature,
     )
+
+
+def _signature(limits: Mapping[str, float], drops: Mapping[str, float], looks: int | None) -> str:
+    parts = [f"min:{name}={limit:g}" for name, limit in limits.items()]
+    parts += [f"max_drop:{name}={drop:g}" for name, drop in drops.items()]
+    return "|".join([*parts, *([] if looks is None else [f"looks:{looks}"])])
+
+
+def _check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str, float], looks: int | None) -> None:
+    """Raise an error if no limit is given, or if options that belong together are not."""
+    if not limits and not drops:
+        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
+    if bool(drops) != (against is not None):
+        raise NeedsMissing(
+            "an earlier run and how far a figure may drop since belong together: "
+            f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
+        )
+    if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
+        raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
 
 
 def _agreement(
@@ -380,8 +400,6 @@ def _other_notes(table: Table) -> list[str]:
 
 
 def _own_aspects(chosen: Session) -> dict[str, list[str]]:
-    from nlgauge.analyses.judges.judge_rows import judge_columns
-
     return {c.metric: c.aspects for c in judge_columns(chosen.metrics or chosen.data.metrics, chosen.wanted)}
 
 

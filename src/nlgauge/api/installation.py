@@ -14,7 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nlgauge import __version__, registry
+from nlgauge.datasets.catalog import entries, mirror_folder
+from nlgauge.errors import NeedsMissing
+from nlgauge.kernels import found
+from nlgauge.models.torch_weights import ASKED, allowed
+from nlgauge.scoring.store import store_path
 from nlgauge.table import Row, Table
+from nlgauge.text.wordnet import wordnet_folder
 
 # What an extra is for, beside the metrics that name it.
 ADDS = {
@@ -60,12 +67,12 @@ def environment() -> Table:
 
 
 def row(what: str, state: str, found: str, remark: str = "") -> Row:
+    """Return one line of the listing."""
     return {"what": what, "state": state, "found": found, "remark": remark}
 
 
 def itself() -> Iterator[Row]:
-    from nlgauge import __version__
-
+    """Yield the state of the package itself, of Python and of the required packages."""
     yield row("nlgauge", "ok", __version__)
     fine = sys.version_info >= (3, 11)
     yield row("Python", "ok" if fine else "wrong", platform.python_version(), "" if fine else "3.11 or newer is needed")
@@ -93,6 +100,7 @@ def requirements() -> list[tuple[str, str]]:
 
 
 def version(package: str) -> str | None:
+    """Return the installed version of a package, or None."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -117,8 +125,7 @@ def extras() -> Iterator[Row]:
 
 
 def metrics_by_extra() -> dict[str, list[str]]:
-    from nlgauge import registry
-
+    """Return the metrics that need each extra."""
     found: dict[str, list[str]] = {}
     for name in registry.names("metric"):
         facts: Any = registry.get("metric", name).facts
@@ -138,6 +145,7 @@ def few(names: list[str], most: int = 6) -> str:
 
 
 def tools() -> Iterator[Row]:
+    """Yield which external programs are installed."""
     for name, (package, use) in TOOLS.items():
         there = shutil.which(name)
         yield row(
@@ -146,8 +154,6 @@ def tools() -> Iterator[Row]:
             "found" if there else "no such command",
             use if there else f"apt install {package}: {use}",
         )
-    from nlgauge.errors import NeedsMissing
-    from nlgauge.text.wordnet import wordnet_folder
 
     try:
         yield row("WordNet", "ok", str(wordnet_folder()), "synonyms of meteor")
@@ -156,9 +162,7 @@ def tools() -> Iterator[Row]:
 
 
 def places() -> Iterator[Row]:
-    from nlgauge.datasets.catalog import entries, mirror_folder
-    from nlgauge.scoring.store import store_path
-
+    """Yield the folders and files that the package uses."""
     store = store_path()
     size = f", {store.stat().st_size / 1e6:.1f} MB" if store.is_file() else ", not there yet"
     fine = may_write(store.parent) and (not store.exists() or os.access(store, os.W_OK))
@@ -169,7 +173,6 @@ def places() -> Iterator[Row]:
         "" if fine else "cannot be written; set NLGAUGE_STORE",
     )
     yield kernels()
-    from nlgauge.models.torch_weights import ASKED, allowed
 
     if allowed():  # else safetensors only, and nothing to tell
         yield row("pickled weights", "ok", f"read, tensors only ({ASKED}=1)", "SECURITY.md says what that means")
@@ -186,8 +189,6 @@ def places() -> Iterator[Row]:
 
 def kernels() -> Row:
     """Whether the loops over arrays are compiled; without a C compiler at build time they run as Python."""
-    from nlgauge.kernels import found
-
     if folder := found():
         return row("compiled kernels", "ok", folder)
     return row(

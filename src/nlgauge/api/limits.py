@@ -17,6 +17,7 @@ from nlgauge.errors import NameUnknown
 from nlgauge.number import percent
 from nlgauge.options import option
 from nlgauge.registry import did_you_mean
+from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Row
 from nlgauge.types import Mask
 
@@ -33,8 +34,7 @@ MOST = 1000  # times the labels at hand, beyond which a value lies at the limit
 
 
 def read_limits(given: Limits, example: str) -> dict[str, float]:
-    from nlgauge.stats.correlation.measure import Measure
-
+    """Return limits by figure, given as a mapping or as text such as `kappa=.6,tnr=.8`."""
     pairs = (
         [part.partition("=")[::2] for part in given.split(",") if part.strip()]
         if isinstance(given, str)

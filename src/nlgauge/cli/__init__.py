@@ -62,7 +62,7 @@ class Verb:
         if self.makes_app:
             app: typer.Typer = made()
             return app
-        # These load what every verb needs, and the help does not.
+        # Imported late: the list of verbs needs neither.
         from nlgauge.api.questions import question
         from nlgauge.cli._generate import app_of
 

@@ -9,7 +9,7 @@ import typer
 from nlgauge import registry
 from nlgauge.api.questions import question
 from nlgauge.cli import Group, new_app
-from nlgauge.cli._generate import app_of
+from nlgauge.cli._generate import app_of, help_of
 
 
 class Analyses(Group):
@@ -56,8 +56,6 @@ def analyze() -> typer.Typer:
 
     $ nlgauge analyze stability scores.csv --draws 10000 --engine ray --address auto
     """
-    from nlgauge.cli._generate import help_of
-
     app = new_app(Analyses, name="analyze", help=help_of(analyze), subcommand_metavar="NAME FILE...")
 
     @app.callback(invoke_without_command=True)

@@ -11,6 +11,9 @@ from types import FrameType
 
 from nlgauge.cli._screen import bar
 from nlgauge.errors import NlgaugeError, PartlyDone
+from nlgauge.registry import own_file
+from nlgauge.terminal import wrapped
+from nlgauge.writing import unwritable
 
 WRONG = 2  # what the user can mend; typer's own errors have it too
 PARTLY = 3  # part is done and kept, the rest is not
@@ -67,8 +70,6 @@ def ended(run: Callable[[], object]) -> int:
         _no_more(sys.stdout)
         return PIPE
     except OSError as error:
-        from nlgauge.writing import unwritable
-
         if error.filename is None:
             _no_more(sys.stdout)
         where = error.filename or "the output"
@@ -80,8 +81,6 @@ def ended(run: Callable[[], object]) -> int:
         )
     except Exception as error:
         import traceback
-
-        from nlgauge.registry import own_file
 
         traceback.print_exc()
         if where := own_file(error):
@@ -118,8 +117,6 @@ def _whole_words(text: str) -> str:
     if not sys.stderr.isatty():
         return text
     import shutil
-
-    from nlgauge.terminal import wrapped
 
     return "\n".join(wrapped(text, shutil.get_terminal_size().columns))
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError, PartlyDone
+from nlgauge.table import FORMATS, CommandOutput, Table, joined
+from nlgauge.terminal import shown, wrapped
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -47,8 +49,6 @@ def log_remarks(lines: Sequence[str]) -> None:
     """Print remarks on stderr, so that stdout stays a table or JSON."""
     from rich.console import Console
 
-    from nlgauge.terminal import wrapped
-
     bar.close()
     screen = Console(stderr=True, highlight=False)
     for i, line in enumerate(lines):
@@ -78,8 +78,6 @@ def print_answer(
 
     A Table, several, a text, or something with `tables`, `lines` for people and `remarks`.
     """
-    from nlgauge.table import CommandOutput, Table
-
     if answer is None:
         return
     if isinstance(answer, str):
@@ -106,8 +104,6 @@ def print_answer(
 
 def check_format(format: str) -> None:
     """Refuse an unknown format before anything is computed."""
-    from nlgauge.table import FORMATS
-
     if format not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {format}: use table, {', '.join(FORMATS)}.")
 
@@ -130,7 +126,6 @@ def print_tables(
     if form != "table":
         print(together(tables, form, by), end="")
         return
-    from nlgauge.terminal import shown
 
     screen = console()
     printed = [part for table in _grouped(tables, by) for part in table.printed]
@@ -141,10 +136,9 @@ def print_tables(
 
 def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[str]) -> list[Path]:
     """The tables, or with the suffix of a picture their figures."""
-    from nlgauge.table import FORMATS
-
     suffix = out.suffix.lower().lstrip(".")
     if suffix in FIGURES:
+        # Imported late: only tables written as pictures need the figures.
         from nlgauge.report.save import save_tables
 
         return save_tables(tables, out, figure=figure)
@@ -157,8 +151,6 @@ def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[
 
 def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
     """Several tables in one file: JSON keeps them apart, CSV is one long table; else groups (`by`) are one table."""
-    from nlgauge.table import FORMATS, Table
-
     if form == "json":
         return json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1) + "\n"
     if form == "csv":
@@ -168,8 +160,6 @@ def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
 
 def _grouped(tables: Sequence[Table], by: Sequence[str]) -> list[Table]:
     """One table of each kind, where there are groups."""
-    from nlgauge.table import joined
-
     if not by:
         return list(tables)
     kinds = dict.fromkeys(table.kind for table in tables)

@@ -35,12 +35,14 @@ class JudgeUndecided(UserWarning):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option and the setting for undecided gates."""
     told = "what a test does whose gate is undecided: fail, xfail or warn"
     parser.addini("judge_gate_undecided", f"nlgauge: {told}", default="fail")
     parser.getgroup("nlgauge").addoption("--judge-undecided", choices=WAYS, help=told)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Describe the marker `judge_gate`."""
     config.addinivalue_line(
         "markers",
         "judge_gate(data, minimum, **options): passes where a judge agrees with people's labels (nlgauge.gate)",
@@ -49,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
+    """Check the gates of a marked test before it runs."""
     for marker in item.iter_markers("judge_gate"):
         JudgeGate(item.config, item.path.parent)(*marker.args, **marker.kwargs)
 
@@ -74,6 +77,7 @@ class JudgeGate:
         undecided: str | None = None,
         **options: Any,
     ) -> Table:
+        # Imported late: every run of pytest imports this module, and few use the gate.
         from nlgauge.api.gate import gate
         from nlgauge.api.limits import FAILED, UNDECIDED
         from nlgauge.errors import NlgaugeError
@@ -115,6 +119,7 @@ def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, 
 
     The function gets a row by the names of the file's own columns, and by NLGauge's (output, source, …).
     """
+    # Imported late: every run of pytest imports this module, and few use the gate.
     from nlgauge.api.questions import dataset
     from nlgauge.data.dataset import KEY
     from nlgauge.errors import DataError
@@ -139,6 +144,7 @@ def _own_names(data: Any, found: Dataset) -> dict[str, str]:
     """Columns of a file that have another name in the samples."""
     if not isinstance(data, str | Path):
         return {}
+    # Imported late: every run of pytest imports this module, and few use the gate.
     from nlgauge.datasets.load import check
 
     return {row["column"]: row["role"] for row in check(data) if row.get("role") in found.samples.columns}

@@ -50,6 +50,7 @@ class Choice:
 
     @property
     def datasets(self) -> list[Dataset]:
+        """The data set and those compared with it."""
         return [self.data, *self.others]
 
     @property

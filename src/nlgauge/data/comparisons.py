@@ -117,9 +117,11 @@ class Choices:
             self.choose(given, one, two, aspect=aspect, rater=rater, preferred=preferred)
 
     def rate(self, system: str, given: str, aspect: str, rater: str | None, value: float) -> None:
+        """Add one rating."""
         self.ratings.append((system, given, aspect, rater, value))
 
     def dataset(self, notes: Iterable[str] = (), persons: bool = True) -> Dataset:
+        """Return the collected comparisons and ratings as a Dataset."""
         if not self.choices:
             raise DataError(f"{self.name}: no choice was made in any row; there is nothing to compare.")
         notes = list(notes)

@@ -162,22 +162,27 @@ class Dataset(AsksQuestions):
 
     @property
     def systems(self) -> list[str]:
+        """Systems, in the order of the data."""
         return self.samples["system"].unique(maintain_order=True).to_list()
 
     @property
     def inputs(self) -> list[str]:
+        """Inputs, in the order of the data."""
         return self.samples["input"].unique(maintain_order=True).to_list()
 
     @property
     def aspects(self) -> list[str]:
+        """Rated aspects, in the order of the data."""
         return self.ratings["aspect"].unique(maintain_order=True).to_list()
 
     @property
     def raters(self) -> list[str]:
+        """Annotators, in the order of the data."""
         return self.ratings["rater"].drop_nulls().unique(maintain_order=True).to_list()
 
     @property
     def metrics(self) -> list[str]:
+        """Metrics with scores."""
         return [c for c in self.scores.columns if c not in KEY]
 
     def __len__(self) -> int:
@@ -294,10 +299,12 @@ class Dataset(AsksQuestions):
         return replace(self, samples=samples, scores=self.scores.drop(column))
 
     def no_column(self, name: str) -> NameUnknown:
+        """Return the error for a column that does not exist, with the nearest names."""
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
         return NameUnknown(f"{self.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}.")
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
+        """Return the data with the scores of these metrics only."""
         for name in names:
             if name not in self.metrics:
                 raise NameUnknown(

@@ -352,7 +352,7 @@ def detect_reader(peek: Peek, reader: str | None, columns: bool, judges: bool) -
     if not judges and (why := unsupported(peek)):  # a path that does not exist may still name something: wmt23/en-de
         raise DataError(f"{peek.path}: {why}")
     able = ((name, thing) for name, thing in peek.readers() if not judges or _knows_judges(thing))
-    found = [(name, thing) for name, thing in able if thing.recognises(peek)]
+    found = [(name, thing) for name, thing in able if thing.recognizes(peek)]
     if len(found) > 1:
         names = " or ".join(name for name, _ in found)
         raise DataError(f"{peek.path}: could be {names}; choose with {option('reader')}.")
@@ -360,7 +360,7 @@ def detect_reader(peek: Peek, reader: str | None, columns: bool, judges: bool) -
 
 
 def _votes(table: RawTable) -> Any:
-    """The reader of votes where a table in memory holds them; a file is recognised by its beginning."""
+    """The reader of votes where a table in memory holds them; a file is recognized by its beginning."""
     reader: Any = registry.get("reader", "pairwise")
     row = next(table.frame.head(1).iter_rows(named=True), {}) | {n: v[0] for n, v in table.nested.items() if v}
     return reader if reader.holds(row) else None

@@ -165,18 +165,22 @@ class Panel:
 
     @property
     def human(self) -> Array:
+        """Ratings of the aspect, systems × inputs."""
         return self.humans[self.aspect]
 
     @property
     def names(self) -> list[str]:
+        """Names of the metrics."""
         return list(self.metrics)
 
     @property
     def n_systems(self) -> int:
+        """Number of systems."""
         return len(self.systems)
 
     @property
     def n_inputs(self) -> int:
+        """Number of inputs."""
         return len(self.inputs)
 
     def stacked(self) -> Array:
@@ -253,6 +257,7 @@ class Panel:
         return [self.systems.index(s) for s in (self.given[0] if self.given else self.systems)]
 
     def with_aspect(self, aspect: str) -> Panel:
+        """Return the panel of another aspect."""
         if aspect not in self.humans:
             raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")
         about = {} if self.data is None else self.data.metric_aspects

@@ -22,12 +22,13 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', re.S)  # of JSON: what tells 
 
 @dataclass(frozen=True)
 class Peek:
-    """The beginning of a file, each view of it read once: what a reader recognises a format by."""
+    """The beginning of a file, each view of it read once: what a reader recognizes a format by."""
 
     path: Path
 
     @property
     def is_folder(self) -> bool:
+        """Whether the path is a folder."""
         return self.path.is_dir()
 
     @property
@@ -73,6 +74,7 @@ class Peek:
 
     @cached_property
     def text(self) -> str:
+        """The first 256 KiB as text."""
         return self.bytes.decode("utf-8-sig", errors="replace")
 
     @cached_property

@@ -98,6 +98,7 @@ def read_records(path: Path, encoding: str | None = None) -> list[Record]:
 
 
 def parse_json(where: str, text: str) -> Any:
+    """Parse JSON; the error says where the text comes from."""
     check_letters(where, text)
     try:
         return json.loads(text)
@@ -124,7 +125,7 @@ def parse_object(where: str, line: str) -> dict[str, Any]:
 
 
 def first_row(peek: Peek) -> dict[str, Any]:
-    """The first record of a JSON, CSV, TSV or Parquet file, for a reader that wants to recognise it."""
+    """The first record of a JSON, CSV, TSV or Parquet file, for a reader that wants to recognize it."""
     if peek.record or peek.is_folder:
         return peek.record
     if peek.bytes[:4] == b"PAR1":

@@ -51,7 +51,7 @@ def streams(path: str | Path) -> bool:
     if not path.is_file() or TableFile(path).kind not in FORMATS:
         return False
     peek = Peek(path)
-    return not any(reader.recognises(peek) for _, reader in peek.readers())
+    return not any(reader.recognizes(peek) for _, reader in peek.readers())
 
 
 def is_large(path: Path) -> bool:

@@ -82,7 +82,7 @@ def answers(path: Path, reader: str, **options: str) -> None:
 
 
 def reader_of(name: str) -> str:
-    known = [n for n in registry.names("reader") if registry.get("reader", n).recognises(Peek(SAMPLES / name))]
+    known = [n for n in registry.names("reader") if registry.get("reader", n).recognizes(Peek(SAMPLES / name))]
     return known[0]
 
 

@@ -96,7 +96,7 @@ def test_one_column_per_outcome_is_understood(tmp_path: Path) -> None:
     assert data.notes == ("1 rows without a vote left out",)
 
 
-def test_parquet_is_recognised_too(samples: Path, tmp_path: Path) -> None:
+def test_parquet_is_recognized_too(samples: Path, tmp_path: Path) -> None:
     pl.read_csv(samples / "pairwise.csv").write_parquet(tmp_path / "p.parquet")
     assert ng.load(tmp_path / "p.parquet").comparisons.equals(ng.load(samples / "pairwise.csv").comparisons)
 

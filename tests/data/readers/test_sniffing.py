@@ -31,22 +31,22 @@ KNOWN = {
 PLAIN = ["plain.csv", "plain.json", "plain.jsonl"]
 
 
-def recognised(path: Path) -> list[str]:
+def recognized(path: Path) -> list[str]:
     """Asked of those that may know such a file; asking all of them must give the same."""
     peek = Peek(path)
-    found = [name for name, reader in peek.readers() if reader.recognises(peek)]
-    assert found == [name for name in registry.names("reader") if registry.get("reader", name).recognises(peek)]
+    found = [name for name, reader in peek.readers() if reader.recognizes(peek)]
+    assert found == [name for name in registry.names("reader") if registry.get("reader", name).recognizes(peek)]
     return found
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_each_sample_is_known_to_exactly_one_reader(samples: Path, name: str) -> None:
-    assert recognised(samples / name) == [KNOWN[name]]
+    assert recognized(samples / name) == [KNOWN[name]]
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_ordinary_tables_are_known_to_no_reader(samples: Path, name: str) -> None:
-    assert recognised(samples / name) == []
+    assert recognized(samples / name) == []
 
 
 def test_no_sample_is_left_out(samples: Path) -> None:
@@ -57,9 +57,9 @@ def test_no_sample_is_left_out(samples: Path) -> None:
 def test_no_reader_claims_or_chokes_on_rubbish(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rubbish"
     path.write_bytes(content)
-    assert recognised(path) == []
-    assert recognised(tmp_path / "absent.csv") == []
-    assert recognised(tmp_path) == []
+    assert recognized(path) == []
+    assert recognized(tmp_path / "absent.csv") == []
+    assert recognized(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", [*(n for n in KNOWN if "seq2seq" not in n), *PLAIN])

@@ -1,13 +1,13 @@
 """Readers: one file per format. A reader says whether it knows a file, and turns it into a Dataset.
 
     @register("reader", "summeval", only="json")
-    class SummEval:
+    class SummEval(Reader):
         \"\"\"SummEval jsonl: model outputs with every expert and crowd rating.\"\"\"
 
         takes = Takes("JSON lines with `model_id` …", people="…", scores="…")
 
         @staticmethod
-        def recognises(peek: Peek) -> bool: ...
+        def recognizes(peek: Peek) -> bool: ...
 
         @staticmethod
         def read(path: Path, **options: Any) -> Dataset: ...
@@ -18,7 +18,11 @@ files of one kind says so with `only` (json, zip, text or folder, see `Peek.kind
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.data.peek import Peek
 
 
 class Takes(NamedTuple):
@@ -35,3 +39,20 @@ TABLE = Takes(
     people="columns called like ratings, or declared as human",
     scores="every other column of numbers, or declared as metrics",
 )  # what is left when no reader knows a file
+
+
+class Reader:
+    """Base class of the readers of one format."""
+
+    takes: ClassVar[Takes]
+    whole: ClassVar[bool] = False  # the file says in which metrics lower is better
+
+    @staticmethod
+    def recognizes(peek: Peek) -> bool:
+        """Return whether a file begins like this format; must not raise."""
+        raise NotImplementedError
+
+    @staticmethod
+    def read(*args: Any, **options: Any) -> Dataset:
+        """Read a file or folder of this format; the parameters are the options of the reader."""
+        raise NotImplementedError

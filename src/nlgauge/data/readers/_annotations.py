@@ -46,6 +46,7 @@ class CollectedAnswers:
         self.found: dict[str, list[tuple[int, str, str | None, Any]]] = {}
 
     def add(self, row: int, where: str, question: str, rater: str | None, value: Any) -> None:
+        """Add one answer, unless it is empty or its question is ignored."""
         if value is not None and question not in self.ignore:
             self.found.setdefault(question, []).append((row, where, rater, value))
 

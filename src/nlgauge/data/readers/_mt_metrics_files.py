@@ -70,6 +70,7 @@ def split(file: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def score_of(file: Path, number: int, word: str) -> float | None:
+    """Return a score as a number; None stays None."""
     try:
         value = None if word == "None" else float(word)
     except ValueError:

@@ -37,6 +37,7 @@ class Span(NamedTuple):
 
 
 def frame_of(spans: Iterable[Span]) -> pl.DataFrame:
+    """Return spans as a frame with the columns of a Dataset."""
     return pl.DataFrame(list(spans), schema=Dataset.SPANS, orient="row")
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, number, read_records, shown
 from nlgauge.errors import DataError
@@ -28,7 +28,7 @@ class Response(NamedTuple):
 
 
 @register("reader", "argilla", only="json")
-class Argilla:
+class Argilla(Reader):
     """Argilla records (v1 or v2): responses are ratings, suggestions of a named agent are scores."""
 
     takes = Takes(
@@ -38,7 +38,7 @@ class Argilla:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         record = peek.record
         nested = isinstance(record.get("fields"), dict) and ("responses" in record or "suggestions" in record)
         return nested or any(name.endswith(".responses") for name in record)

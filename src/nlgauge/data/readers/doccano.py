@@ -9,7 +9,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
@@ -20,7 +20,7 @@ NAMED = re.compile(r"^\s*(?P<question>[^:=]*[^\W\d_][^:=]*?)\s*[:=]\s*(?P<value>
 
 
 @register("reader", "doccano", only="json folder")
-class Doccano:
+class Doccano(Reader):
     """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
 
     takes = Takes(
@@ -28,7 +28,7 @@ class Doccano:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         if peek.is_folder:
             files = sorted(peek.path.glob("*.jsonl"))
             return bool(files) and all(_is_doccano(Peek(file).record) for file in files)

@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.comparisons import FIRST, SECOND, Choices, add_pair
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
@@ -22,7 +22,7 @@ SELECTED = {"left": FIRST, "right": SECOND}
 
 
 @register("reader", "label-studio", only="json")
-class LabelStudio:
+class LabelStudio(Reader):
     """Label Studio JSON: ratings, numbers and choices per annotator; pairwise results are comparisons."""
 
     takes = Takes(
@@ -32,7 +32,7 @@ class LabelStudio:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return isinstance(peek.record.get("data"), dict) and isinstance(peek.record.get("annotations"), list)
 
     @staticmethod

@@ -14,7 +14,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.readers._spans import Span, frame_of, plain_severity, untagged
 from nlgauge.data.records import number, option_numbers
@@ -30,7 +30,7 @@ AVERAGES = re.compile(r"^system\s+mqm_avg_score\s+\S+\s*$", re.I)
 
 
 @register("reader", "mqm")
-class Mqm:
+class Mqm(Reader):
     """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
 
     takes = Takes(
@@ -39,7 +39,7 @@ class Mqm:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         head = peek.text.partition("\n")[0]
         return bool(AVERAGES.match(head)) or ("\t" in head and set(NEEDED) <= {n.strip() for n in head.split("\t")})
 
@@ -72,7 +72,8 @@ def _averages(path: Path, lines: list[str]) -> Dataset:
     )
 
 
-def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Dataset:
+def _fields(path: Path, lines: list[str]) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Return the column names, and each row by column name with its line number."""
     names = [name.strip() for name in lines[0].split("\t")]
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -85,6 +86,11 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
             if len(fields) != len(names):
                 raise DataError(f"{path}, line {i}: found {len(fields)} fields, the header has {len(names)}.")
             rows.append((i, dict(zip(names, fields, strict=True))))
+    return names, rows
+
+
+def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Dataset:
+    names, rows = _fields(path, lines)
     segment = _segment_column(path, names, rows)
     samples: dict[tuple[str, str], int] = {}
     fields_of: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._mt_metrics_files import (
     documents,
     is_pair,
@@ -35,7 +35,7 @@ NAMES = ("level", "kind", "name", "system", "part")
 
 
 @register("reader", "mt-metrics-eval")
-class MtMetricsEval:
+class MtMetricsEval(Reader):
     """mt-metrics-eval v2 folder of one test set, e.g. wmt23 (lp='en-de'), or wmt23/en-de."""
 
     takes = Takes(
@@ -45,7 +45,7 @@ class MtMetricsEval:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         folder = (peek.path / "sources").is_dir() and (peek.path / "system-outputs").is_dir()
         return folder or is_pair(peek.path)
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._spans import Span, error_spans, frame_of
 from nlgauge.data.records import read_records
 from nlgauge.errors import DataError
@@ -19,7 +19,7 @@ RATER = "rater"  # what that tool calls a rater whom the file does not name
 
 
 @register("reader", "mt-metrics-ratings", only="json")
-class MtMetricsRatings:
+class MtMetricsRatings(Reader):
     """mt-metrics-eval ratings JSONL: error spans (MQM, ESA, or of a metric), one line per output and rater."""
 
     takes = Takes(
@@ -28,7 +28,7 @@ class MtMetricsRatings:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return isinstance(peek.record.get("errors"), list) and {"hypothesis", "system_id"} <= set(peek.record)
 
     @staticmethod

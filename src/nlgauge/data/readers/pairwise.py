@@ -12,7 +12,7 @@ from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import PERSON, is_model
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair
 from nlgauge.data.tables.raw import RawTable, read_table
@@ -50,7 +50,7 @@ MEANING = _words()
 
 
 @register("reader", "pairwise")
-class Pairwise:
+class Pairwise(Reader):
     """Pairwise votes: system_a, system_b (or output_a, output_b) and winner, vote, preference or choice."""
 
     takes = Takes(
@@ -60,7 +60,7 @@ class Pairwise:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return holds_votes(first_row(peek), bool(NEGATIVE.search(peek.text)))
 
     @staticmethod

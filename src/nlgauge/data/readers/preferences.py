@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import first_row, parse_json, shown
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.values import is_number_column, numbers
@@ -24,7 +24,7 @@ WMT = re.compile(r"^system(?P<slot>\d+)rank$", re.I)
 
 
 @register("reader", "preferences")
-class Preferences:
+class Preferences(Reader):
     """Rankings: a column 'ranking' with 'A > B = C', or ranks (1 is best) in columns rank_A, rank_B …"""
 
     takes = Takes(
@@ -33,7 +33,7 @@ class Preferences:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         row = first_row(peek)
         column = _ranking_column(row)
         if column is not None:

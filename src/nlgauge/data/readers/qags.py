@@ -8,7 +8,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.readers._spans import NO_SEVERITY, Span, frame_of
 from nlgauge.data.records import Record, read_records, shown
@@ -19,7 +19,7 @@ YES = {"yes": 1.0, "no": 0.0}
 
 
 @register("reader", "qags", only="json")
-class QagsReader:
+class QagsReader(Reader):
     """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'.
 
     A sentence to which a worker said no is an error span of that worker.
@@ -31,7 +31,7 @@ class QagsReader:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return isinstance(peek.record.get("summary_sentences"), list) and "article" in peek.record
 
     @staticmethod

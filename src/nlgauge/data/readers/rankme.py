@@ -8,7 +8,7 @@ from pathlib import Path
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import first_row
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.values import is_number_column, numbers
@@ -21,7 +21,7 @@ TEXTS = ("ref", "team")
 
 
 @register("reader", "rankme")
-class RankMe:
+class RankMe(Reader):
     """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the order they imply as comparisons."""
 
     takes = Takes(
@@ -29,7 +29,7 @@ class RankMe:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return {"team1", "team2", "ref1", "ref2"} <= set(first_row(peek))
 
     @staticmethod

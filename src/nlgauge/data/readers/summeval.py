@@ -7,7 +7,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.records import number, read_records
 from nlgauge.registry import register
@@ -16,7 +16,7 @@ GROUPS = {"expert_annotations": ("expert", "{}"), "turker_annotations": ("turker
 
 
 @register("reader", "summeval", only="json")
-class SummEval:
+class SummEval(Reader):
     """SummEval jsonl: every expert and every crowd rating; crowd ratings are aspects of their own."""
 
     takes = Takes(
@@ -26,7 +26,7 @@ class SummEval:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         record = peek.record
         return any(isinstance(record.get(group), list) for group in GROUPS) and "model_id" in record
 

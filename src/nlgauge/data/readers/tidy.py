@@ -12,7 +12,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import Kind, Provenance
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._spans import Side, Span, frame_of, place_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.data.tables.directions import lower_by_name
@@ -25,7 +25,7 @@ PREFERRED = ("first", "second", "tie")
 
 
 @register("reader", "tidy", only="json")
-class Tidy:
+class Tidy(Reader):
     """NLGauge's own JSON lines: a header, a line per output with ratings, scores, spans, one per comparison."""
 
     takes = Takes(
@@ -37,7 +37,7 @@ class Tidy:
     whole = True  # of which metrics less is better stands in the file
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return isinstance(peek.record.get("nlgauge"), int)
 
     @staticmethod

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import dataset_of, numbered
 from nlgauge.data.records import read_records
 from nlgauge.registry import register
 
 
 @register("reader", "unieval", only="json")
-class UniEvalReader:
+class UniEvalReader(Reader):
     """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
 
     takes = Takes(
@@ -23,7 +23,7 @@ class UniEvalReader:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         record = peek.record
         return isinstance(record.get("scores"), dict) and ("system_output" in record or "predict_scores" in record)
 

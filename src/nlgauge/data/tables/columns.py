@@ -100,13 +100,7 @@ def find_roles(
     found_metrics, more_metrics = _requested(metrics, columns)
     scored = None if found_metrics is None else _single(found_metrics)
     requested = [c for cs in [*(human or {}).values(), *(scored or {}).values()] for c in _several(cs)]
-    known = set(columns)
-    for name in [*(c for cs in overrides.values() for c in _several(cs or ())), *requested]:
-        if name not in known:
-            raise DataError(
-                f"{table.where.source}: no column '{name}'{table.who_names(name)}.{did_you_mean(name, columns)} "
-                f"Columns found: {listed(columns)}."
-            )
+    _check_columns(table, [*(c for cs in overrides.values() for c in _several(cs or ())), *requested])
     found = _RoleSearch(table, overrides, requested)
     found.keys_and_texts()
     dialogue = found.dialogue()
@@ -126,13 +120,8 @@ def find_roles(
     why |= people.why
     of_people = {c for pairs in people.human.values() for _, c in pairs}
     if scored is None or more_metrics:
-        rest = [
-            c
-            for c in free
-            if c not in of_people
-            and c not in people.aside
-            and (c in judges or c in not_human or not _unfit(table, c, c in many))
-        ]
+        rest = [c for c in free if c not in of_people and c not in people.aside]
+        rest = [c for c in rest if c in judges or c in not_human or not _unfit(table, c, c in many)]
         why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
         scored = {**metric_names(rest), **(scored or {})}
     leaks = likely_annotations(table, people.human, [c for c in scored.values() if c not in requested])
@@ -161,6 +150,18 @@ def find_roles(
         labels_external=labels_external,
         sources=sources,
     )
+
+
+def _check_columns(table: RawTable, names: Sequence[str]) -> None:
+    """Raise an error for the first name that is not a column."""
+    columns = table.frame.columns
+    known = set(columns)
+    for name in names:
+        if name not in known:
+            raise DataError(
+                f"{table.where.source}: no column '{name}'{table.who_names(name)}.{did_you_mean(name, columns)} "
+                f"Columns found: {listed(columns)}."
+            )
 
 
 def _says(table: RawTable, column: str) -> bool:
@@ -316,6 +317,7 @@ def _about(column: str, role: str) -> bool:
 
 
 def is_number(table: RawTable, column: str) -> bool:
+    """Return whether a column holds numbers."""
     if is_number_list(table.frame[column]):
         return True
     found = parse_column(table, column)

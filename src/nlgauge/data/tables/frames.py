@@ -89,6 +89,7 @@ def _name(column: Any) -> str:
 
 
 def check_names(names: Sequence[str], source: str) -> None:
+    """Raise an error if two columns have the same name."""
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise DataError(f"{source}: two columns are called '{twice[0]}'; rename one.")

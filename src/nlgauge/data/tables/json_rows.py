@@ -14,6 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 def is_json_lines(text: str) -> bool:
+    """Return whether a text has several lines, the first of which is a JSON object."""
     first, _, rest = text.strip().partition("\n")
     try:
         return bool(rest) and isinstance(json.loads(first), dict)

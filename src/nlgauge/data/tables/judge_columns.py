@@ -101,6 +101,7 @@ Human = Mapping[str, tuple[tuple[str | None, str], ...]]  # aspect -> (annotator
 
 
 def annotators(rater: str | None) -> str:
+    """Return how a note names the annotator column."""
     return f"the annotator column '{rater}'" if rater else ""
 
 

@@ -17,6 +17,7 @@ from nlgauge.options import option
 
 
 def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
+    """Return the system of each row; without a system column, all rows belong to one."""
     if roles.system is not None:
         return label(table, roles.system).alias("system")
     single = roles.input is not None and _counts_rows(table, roles.input)  # then no column is needed
@@ -27,6 +28,7 @@ def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
 
 
 def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
+    """Return the input of each row, from its column, from the source texts, or by counting."""
     several = roles.system is not None and table.frame[roles.system].n_unique() > 1
     column, given = roles.input, roles.source or roles.context
     if column is not None:

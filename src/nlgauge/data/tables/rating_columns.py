@@ -176,6 +176,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
 
 
 def plainly(column: str) -> str | None:
+    """Return the aspect of a column whose name marks it as a human rating, or None."""
     column = of_people(column)
     rest = HUMAN_PREFIX.sub("", column)
     if rest != column and is_model(column):
@@ -220,6 +221,7 @@ def _aspects_inside(columns: Sequence[str]) -> dict[str, str]:
 
 
 def is_aspect(column: str) -> bool:
+    """Return whether a column has the name of a commonly rated aspect."""
     if METRIC_PREFIX.match(column):
         return False
     return plain(SCORES_PREFIX.sub("", column)) in ASPECTS

@@ -46,6 +46,7 @@ class Where:
     line_of: Callable[[int], int] = field(default=lambda row: row + 1, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
+        """Return the name of a cell, a row or a column."""
         parts = [self.source]
         if row is not None:
             parts.append(f"{self.word} {self.line_of(row)}")

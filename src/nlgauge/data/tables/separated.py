@@ -90,6 +90,7 @@ def fields(record: str, separator: str, quoted: bool) -> int:
 
 
 def wrong_width(path: Path, line: int, found: int, width: int, separator: str) -> DataError:
+    """Return the error for a line with more or fewer fields than the header."""
     return DataError(
         f"{path}, line {line}: found {found} fields, the header has {width}; "
         f"a text that holds '{separator}' or a line break must stand in double quotes."

@@ -18,6 +18,7 @@ SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def is_workbook(path: Path, raw: bytes) -> bool:
+    """Return whether a file is an Excel or OpenDocument workbook."""
     suffix = path.suffix.lower()
     if suffix in SUFFIXES:
         return True

@@ -79,6 +79,7 @@ def _of_texts(clean: pl.Series, worth: Mapping[str, float]) -> Numbers | None:
 
 
 def blank_to_null(series: pl.Series) -> pl.Series:
+    """Strip texts; blank ones become null."""
     stripped = series.str.strip_chars()
     return stripped.set(stripped.str.to_lowercase().is_in(BLANKS), None)
 
@@ -200,10 +201,12 @@ def parse_column(table: RawTable, column: str) -> Numbers | None:
 
 
 def is_number_list(series: pl.Series) -> bool:
+    """Return whether a column holds lists of numbers."""
     return isinstance(series.dtype, pl.List) and series.dtype.inner.is_numeric()
 
 
 def is_number_column(series: pl.Series) -> bool:
+    """Return whether a column holds numbers, or texts that are numbers."""
     return is_number_list(series) or read_numbers(series) is not None
 
 
@@ -265,6 +268,7 @@ WORDS = 5  # of a text at least
 
 
 def has_blanks(series: pl.Series) -> bool:
+    """Return whether some value of a column has several words."""
     return series.dtype.is_nested() or bool(series.cast(pl.String, strict=False).str.contains(r"\S\s+\S").any())
 
 

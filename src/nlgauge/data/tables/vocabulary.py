@@ -173,6 +173,7 @@ ANSWERED = frozenset("winner preference preferred choice vote label verdict answ
 
 
 def plain(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

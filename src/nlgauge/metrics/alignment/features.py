@@ -90,7 +90,7 @@ class ContextVectors:
 
 
 @dataclass
-class Reader:
+class FeatureReader:
     """Features of pairs. Texts are encoded once; b is put together once for all pairs that follow each other."""
 
     encoder: str = DEFAULT

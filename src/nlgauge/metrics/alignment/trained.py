@@ -21,7 +21,7 @@ from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import Form, Settings
 from nlgauge.metrics.alignment.authors import BASES, Authors, authors_files
 from nlgauge.metrics.alignment.expression import Expression
-from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
+from nlgauge.metrics.alignment.features import NAMES, FeatureReader, pooled
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import DEFAULT
@@ -109,13 +109,13 @@ class Trained:
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
         """Announce pairs that will be aligned, so that one pass of the encoder serves several metrics."""
-        Reader(self.encoder, vectors=self.vectors).expect(pairs)
+        FeatureReader(self.encoder, vectors=self.vectors).expect(pairs)
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
         heads = self.heads()
         found: list[Alignment | None] = [None] * len(pairs)
-        for i, spans, rows in Reader(self.encoder, vectors=self.vectors).read(pairs):
+        for i, spans, rows in FeatureReader(self.encoder, vectors=self.vectors).read(pairs):
             found[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
         return [f for f in found if f is not None]
 

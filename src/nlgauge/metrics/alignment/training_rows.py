@@ -14,7 +14,7 @@ import numpy as np
 from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
-from nlgauge.metrics.alignment.features import NAMES, Reader, pooled
+from nlgauge.metrics.alignment.features import NAMES, FeatureReader, pooled
 from nlgauge.models.loading import fingerprint
 from nlgauge.text.sentences import sentences
 from nlgauge.types import Singles
@@ -78,7 +78,7 @@ def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
     """Token features and labels of examples; stop words and marks weigh less: an infilled 'of' says little."""
     rows, wanted, weight, owner = [], [], [], []
     began = time.monotonic()
-    for n, (i, spans, found) in enumerate(Reader(encoder).read([e.pair for e in made]), 1):
+    for n, (i, spans, found) in enumerate(FeatureReader(encoder).read([e.pair for e in made]), 1):
         rows.append(found)
         wanted.append(token_labels(made[i], spans))
         light = found[:, NAMES.index("stop")] + found[:, NAMES.index("mark")] > 0

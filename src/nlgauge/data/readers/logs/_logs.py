@@ -18,6 +18,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.declared import Repeats
+from nlgauge.data.readers import Reader
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.means import means_by
@@ -298,7 +299,7 @@ def texts_of(value: Any) -> list[str] | None:
     return found or None
 
 
-class LogReader:
+class LogReader(Reader):
     """What readers of logs share: their options, and the folder of several logs."""
 
     tool: ClassVar[str] = ""
@@ -330,4 +331,5 @@ class LogReader:
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        """Add the outputs, scores and labels of one file to the log."""
         raise NotImplementedError

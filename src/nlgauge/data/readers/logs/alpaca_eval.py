@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import Record, number, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -20,7 +20,7 @@ MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says a
 
 
 @register("reader", "alpaca-eval", only="json")
-class AlpacaEval:
+class AlpacaEval(Reader):
     """AlpacaEval annotations.json: choices between two models; a named annotator is a model, a number is a person."""
 
     takes = Takes(
@@ -31,7 +31,7 @@ class AlpacaEval:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return peek.keys >= KEYS
 
     @staticmethod

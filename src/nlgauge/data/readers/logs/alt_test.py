@@ -27,7 +27,7 @@ class AltTestReader(LogReader):
     tool = "AltTest"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         return (peek.path / PEOPLE).is_file() if peek.is_folder else peek.path.name == PEOPLE
 
     @classmethod

@@ -24,7 +24,7 @@ class DeepEval(LogReader):
     tool = "DeepEval"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         ours = {"testCases", "testRunData"} & peek.keys
         return bool(ours) and '"metricsData"' in peek.text
 

@@ -27,7 +27,7 @@ class EveryEvalEver(LogReader):
     pattern = "*_samples.jsonl"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         return peek.keys >= KEYS or peek.holds(cls.pattern)
 
     @classmethod

@@ -41,7 +41,7 @@ class InspectAi(LogReader):
     pattern = "*.eval"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         if peek.is_folder:
             return peek.holds(cls.pattern)
         if peek.bytes[:2] == b"PK":

@@ -34,7 +34,7 @@ class Langfuse(LogReader):
     tool = "Langfuse"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         page = peek.record.get("data")
         first = page[0] if isinstance(page, list) and page else first_row(peek)
         return isinstance(first, dict) and set(first) >= SCORE and str(first.get("source")) in SOURCES

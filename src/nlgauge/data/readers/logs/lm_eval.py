@@ -31,7 +31,7 @@ class LmEval(LogReader):
     pattern = "samples_*.jsonl"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         return peek.keys >= KEYS or peek.holds(cls.pattern)
 
     @classmethod

@@ -30,7 +30,7 @@ class Mlflow(LogReader):
     tool = "MLflow"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         keys = peek.keys
         return ({"info", "data"} <= keys and '"trace_id"' in peek.text) or {"trace_id", "trace", "assessments"} <= keys
 

@@ -33,7 +33,7 @@ class OpenInference(LogReader):
     tool = "OpenInference"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         inside = peek.record.get("attributes")
         return OTLP in peek.keys or (
             isinstance(inside, dict) and "context" in peek.keys and any(k in inside for k in OURS)

@@ -37,7 +37,7 @@ class Promptfoo(LogReader):
     tool = "promptfoo"
 
     @classmethod
-    def recognises(cls, peek: Peek) -> bool:
+    def recognizes(cls, peek: Peek) -> bool:
         return {"evalId", "results"} <= peek.keys or {"gradingResult", "testCase", "provider"} <= peek.keys
 
     @classmethod

@@ -7,7 +7,7 @@ from pathlib import Path
 from nlgauge.data.comparisons import FIRST, SECOND, Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.readers import Takes
+from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers.logs._logs import text_of
 from nlgauge.data.records import Record, number, read_records
 from nlgauge.registry import register
@@ -17,7 +17,7 @@ SIDES = ("chosen", "rejected")
 
 
 @register("reader", "rewardbench", only="json")
-class RewardBench:
+class RewardBench(Reader):
     """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's."""
 
     takes = Takes(
@@ -28,7 +28,7 @@ class RewardBench:
     )
 
     @staticmethod
-    def recognises(peek: Peek) -> bool:
+    def recognizes(peek: Peek) -> bool:
         return peek.keys >= KEYS
 
     @staticmethod
