@@ -6,12 +6,14 @@ A reply is paid for, so each write is on the disk before it counts (synchronous 
 from __future__ import annotations
 
 import json
+import secrets
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from nlgauge.metrics.judge.completion import storable
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request
 from nlgauge.scoring.store import MAX_QUERY_KEYS, Store
 from nlgauge.scoring.work_claims import Claims
@@ -23,6 +25,8 @@ CREATE TABLE IF NOT EXISTS replies (
   reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER,
   completion_tokens INTEGER, seconds REAL, made REAL NOT NULL) WITHOUT ROWID
 """
+# The secret from which the codes of requests are derived: made once for a cache, exported with nothing.
+SECRET = "CREATE TABLE IF NOT EXISTS reply_secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL)"
 JUDGES = "CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID"
 COLUMNS = (
     "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, "
@@ -42,6 +46,7 @@ class Replies(Keeper):
             db.execute("PRAGMA synchronous = FULL")
             db.execute(TABLE)
             db.execute(JUDGES)
+            db.execute(SECRET)
         self.claims = Claims(self.store)
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
@@ -74,6 +79,11 @@ class Replies(Keeper):
 
     def release(self) -> None:
         self.claims.drop()
+
+    def secret(self) -> bytes:
+        with self.store.writing() as db:
+            db.execute("INSERT OR IGNORE INTO reply_secret VALUES (1, ?)", [secrets.token_bytes(16)])
+            return bytes(db.execute("SELECT value FROM reply_secret").fetchone()[0])
 
     def remember(self, signature: str, spec: str) -> None:
         """Store the spec of a judge with its endpoint; a file of scores has only the signature."""
@@ -134,7 +144,7 @@ class Replies(Keeper):
         count = 0
         with whole(path) as part, part.open("w", encoding="utf-8") as file:
             for row in self.all():
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                file.write(storable(json.dumps(row, ensure_ascii=False)) + "\n")
                 count += 1
         return count
 
@@ -170,11 +180,15 @@ class Again(Keeper):
     def release(self) -> None:
         self.replies.release()
 
+    def secret(self) -> bytes:
+        return self.replies.secret()
+
 
 def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, ...]:
     body = json.dumps(dict(request.body), ensure_ascii=False)
     # Prompts repeat their instructions: compressed they take a third.
-    said = json.dumps({"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped}, ensure_ascii=False)
+    answer = {"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped, "code": reply.code}
+    said = json.dumps(answer, ensure_ascii=False)
     packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
     return (
         key,
@@ -207,4 +221,5 @@ def _reply(row: tuple[Any, ...]) -> Reply:
         float(row[11]),
         tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]),
         tuple(said["dropped"]),
+        str(said.get("code", "")),
     )

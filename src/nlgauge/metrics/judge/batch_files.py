@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nlgauge.errors import DataError
-from nlgauge.metrics.judge.replies import Keeper, Reply, Request, read_reply
+from nlgauge.metrics.judge.completion import AnswerRefused, decode_json, read_reply, storable
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request, request_code
 from nlgauge.writing import whole
 
 PART = 500
@@ -20,10 +21,12 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
     todo = {key: r for key, r in distinct.items() if key not in known}
+    secret = keeper.secret()
     with whole(path) as part, part.open("w", encoding="utf-8") as file:
         for key, request in todo.items():
-            line = {"custom_id": key.hex(), "method": "POST", "url": "/v1/chat/completions", "body": request.body}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            body = request.coded_body(request_code(request, secret))
+            line = {"custom_id": key.hex(), "method": "POST", "url": "/v1/chat/completions", "body": body}
+            file.write(storable(json.dumps(line, ensure_ascii=False)) + "\n")
     return len(todo)
 
 
@@ -41,14 +44,14 @@ def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) ->
     """Store the results that belong to these requests; failed lines and lines of other runs are counted."""
     path = Path(path)
     mine = {r.key: r for r in requests}
-    read, part = BatchRead(), dict[bytes, Reply]()
+    read, part, secret = BatchRead(), dict[bytes, Reply](), keeper.secret()
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
                 try:
-                    result = json.loads(line)
+                    result = decode_json(line)
                     key = bytes.fromhex(result["custom_id"])
                     answer = result.get("response") or {}
                     if not isinstance(answer, dict):
@@ -61,8 +64,8 @@ def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) ->
                 try:
                     if answer.get("status_code") != 200:
                         raise ValueError(str(result.get("error") or answer.get("status_code")))
-                    part[key] = read_reply(answer.get("body"))
-                except ValueError as error:
+                    part[key] = read_reply(answer.get("body"), code=request_code(mine[key], secret))
+                except (ValueError, AnswerRefused) as error:
                     read.failed += 1
                     read.reason = str(error)
                 if len(part) == PART:

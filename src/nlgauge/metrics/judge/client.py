@@ -9,6 +9,7 @@ endpoint, a wrong key, a used-up quota or budget), the run stops: what is left i
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import ssl
 import time
@@ -21,8 +22,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics.judge.completion import AnswerRefused, BodyReader, decode_json, read_reply, storable
 from nlgauge.metrics.judge.rate_limits import Gate, retry_after
-from nlgauge.metrics.judge.replies import Failure, Keeper, Reply, Request, guess_tokens, read_reply
+from nlgauge.metrics.judge.replies import Failure, Keeper, Reply, Request, guess_tokens, request_code
 from nlgauge.metrics.judge.secret import Secret
 from nlgauge.options import option
 from nlgauge.types import Steps
@@ -41,6 +43,10 @@ MAX_PAUSE_SECONDS = 60.0  # a pause between attempts, at most
 MAX_SERVER_WAIT_SECONDS = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
 FIRST_ATTEMPTS = 3  # attempts of a request as long as nothing has ever answered
 MAX_LOST_REQUESTS = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
+# What storing a single reply may raise because of its own content: it fails alone, and its neighbors are stored.
+UNSTORABLE = (UnicodeError, OverflowError, ValueError, TypeError, RecursionError)
+READ_BYTES = 1 << 16  # of an answer at once
+QUOTED_BYTES = 2000  # of an answer without JSON, of which the beginning is quoted
 MAX_SAME_REFUSALS = 20  # requests refused with the same words before any was answered
 
 
@@ -107,6 +113,7 @@ class _Run:
         self.keeper, self.how, self.progress, self.total = keeper, how, progress, total
         self.found: dict[bytes, Reply | Failure] = {}
         self.fresh: dict[bytes, tuple[Request, Reply]] = {}
+        self.secret = keeper.secret()
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
         self.stopped = ""  # why the run ended before its time
@@ -212,8 +219,17 @@ class _Run:
                 self.fresh = {key: told for key, told in self.fresh.items() if key not in fresh}
 
     def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
-        if fresh:
+        """Store replies. When that fails because of what is in one of them, each is stored by itself."""
+        if not fresh:
+            return
+        try:
             self.keeper.keep({k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()})
+        except UNSTORABLE:
+            for key, (request, reply) in fresh.items():
+                try:
+                    self.keeper.keep({key: reply}, {key: request})
+                except UNSTORABLE as error:
+                    self.found[key] = Failure(f"the reply cannot be stored ({type(error).__name__}: {error})")
 
     def stop(self, why: str) -> Failure:
         """End the run: nothing more is sent, and no worker waits for another attempt."""
@@ -234,29 +250,32 @@ class _Run:
     async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
         """Attempts until there is a reply; a refusal that no patience mends stops the whole run."""
         why, before, attempt = "", self.good, 0
+        code = request_code(request, self.secret)
+        coded = request.coded_body(code)
         for attempt in range(self.how.attempts):
             if attempt and await self.rest(self.pause(attempt)):
                 return self.not_asked(asked=True)
-            body = {k: v for k, v in request.body.items() if not self.dropped(k)}
+            body = {k: v for k, v in coded.items() if not self.dropped(k)}
             wait = self.gate.enter(guess_tokens(request.body))
             while wait:
                 if await self.rest(wait):
                     return self.not_asked(asked=True)
                 wait = self.gate.closed()
             begun = time.monotonic()
-            status, headers, answer, why = await self.post(http, request.url, body)
-            if answer is not None and status == 200:
-                try:
-                    reply = read_reply(
-                        answer, time.monotonic() - begun, tuple(sorted(self.refused & set(request.body)))
-                    )
+            try:
+                status, headers, answer, why = await self.post(http, request.url, body)
+                if status == 200:
+                    left_out = tuple(sorted(self.refused & set(request.body)))
+                    reply = read_reply(answer, time.monotonic() - begun, left_out, code)
                     self.good += 1
                     return reply
-                except ValueError as error:
-                    why, status = f"{error}; is {option('base_url')} right?", 0
-            elif status in STOP or 300 <= status < 400:
+            except AnswerRefused as error:  # another attempt would be paid for and end in the same way
+                return self.given_up(str(error).rstrip("."))
+            except ValueError as error:
+                why, status = f"{error}; is {option('base_url')} right?", 0
+            if status in STOP or 300 <= status < 400:
                 return self.stop(f"{why}{_hint(status, self.how.key)}")
-            elif status in (429, 503):
+            if status in (429, 503):
                 wait = retry_after(headers) or 0.0
                 if "quota" in why.lower() or wait > MAX_SERVER_WAIT_SECONDS:
                     return self.stop(f"{why} (to wait {wait:,.0f} s)" if wait > MAX_SERVER_WAIT_SECONDS else why)
@@ -264,8 +283,7 @@ class _Run:
             elif status and status not in AGAIN:
                 setting = next((o for o in OPTIONAL if o in body and o in why), None)
                 if setting is None:
-                    self.same[why] += 1
-                    return self.stop(why) if not self.good and self.same[why] >= MAX_SAME_REFUSALS else Failure(why)
+                    return self.given_up(why)
                 self.refused.add(setting)
             if not status and not self.good and attempt + 1 >= FIRST_ATTEMPTS:
                 break  # nothing has ever answered here
@@ -273,6 +291,11 @@ class _Run:
         if self.lost >= MAX_LOST_REQUESTS:
             return self.stop(f"no request gets a reply; the last: {why}")
         return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
+
+    def given_up(self, why: str) -> Failure:
+        """Give up one request, or the run where many fail in the same words and none was ever answered."""
+        self.same[why] += 1
+        return self.stop(why) if not self.good and self.same[why] >= MAX_SAME_REFUSALS else Failure(why)
 
     def dropped(self, setting: str) -> bool:
         return setting in self.refused or (setting == "top_logprobs" and "logprobs" in self.refused)
@@ -288,29 +311,32 @@ class _Run:
         import httpx2
 
         try:
-            response = await asyncio.wait_for(http.post(url, json=body), self.how.timeout)
+            status, headers, raw = await asyncio.wait_for(_fetch(http, url, body), self.how.timeout)
         except (httpx2.HTTPError, TimeoutError, OSError) as error:
             return 0, {}, None, self.how.key.hide(f"{type(error).__name__} {error}".strip())
-        headers = {k.lower(): v for k, v in response.headers.items()}
         try:
-            answer = response.json()
+            answer = decode_json(raw)
         except ValueError:
-            return (
-                response.status_code if response.status_code != 200 else 0,
-                headers,
-                None,
-                f"HTTP {response.status_code}, and no JSON: {self.how.key.hide(response.text[:80])!r}",
-            )
-        if response.status_code == 200:
+            words = self.how.key.hide(raw[:QUOTED_BYTES].decode("utf-8", "replace"))[:80]
+            return status if status != 200 else 0, headers, None, f"HTTP {status}, and no JSON: {words!r}"
+        if status == 200:
             return 200, headers, answer, ""
         said = answer.get("error", answer) if isinstance(answer, dict) else answer
         said = said.get("message", said) if isinstance(said, dict) else said
-        return (
-            response.status_code,
-            headers,
-            answer,
-            self.how.key.hide(f"HTTP {response.status_code}: {str(said)[:300]}"),
-        )
+        words = said if isinstance(said, str) else json.dumps(said)
+        return status, headers, answer, self.how.key.hide(f"HTTP {status}: {storable(words[:300])}")
+
+
+async def _fetch(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and bytes of an answer, which is read only as far as its size is allowed."""
+    # Half a surrogate in a text that is judged becomes '?', rather than an error that costs the request.
+    sent = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    async with http.stream("POST", url, content=sent, headers={"Content-Type": "application/json"}) as response:
+        headers = {k.lower(): v for k, v in response.headers.items()}
+        reader = BodyReader(headers.get("content-encoding", ""))
+        async for chunk in response.aiter_raw(READ_BYTES):
+            reader.add(chunk)
+        return response.status_code, headers, reader.body()
 
 
 def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
@@ -324,7 +350,7 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
     timeout = httpx2.Timeout(how.timeout)
     # A redirect would carry the outputs to where nobody asked for them.
     return lambda: httpx2.AsyncClient(
-        headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
+        headers={**how.key.headers(), "Accept-Encoding": "gzip"}, timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
     )
 
 

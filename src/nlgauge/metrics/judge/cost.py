@@ -90,7 +90,11 @@ class Budget:
             )
         if reply is not None:
             self._reserved.pop(request.key, None)
-            self.spent += self.prices[model].of(reply.prompt_tokens, reply.completion_tokens)
+            out = int(request.body.get("max_tokens") or 0)
+            # A server that does not count, or miscounts, does not make a reply cheaper: then tokens are estimated.
+            tokens_in = reply.prompt_tokens or guess_tokens(request.body) - out
+            tokens_out = reply.completion_tokens or len(reply.text) // 4 + 1
+            self.spent += self.prices[model].of(tokens_in, tokens_out)
             return True
         out = int(request.body.get("max_tokens") or 0)
         # A third more than four characters a token: the guess must not be too low.

@@ -77,5 +77,5 @@ def retry_after(headers: dict[str, str], now: float | None = None) -> float | No
 def _moment(said: str) -> float | None:
     try:
         return parsedate_to_datetime(said).timestamp()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nlgauge.digests import digest
 
+CODE_LENGTH = 4  # hexadecimal digits of the code in the requested format
 
 @dataclass(frozen=True)
 class Request:
-    """One call of /chat/completions. `draw` tells equal requests apart that are sampled several times."""
+    """One call of /chat/completions. `draw` tells equal requests apart that are sampled several times.
+
+    `code_places` are the offsets in the last message at which the code of this request is inserted when it is sent;
+    `shown` is the span of that message that holds the texts to be judged. Neither is part of the key.
+    """
 
     url: str
     body: Mapping[str, Any]
     draw: int = 0
+    code_places: tuple[int, ...] = ()
+    shown: tuple[int, int] = (0, 0)
 
     @property
     def key(self) -> bytes:
         """A hash of all that determines the reply; what is equal is paid for once."""
         return digest([self.url, self.body, self.draw], 16)
+
+    def judged_text(self) -> str:
+        """Return the texts that the judge is shown; '' where they are not known."""
+        first, end = self.shown
+        return str(self.body["messages"][-1]["content"])[first:end] if end else ""
+
+    def coded_body(self, code: str) -> Mapping[str, Any]:
+        """Return the body as it is sent: with the code of this request in the format that the reply must have."""
+        if not self.code_places or not code:
+            return self.body
+        *before, last = self.body["messages"]
+        text, edges = last["content"], (0, *self.code_places, None)
+        pieces = [text[first:end] for first, end in zip(edges, edges[1:], strict=False)]
+        return {**self.body, "messages": [*before, {**last, "content": f"-{code}".join(pieces)}]}
 
 
 @dataclass(frozen=True)
@@ -36,6 +60,7 @@ class Reply:
     seconds: float = 0.0
     logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
     dropped: tuple[str, ...] = field(default=())  # settings that the server refused, sent without
+    code: str = ""  # what the reply had to write next to its rating
 
 
 @dataclass(frozen=True)
@@ -64,12 +89,17 @@ class Keeper(Protocol):
         """Release the claims of requests without a reply."""
         ...
 
+    def secret(self) -> bytes:
+        """Return the secret from which the codes of requests are derived."""
+        ...
+
 
 class Memory(Keeper):
     """A Keeper for one run; the durable one is `scoring.replies.Replies`."""
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Reply] = {}
+        self._secret = secrets.token_bytes(16)
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         return {key: self._kept[key] for key in keys if key in self._kept}
@@ -83,33 +113,22 @@ class Memory(Keeper):
     def release(self) -> None:
         pass
 
+    def secret(self) -> bytes:
+        return self._secret
+
+
+def request_code(request: Request, secret: bytes) -> str:
+    """Return the code that the reply must write next to its rating: no text that is judged can know it.
+
+    It comes from a secret of this cache and from the request, so it is the same at every attempt. It is not part of
+    the request's key: a reply that is in the cache stays valid in another cache, with another secret.
+    """
+    if not request.code_places:
+        return ""
+    return hmac.new(secret, request.key, hashlib.sha256).hexdigest()[:CODE_LENGTH]
+
 
 def guess_tokens(body: Mapping[str, Any]) -> int:
     """Estimate the tokens that a request may use: four characters per token, and all of max_tokens."""
     said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
     return said // 4 + 8 + int(body.get("max_tokens") or 0)
-
-
-def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -> Reply:
-    """Read the reply from the JSON of /chat/completions; ValueError if there is none."""
-    try:
-        choice = body["choices"][0]
-        text = choice["message"]["content"]
-        usage = body.get("usage") or {}
-        told = (choice.get("logprobs") or {}).get("content") or []
-        return Reply(
-            text="" if text is None else str(text),
-            model=str(body.get("model") or ""),
-            fingerprint=str(body.get("system_fingerprint") or ""),
-            finish=str(choice.get("finish_reason") or ""),
-            prompt_tokens=int(usage.get("prompt_tokens") or 0),
-            completion_tokens=int(usage.get("completion_tokens") or 0),
-            seconds=seconds,
-            dropped=dropped,
-            logprobs=tuple(
-                tuple((str(t["token"]), float(t["logprob"])) for t in place.get("top_logprobs") or [place])
-                for place in told
-            ),
-        )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ValueError(f"no chat completion ({type(error).__name__}: {error})") from None
