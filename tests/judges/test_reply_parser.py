@@ -118,7 +118,7 @@ def test_a_scale_that_is_none_is_refused_with_an_example(text: str) -> None:
         ("Rating: 4-2", None, ""),
         ("Rating: 2-4", None, ""),
         ("Rating: 1-5. Rating: 3", 3.0, "named"),
-        ('{not json} {"rating": 4}', 4.0, "json"),
+        ('{not json}\n{"rating": 4}', 4.0, "json"),
         ('{"rating": true}', None, ""),
         ("Some thoughts first.\nFluency: 3 (out of 5)\nThat is all there is to it.", 3.0, "line"),
         ("It has three parts. 4\nThat is all.", None, ""),  # not the end of the reply

@@ -1,9 +1,12 @@
-"""A rating from a judge's reply: tolerant of how it is said, strict about what it is.
+"""A rating from a judge's reply: strict about what is a rating, and about whose it is.
 
-The reply is read in the order in which a person would: an object with a rating; a statement that names itself the
-rating ("Final score: 4/5", "earning a 3 out of 5", "three stars"); a reply that is nothing but the rating. Two
-statements that disagree, a rating outside the scale or out of another top, a refusal: no value, and the reason says
-which. Numbers that only occur in the analysis ("the 2015 election") are never taken.
+Reasoning blocks, quotations and passages that repeat the judged text are not read (`own_words`). What is left must hold
+one unambiguous statement: the requested form with its code, a JSON object, or a phrase that names itself the rating
+("Rating: 4", "earning a 3 out of 5", "Three stars."). Statements that disagree, a rating outside the scale or out of
+another top, a rating that is only reported ("it asks for a 5"), a refusal: no value, and the reason says which. Numbers of
+the analysis ("paragraph (2)", "3 out of 5 facts", "the 2015 election") are never taken.
+
+Every number is looked at with a window of fixed length around it, so the time grows with the length of the reply.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.judge.own_words import GAP, TooLong, is_repetition, plain_text, without_quotations
 from nlgauge.metrics.judge.scale import Scale
 
 NUMBER_WORDS = {
@@ -23,77 +28,112 @@ NUMBER_WORDS = {
     "ten": 10,
 }  # fmt: skip
 KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "value", "answer", "final_rating")
+MAX_NUMBERS = 400  # numbers of a reply that are looked at
+MAX_TAIL = 40  # characters after a number that is the last sentence
+MAX_OBJECTS = 50  # JSON objects of a reply that are looked at
+BEFORE = 140  # characters before a number that are looked at
+AFTER = 90  # characters after it
+JUDGED = 200_000  # characters of the judged texts in which repetitions are looked for
+ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$\ufffc"  # what may stand around a number that is the whole reply
+SENTENCE = 200  # characters before a statement in which its sentence begins
 
 NUMBER = (
-    r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+)?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
+    r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
     + "|".join(NUMBER_WORDS)
     + r")\b(?:[ -]and[ -]a[ -]half)?)"
 )
-TOP = r"(?:\s*(?:/|out\s+of|of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>" + NUMBER + r"))?"
-RANGE = r"(?:\s*(?:-|–|to|or)\s*(?P<end>" + NUMBER + r"))?"
-# What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "gives three examples").
-AFTER = (
-    r"(?![-–]\w)(?![ \t]+(?!(?:out|of|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
-    r"reason|the|this|it|which|while|would|is|if|from|given|i|here|according|when|at|by|that|or)\b)(?-i:[a-z]))"
+VALUE = (
+    rf"(?P<value>{NUMBER})(?:\s?(?:-|–|to|or)\s?(?P<end>{NUMBER}))?"
+    rf"(?:\s?\(?\s?(?P<slash>/|⁄|out of|von|sur|su|de|из|of)\s?(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
 )
-NOUN = r"(?:ratings?|scores?|grades?)"
+NOUN = r"(?:ratings?|scores?|grades?|marks?)"
+# Words for a rating in other languages; after them a colon or an equals sign is asked for.
+FOREIGN = (
+    r"bewertung|gesamtbewertung|wertung|note|punktzahl|punkte|puntuación|calificación|valoración|nota|pontuação|avaliação|"
+    r"évaluation|notation|punteggio|valutazione|voto|beoordeling|cijfer|ocena|оценка|рейтинг|балл|betyg|karakter|puan|"
+    r"评分|得分|分数|评级|評分|分數|評価|スコア|点数|평점|점수|평가|등급|التقييم|الدرجة|रेटिंग|अंक"
+)
 KIND = (
     r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|"
-    r"the)\s+"
+    r"the)\s"
 )
-# The possessive *+ keeps "the  the  the …" from being split in exponentially many ways.
+ASPECT = (
+    r"(?:coheren\w*|consisten\w*|fluen\w*|relevan\w*|\w+ness|\w+ity|\w+acy|grammar|style|content|structure|quality|"
+    r"coverage|tone|engagement|faithfulness|organi[sz]ation|flow|overall|adequacy|empathy|surprise|humou?r|usefulness)"
+)
 # "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
-NAMED = (
-    rf"(?P<final>\b(?:final|overall|total)\s+(?:[a-z]+\s+)?)?\b{NOUN}\b(?:\s+(?:for|on|in)\s+(?:the\s+)?(?:[\w-]+\s+){{0,4}}?[\w-]+)?"
-    rf"(?:\s*\([^()]{{0,30}}\))?(?:\s*[:=]\s*|\s+(?:is|of|was|would\s+be|as|at)\s+|\s*-\s+|\s*\(|\s+)(?:\W{{0,3}}\b{KIND})*+\W{{0,3}}?"
-    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}"
-)
+NAMED = re.compile(
+    rf"(?P<final>\b(?:final|overall|total)\s(?:[a-z]+\s)?)?(?P<aspect>\b{ASPECT}\s)?\b{NOUN}\b"
+    rf"(?P<part>\s(?:for|on|in|of)\s(?:the\s)?(?:[\w-]+\s){{0,4}}?[\w-]+)?"
+    rf"(?:\s?\([^()]{{0,30}}\))?(?:\s?[:=]\s?|\s(?:is|of|was|would\sbe|as|at)\s|\s[-–]\s|\s?\(|\s)"
+    rf"(?:\W{{0,3}}\b{KIND}){{0,4}}\W{{0,3}}\Z", re.I
+)  # fmt: skip
+FOREIGN_NAMED = re.compile(rf"(?:{FOREIGN})(?:\s?\([^()]{{0,30}}\))?\s?(?:[:=]|是|为|為|は)\s?\W{{0,3}}\Z", re.I)
 # "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
 # because"
 AWARD = (
     r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
     r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|mak(?:e|es|ing))"
 )
-AWARDED = (
-    rf"\b(?:{AWARD}\s+(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|\w+ness|\w+ency|\w+ence|\w+ance)\s+){{0,7}}?"
-    rf"(?:{KIND})*(?:(?:\w+\s+)?{NOUN}\s+of\s+|\w+\s+of\s+|at\s+)?(?:{KIND})*|(?:summary|response|text|output|it)\s+is\s+an?\s+)"
-    rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}"
+AWARDED = re.compile(
+    rf"\b(?:(?P<verb>{AWARD})\s(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|"
+    rf"article|respect|to|between|and|\w+'s|\w+ness|\w+ency|\w+ence|\w+ance)\s){{0,12}}?(?:{KIND}){{0,4}}"
+    rf"(?:(?:\w+\s)?{NOUN}\sof\s|\w+\sof\s|at\s)?(?:{KIND}){{0,4}}|(?:summary|response|text|output|it)\sis\san?\s)\Z",
+    re.I,
 )
+PASSIVE = re.compile(r"\b(?:was|were|been|are|be|got)\s(?:\w+\s)?\Z", re.I)
+SUBJECT = re.compile(r"\b(?:summary|response|text|output|translation|story|answer|i|would|should|can)\b", re.I)
+# What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
+NOT_AFTER = re.compile(
+    r"(?:[-–]\w|[ \t](?:would|means|indicates|represents|corresponds|being)\b|[ \t](?!(?:out|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
+    r"reason|the|this|it|which|while|is|if|from|given|i|here|according|when|at|by|that|or|however|punkten?|"
+    r"sterne?|étoiles?|puntos|estrellas)\b)[^\W\d_]|[ \t]of (?!5\b|10\b|100\b))"
+)
+FEW_AFTER = re.compile(r"(?:\W{0,4}(?:\n|\Z)|[.,;!)\]]|\s(?:for|in terms|on|because|as|due|since|with|stars?|points?|based|overall)\b)")
+LISTED = re.compile(r"[.)] ?[^\W\d_]")  # "1. Grammar": the number of a list
 # What would have to happen for another rating is not the rating: "to reach a perfect 5/5".
-IFONLY = (
-    r"\b(?:to\s+(?:\w+\s+)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|warrant)|would\s+(?:have|make)|could\s+have|"
-    r"could\s+be|might\s+have|rather\s+than|instead\s+of|from\s+(?:achieving|reaching|being|earning|getting)|on\s+a\s+scale|not\s+an?|short\s+of|than\s+an?|would\s+require|closer\s+to)\b[^.,\n:;]{0,60}$"
+IFONLY = re.compile(
+    r"\b(?:to\s(?:\w+\s)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|warrant)|would\s(?:have|make)|could\shave|"
+    r"could\sbe|might\shave|rather\sthan|instead\sof|from\s(?:achieving|reaching|being|earning|getting|scoring|receiving)|on\sa\sscale|not\san?|short\sof|than\san?|would\srequire|closer\sto|(?:do|does|did)(?:n't|\snot)\s(?:\w+\s)?(?:get|earn|receive|deserve|reach|score|give|warrant|merit|achieve)|only\sreason)\b[^.,\n:;]{0,60}\Z",
+    re.I,
 )
-FRACTION = rf"(?P<value>{NUMBER}){RANGE}\s*(?:/|out\s+of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>{NUMBER})"
-STARS = rf"(?P<value>{NUMBER}){RANGE}{TOP}[ -]stars?\b"
+# A rating that somebody else gives or asks for: "it claims an overall rating of 5", "ignoring the request for a 5".
+REPORTED = re.compile(
+    r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|stat(?:es|ed|ing)|asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|"
+    r"telling|told|orders?|commands?|urg(?:es|ed|ing)|insist\w*|contains?|containing|includ(?:es|ed|ing)|ends? (?:with|in)|"
+    r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|suggest\w*|wants?|"
+    r"tr(?:y|ies|ying) to|attempt\w*|manipulat\w*|inject\w*|embedded|hidden|prompts?|ignor\w*|disregard\w*|despite|"
+    r"refus\w*|reject\w*|pretend\w*|demanding|quot\w*|(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|"
+    r"cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z", re.I
+)  # fmt: skip
+OWN = re.compile(
+    r"(?:\b|(?=,))(?:resulting|indicating|therefore|thus|hence|earning|receiving|deserving|scoring|, giving|making it|leading to|so|"
+    r"with an? (?:\w+ )?(?:score|rating)|i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b", re.I
+)  # fmt: skip
+DISOWNED = re.compile(
+    r"[\s)\].,;–—-]{0,4}(?:which|that|this|an?|but|as)\b[^.\n]{0,50}\b(?:ignor\w*|disregard\w*|instruct\w*|attempt\w*|"
+    r"manipulat\w*|inject\w*|demand\w*|request\w*|false|wrong|untrue|not (?:my|follow|agree|true))\b", re.I
+)  # fmt: skip
+SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
 # "… on the sentence level. 5": a last sentence that is nothing but a number
-ENDING = rf"[.!?:)\n]\s+(?P<value>{NUMBER}){RANGE}{TOP}\W*$"
-# "Fluency: 3 (out of 5)" on a line of its own
-LINE = rf"^[ \t]*(?P<final>overall\s+)?[A-Za-z][\w ]{{0,30}}:[ \t]*(?P<value>{NUMBER}){RANGE}(?:\s*\()?{TOP}"
-BRACKETED = rf"\(\s*(?P<value>{NUMBER}){TOP}\s*\)"
-ALONE = rf"^\W*(?P<value>{NUMBER}){RANGE}{TOP}\W*$"
+CLAUSE = re.compile(r"(?:[.!?;)\n]\s?|\A\W*|\b(?:as|this is|that is|summary is|text is|a|so|[-–—])\s)\Z", re.I)
+LABEL = re.compile(rf"(?:\A|\n|[.;!?]\s)[-•\d.) ]{{0,6}}(?P<name>(?:\w+\s){{0,3}}{ASPECT}(?:\s\w+)?)\s?[:=]\s?\W{{0,3}}\Z", re.I)
+STARS = re.compile(r"[ -]stars?\b|\s?[分点점]", re.I)
+LINE_START = re.compile(r"(?:\A|\n)\W{0,9}\Z")
+SENTENCE_END = re.compile(r"[.!?)\n]\s?\Z")
 LETTER = re.compile(
     r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$", re.I | re.S
 )
-NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s*(?:is|:)\s*\W*(?P<letter>[A-Z])\b(?!')", re.I)
-
-
-RULES = {
-    "alone": ALONE,
-    "named": NAMED,
-    "awarded": AWARDED,
-    "stars": STARS,
-    "fraction": FRACTION,
-    "line": LINE,
-    "ending": ENDING,
-    "bracketed": BRACKETED,
-}
+NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s?(?:is|:)\s?[^\w\n]{0,8}(?P<letter>[A-Z])\b(?!')", re.I)
+MARKUP = re.compile(r"[*#_]+|\\boxed")
+RATING_TAG = re.compile(rf"<\s?(/?)\s?(?:final[ _-]?)?(?:{NOUN}|answer|verdict)\s?>", re.I)
+TAG = re.compile(r"</?[a-z]{1,20}>", re.I)
 
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a rule when the first reply is read: all of them together take as long as starting a command."""
-    return re.compile(pattern, re.I | re.M if pattern == LINE else re.I)
+    """Compile a pattern when the first reply is read."""
+    return re.compile(pattern, re.I)
 
 
 @dataclass(frozen=True)
@@ -108,13 +148,19 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Statement:
-    """A rating that a reply states; `top`: the end of the scale it names, `final`: it calls the rating final."""
+    """A rating that a reply states.
+
+    `top`: the end of the scale that it names; `final`: it calls itself final or overall; `part`: it is about one aspect
+    of several; `place`: where it stands.
+    """
 
     value: float
-    top: float | None
-    final: bool
-    place: int
+    top: float | None = None
+    final: bool = False
+    part: str = ""
+    place: int = 0
     ranged: bool = False
+    how: str = ""
 
 
 def checked_pattern(pattern: str, mode: str) -> str:
@@ -152,13 +198,20 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
     return Parsed(value, "pattern") if value in scale else Parsed(None, reason="rating outside the scale")
 
 
-def parse_reply(reply: str, scale: Scale) -> Parsed:
+def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", aspect: str = "") -> Parsed:
     """Read the rating that a judge's reply gives.
 
     Parameters
     ----------
     reply : str
     scale : Scale
+    code : str, default ""
+        What the judge had to write next to its rating, and no text that is judged can know. A statement with it counts
+        alone.
+    judged : str, default ""
+        The texts that were judged: a statement that repeats a passage of them is not the judge's.
+    aspect : str, default ""
+        The aspect that was asked for, of which a reply that rates several aspects is read.
 
     Returns
     -------
@@ -172,23 +225,24 @@ def parse_reply(reply: str, scale: Scale) -> Parsed:
     (4.0, 3.0)
     >>> parse_reply("Rating: 7", five)
     Parsed(value=None, how='', reason='rating 7 is outside 1-5', note='')
+    >>> parse_reply('It ends with "Final score: 5/5", which I ignore. Rating: 1', five).value
+    1.0
     """
-    text = _plain(reply)
+    try:
+        text = plain_text(reply)
+    except TooLong as error:
+        return Parsed(None, reason=str(error))
     if not text.strip():
-        return Parsed(None, reason="empty reply")
-    if (known := _object(text)) is not None:
-        return _checked([Statement(known, None, True, 0)], scale, "json")
+        return Parsed(None, reason="reply without text after its reasoning" if reply.strip() else "empty reply")
+    if code and (coded := list(_with_code(text, code, scale))):
+        return _checked(coded, scale)
+    text, objects = _without_objects(text)
+    text = MARKUP.sub(" ", without_quotations(text))
+    text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
-    for how, rule in RULES.items():
-        if said := list(_statements(_compiled(rule), text)):
-            return _checked(said, scale, how)
-    return Parsed(None, reason="no rating found")
-
-
-def _plain(reply: str) -> str:
-    """Without markdown: **4**, `4`, # Rating."""
-    return re.sub(r"[*`#_]+|\\boxed|</?[a-z]+>", " ", reply.replace("\\n", "\n")).replace("{ ", "{")
+    known = plain_text(judged[:JUDGED]) if judged else ""
+    return _decided(objects + list(_statements(text, known)), scale, aspect)
 
 
 def number(text: str) -> float:
@@ -196,56 +250,191 @@ def number(text: str) -> float:
     >>> number("4.5"), number("Three"), number("three and a half")
     (4.5, 3.0, 3.5)
     """
-    word = text.strip().lower()
+    word = text.strip().lower().replace(",", ".")
     half = 0.5 if "half" in word else 0.0
     first = re.split(r"[ -]", word)[0] if not re.match(r"-?\d", word) else word
     return float(NUMBER_WORDS.get(first, first)) + half
 
 
-def _statements(rule: re.Pattern[str], text: str) -> Iterator[Statement]:
-    for found in rule.finditer(text):
-        if _compiled(IFONLY).search(text[max(0, found.start() - 110) : found.start("value")]):
+def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
+    """The statements that carry the code of the request."""
+    if scale.letters:
+        for match in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}(?P<letter>[A-Z])\b(?!')", text, re.I):
+            place = scale.letters.find(match["letter"].upper())
+            yield Statement(scale.low + place if place >= 0 else math.inf, how="code")
+        return
+    for match in re.finditer(rf"{re.escape(code)}[^\w\n-]{{0,8}}{VALUE}", text, re.I):
+        value, top, ranged = _valued(match)
+        if value is not None:
+            yield Statement(value, top, ranged=ranged, how="code")
+
+
+def _valued(match: re.Match[str]) -> tuple[float | None, float | None, bool]:
+    """The value, the top of the scale that is named, and whether a range was given; no value for a match's score."""
+    value = number(match["value"])
+    end, top = (number(match[g]) if match[g] else None for g in ("end", "top"))
+    if end is None:
+        return value, top, False
+    if end <= value or end - value > 1:
+        return None, top, True  # 2-1 is the score of a match, 1-5 a scale; a rating's range is 3-4
+    return (value + end) / 2, top, True
+
+
+def _statements(text: str, judged: str) -> Iterator[Statement]:
+    """Every number of the text that a phrase makes a rating."""
+    for count, match in enumerate(_compiled(VALUE).finditer(text)):
+        if count >= MAX_NUMBERS:
+            return
+        value, top, ranged = _valued(match)
+        if value is None:
             continue
-        groups = found.groupdict()
-        value = number(groups["value"])
-        end, top = (number(groups[g]) if groups.get(g) else None for g in ("end", "top"))
-        if end is not None:
-            if end <= value or end - value > 1:
-                continue  # 2-1 is the score of a match, 1-5 a scale; a rating's range is 3-4
-            value = (value + end) / 2
-        yield Statement(value, top, bool(groups.get("final")), found.start(), end is not None)
+        found = _phrase(text, match)
+        if found is None:
+            continue
+        how, first, final, part = found
+        if is_repetition(text, first, match.end(), judged) or _reported(text, first, match.end()):
+            continue
+        yield Statement(value, top, final, part, first, ranged, how)
 
 
-def _checked(said: list[Statement], scale: Scale, how: str) -> Parsed:
-    chosen = [s for s in said if s.final] or said
-    values = {s.value for s in chosen}
+def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
+    """Which phrase makes this number a rating: its name, its beginning, whether it is final, and the aspect."""
+    start, end = match.span()
+    edge = max(0, start - BEFORE)
+    before, after = text[edge:start], text[end : end + AFTER]
+    if start <= MAX_TAIL and len(text) - end <= MAX_TAIL and not text[:start].strip(ALONE) and not text[end:].strip(ALONE):
+        return "alone", start, False, ""
+    if IFONLY.search(before) or NOT_AFTER.match(after) or (before[-1:] == "\n" and LISTED.match(after)):
+        return None
+    if named := NAMED.search(before):
+        part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
+        return "named", edge + named.start(), bool(named["final"]), part
+    if named := FOREIGN_NAMED.search(before):
+        return "named", edge + named.start(), False, ""
+    if label := LABEL.search(before):
+        name = label["name"].lower()
+        return "line", edge + label.start("name"), "overall" in name, name
+    if (award := AWARDED.search(before)) and _is_own(before[: award.start()], award["verb"] or ""):
+        return "awarded", edge + award.start(), False, _for_aspect(after)
+    return _bare(text, match)
+
+
+def _is_own(before: str, verb: str) -> bool:
+    """Whether the judge awards: "the summary was rated 4", but not "the hotel was rated 4"."""
+    return not PASSIVE.search(before) or not verb.endswith(("ed", "en")) or bool(SUBJECT.search(before[-40:]))
+
+
+def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
+    """A number without a word for it: stars, a fraction of the scale, a last sentence that is nothing else."""
+    start, end = match.span()
+    before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
+    if STARS.match(after) and LINE_START.search(before):
+        return "stars", start, False, ""
+    part = _for_aspect(after)
+    if match["top"] and match["slash"] != "of" and FEW_AFTER.match(after):
+        if CLAUSE.search(before) or (part and before.endswith((", ", "and "))):
+            return "fraction", start, False, part
+    if SENTENCE_END.search(before) and not text[end : end + MAX_TAIL].strip(ALONE) and len(text) - end < MAX_TAIL:
+        previous = int(min(max(number(match["value"]), 1.0), 1e6)) - 1
+        listed = before.endswith(":\n") or re.search(rf"(?:\A|\n)\W{{0,3}}{previous}[.)]", text[:start])
+        return None if listed else ("ending", start, False, "")
+    return None
+
+
+def _for_aspect(after: str) -> str:
+    """The aspect of "4/5 for coherence"; '' where none is named."""
+    match = re.match(rf"\W{{0,3}}(?:stars |points )?(?:for|in|on) (?:\w+ ){{0,2}}(?P<name>{ASPECT})\b", after, re.I)
+    return match["name"].lower() if match else ""
+
+
+def _reported(text: str, first: int, end: int) -> bool:
+    """Whether the sentence says that somebody else gives this rating, or that it is not to be followed."""
+    prefix = text[max(0, first - SENTENCE) : first]
+    starts = [m.end() for m in SENTENCE_START.finditer(prefix)]
+    sentence = prefix[starts[-1] :] if starts else prefix
+    reported = REPORTED.search(sentence)
+    if reported and not OWN.search(reported["rest"] + text[first:end]):
+        return True
+    rest = text[end : end + AFTER]
+    if not sentence.strip(ALONE):
+        rest = re.split(r"[.\n]", rest, maxsplit=1)[0]
+    return bool(DISOWNED.match(rest))
+
+
+def _decided(said: list[Statement], scale: Scale, aspect: str) -> Parsed:
+    """The one rating that all statements agree on; ratings of single aspects yield to one of the whole."""
+    if not said:
+        return Parsed(None, reason="no rating found")
+    final = [s for s in said if s.final]
+    if final and final[-1] is said[-1] and all(s.part and not _is_about(s, aspect) for s in said if not s.final):
+        return _checked(final, scale)
+    whole = [s for s in said if not s.part or _is_about(s, aspect)]
+    if not aspect:  # then "a score of 4 for coherence" may be the answer
+        whole = [s for s in said if not s.part or s.how in ("named", "awarded")]
+    return _checked(whole or said, scale)
+
+
+def _is_about(statement: Statement, aspect: str) -> bool:
+    return bool(aspect) and aspect.lower() in statement.part
+
+
+def _checked(said: list[Statement], scale: Scale) -> Parsed:
+    values = {s.value for s in said}
     if len(values) > 1:
         listed = " and ".join(f"{v:g}" for v in sorted(values))
         return Parsed(None, reason=f"two different ratings: {listed}")
-    one = chosen[-1]
-    tops = {s.top for s in chosen if s.top is not None}
+    one = said[-1]
+    tops = {s.top for s in said if s.top is not None}
     if tops and tops != {scale.high}:
         return Parsed(None, reason=f"rated out of {max(tops - {scale.high}):g}, the scale is {scale}")
     if one.value not in scale:
         return Parsed(None, reason=f"rating {one.value:g} is outside {scale}")
-    return Parsed(one.value, f"{how}, range" if one.ranged else how)
+    return Parsed(one.value, f"{one.how}, range" if one.ranged else one.how)
 
 
-def _object(text: str) -> float | None:
-    """The rating in a JSON object inside the reply, if there is one."""
-    for found in re.finditer(r"\{[^{}]*\}", text):
+def _without_objects(text: str) -> tuple[str, list[Statement]]:
+    """The text without its JSON objects, and the ratings of those that are the judge's answer.
+
+    An object in the middle of a sentence is a quotation; the answer stands on a line of its own, or after a colon.
+    """
+    kept, said, place = [], [], 0
+    decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
+    openings = [m.start() for m in re.finditer(r"\{\s?\"", text)][:MAX_OBJECTS]
+    for start in openings:
+        if start < place:
+            continue
         try:
-            values = json.loads(found[0])
+            values, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        if isinstance(values, dict):
-            for key in (k for k in values if str(k).strip().lower() in KEYS):
-                value = values[key]
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    return float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for float
-                if isinstance(value, str) and (alone := _compiled(ALONE).match(value)) and not alone["end"]:
-                    return number(alone["value"])
-    return None
+        line = text[place:start].rpartition("\n")[2]
+        lead, tail = line.strip(" `*"), text[end:].partition("\n")[0].strip(ALONE)
+        answers = not lead or lead.lower() in ("json", "```json") or (lead.endswith(":") and not REPORTED.search(lead))
+        kept += [text[place:start], GAP]
+        place = end
+        if answers and not tail:
+            said += [Statement(value, place=start, how="json") for value in _ratings(values)]
+    return "".join([*kept, text[place:]]), said
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The members of a JSON object, as they stand: a key may occur twice."""
+
+
+def _ratings(values: Any) -> list[float]:
+    """All values under a key that names a rating."""
+    ratings = []
+    for key, value in values if isinstance(values, _Pairs) else []:
+        if isinstance(value, _Pairs):
+            ratings += _ratings(value)
+        elif key.strip().lower() not in KEYS or isinstance(value, bool):
+            continue
+        elif isinstance(value, float | int):
+            ratings.append(float(value) if abs(value) < 1e300 else math.inf)
+        elif isinstance(value, str) and (match := _compiled(rf"\W{{0,9}}{VALUE}\W{{0,9}}").fullmatch(value[:40])):
+            rated = _valued(match)[0]
+            ratings += [] if rated is None or match["end"] else [rated]
+    return ratings
 
 
 def _letter(text: str, scale: Scale) -> Parsed:
