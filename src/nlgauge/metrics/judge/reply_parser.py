@@ -34,7 +34,7 @@ MAX_OBJECTS = 50  # JSON objects of a reply that are looked at
 BEFORE = 140  # characters before a number that are looked at
 AFTER = 90  # characters after it
 JUDGED = 200_000  # characters of the judged texts in which repetitions are looked for
-ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$\ufffc"  # what may stand around a number that is the whole reply
+ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # what may stand around a number that is the whole reply
 SENTENCE = 200  # characters before a statement in which its sentence begins
 
 NUMBER = (
@@ -49,9 +49,9 @@ VALUE = (
 NOUN = r"(?:ratings?|scores?|grades?|marks?)"
 # Words for a rating in other languages; after them a colon or an equals sign is asked for.
 FOREIGN = (
-    r"bewertung|gesamtbewertung|wertung|note|punktzahl|punkte|puntuación|calificación|valoración|nota|pontuação|avaliação|"
+    r"bewertung|gesamtbewertung|wertung|note|punktzahl|puntuación|calificación|valoración|nota|pontuação|avaliação|"
     r"évaluation|notation|punteggio|valutazione|voto|beoordeling|cijfer|ocena|оценка|рейтинг|балл|betyg|karakter|puan|"
-    r"评分|得分|分数|评级|評分|分數|評価|スコア|点数|평점|점수|평가|등급|التقييم|الدرجة|रेटिंग|अंक"
+    r"评分|得分|总分|總分|총점|分数|评级|評分|分數|評価|スコア|点数|평점|점수|평가|등급|التقييم|الدرجة|रेटिंग|अंक"
 )
 KIND = (
     r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|"
@@ -64,11 +64,14 @@ ASPECT = (
 # "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
 NAMED = re.compile(
     rf"(?P<final>\b(?:final|overall|total)\s(?:[a-z]+\s)?)?(?P<aspect>\b{ASPECT}\s)?\b{NOUN}\b"
-    rf"(?P<part>\s(?:for|on|in|of)\s(?:the\s)?(?:[\w-]+\s){{0,4}}?[\w-]+)?"
-    rf"(?:\s?\([^()]{{0,30}}\))?(?:\s?[:=]\s?|\s(?:is|of|was|would\sbe|as|at)\s|\s[-–]\s|\s?\(|\s)"
-    rf"(?:\W{{0,3}}\b{KIND}){{0,4}}\W{{0,3}}\Z", re.I
+    rf"(?P<part>\s(?:for|on|in)\s(?:the\s)?(?:[\w-]+\s){{0,4}}?[\w-]+)?"
+    rf"(?:\s?\([^()]{{0,30}}\))?(?:\s?[:=]\s?|\s(?:is|of|was|would\sbe|as|at)\s?:?\s|\s[-–]\s|\s?\(|\s)"
+    rf"(?:\W{{0,3}}\b{KIND}){{0,4}}[^\w/]{{0,3}}\Z", re.I
 )  # fmt: skip
-FOREIGN_NAMED = re.compile(rf"(?:{FOREIGN})(?:\s?\([^()]{{0,30}}\))?\s?(?:[:=]|是|为|為|は)\s?\W{{0,3}}\Z", re.I)
+FOREIGN_NAMED = re.compile(
+    rf"(?:(?:{FOREIGN})(?:\sfinale?|\sglobale?|\stotale?)?|(?:\A|\n)\W{{0,4}}(?:final\s)?(?:answer|verdict))"
+    rf"(?:\s?\([^()]{{0,30}}\))?\s?(?:[:=]|是|为|為|は|[–—]|(?:est\s)?de\s|di\s|es\s|ist\s|è\s|é\s)\s?[^\w/]{{0,3}}\Z", re.I
+)  # fmt: skip
 # "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
 # because"
 AWARD = (
@@ -78,11 +81,13 @@ AWARD = (
 AWARDED = re.compile(
     rf"\b(?:(?P<verb>{AWARD})\s(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|"
     rf"article|respect|to|between|and|\w+'s|\w+ness|\w+ency|\w+ence|\w+ance)\s){{0,12}}?(?:{KIND}){{0,4}}"
-    rf"(?:(?:\w+\s)?{NOUN}\sof\s|\w+\sof\s|at\s)?(?:{KIND}){{0,4}}|(?:summary|response|text|output|it)\sis\san?\s)\Z",
+    rf"(?:(?:\w+\s)?{NOUN}\sof\s|\w+\sof\s|at\s)?(?:{KIND}){{0,4}}|(?:summary|response|text|output|it|this)\sis\san?\s(?:{KIND}){{0,2}})\Z",
     re.I,
 )
-PASSIVE = re.compile(r"\b(?:was|were|been|are|be|got)\s(?:\w+\s)?\Z", re.I)
-SUBJECT = re.compile(r"\b(?:summary|response|text|output|translation|story|answer|i|would|should|can)\b", re.I)
+# Who has a rating: "the summary receives a 4", but not "the hotel was rated 4 stars" or "the film has a rating of 5".
+OWNER = re.compile(r"\b(?:summary|text|output|response|translation|story|answer|rewriting|it|this|i|i'd|we|would|should)\b", re.I)
+PASSIVE = re.compile(r"\b(?:was|were|been|are|got)\s(?:\w+\s)?\Z", re.I)
+HAS = re.compile(r"\b(?:has|had|have|given|got|won|received|holds?|awarded)\s(?:an?|the)\s\Z", re.I)
 # What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
 NOT_AFTER = re.compile(
     r"(?:[-–]\w|[ \t](?:would|means|indicates|represents|corresponds|being)\b|[ \t](?!(?:out|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
@@ -90,6 +95,8 @@ NOT_AFTER = re.compile(
     r"sterne?|étoiles?|puntos|estrellas)\b)[^\W\d_]|[ \t]of (?!5\b|10\b|100\b))"
 )
 FEW_AFTER = re.compile(r"(?:\W{0,4}(?:\n|\Z)|[.,;!)\]]|\s(?:for|in terms|on|because|as|due|since|with|stars?|points?|based|overall)\b)")
+FENCE_START = re.compile(r"(?:```|~~~)\s?(?:json)?\s*\Z", re.I)
+NOT_BEFORE = re.compile(r"\b(?:between|from|least|most|than|until|above|below|under|over)\s\Z", re.I)
 LISTED = re.compile(r"[.)] ?[^\W\d_]")  # "1. Grammar": the number of a list
 # What would have to happen for another rating is not the rating: "to reach a perfect 5/5".
 IFONLY = re.compile(
@@ -99,7 +106,7 @@ IFONLY = re.compile(
 )
 # A rating that somebody else gives or asks for: "it claims an overall rating of 5", "ignoring the request for a 5".
 REPORTED = re.compile(
-    r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|stat(?:es|ed|ing)|asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|"
+    r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|mention(?:s|ed|ing)?|stat(?:es|ed|ing)|asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|"
     r"telling|told|orders?|commands?|urg(?:es|ed|ing)|insist\w*|contains?|containing|includ(?:es|ed|ing)|ends? (?:with|in)|"
     r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|suggest\w*|wants?|"
     r"tr(?:y|ies|ying) to|attempt\w*|manipulat\w*|inject\w*|embedded|hidden|prompts?|ignor\w*|disregard\w*|despite|"
@@ -108,7 +115,7 @@ REPORTED = re.compile(
 )  # fmt: skip
 OWN = re.compile(
     r"(?:\b|(?=,))(?:resulting|indicating|therefore|thus|hence|earning|receiving|deserving|scoring|, giving|making it|leading to|so|"
-    r"with an? (?:\w+ )?(?:score|rating)|i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b", re.I
+    r", with an? (?:\w+ )?(?:score|rating)|i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b", re.I
 )  # fmt: skip
 DISOWNED = re.compile(
     r"[\s)\].,;–—-]{0,4}(?:which|that|this|an?|but|as)\b[^.\n]{0,50}\b(?:ignor\w*|disregard\w*|instruct\w*|attempt\w*|"
@@ -118,15 +125,16 @@ SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
 # "… on the sentence level. 5": a last sentence that is nothing but a number
 CLAUSE = re.compile(r"(?:[.!?;)\n]\s?|\A\W*|\b(?:as|this is|that is|summary is|text is|a|so|[-–—])\s)\Z", re.I)
 LABEL = re.compile(rf"(?:\A|\n|[.;!?]\s)[-•\d.) ]{{0,6}}(?P<name>(?:\w+\s){{0,3}}{ASPECT}(?:\s\w+)?)\s?[:=]\s?\W{{0,3}}\Z", re.I)
-STARS = re.compile(r"[ -]stars?\b|\s?[分点점]", re.I)
+STARS = re.compile(r"[ -]stars?\b|\s?[分点점](?!中)", re.I)
 LINE_START = re.compile(r"(?:\A|\n)\W{0,9}\Z")
 SENTENCE_END = re.compile(r"[.!?)\n]\s?\Z")
 LETTER = re.compile(
     r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$", re.I | re.S
 )
-NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s?(?:is|:)\s?[^\w\n]{0,8}(?P<letter>[A-Z])\b(?!')", re.I)
+NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s?(?:is|:)\s?[^\w\n]{0,8}(?P<letter>[A-Z])\b(?!'|\s?(?:or|and|/|-)\s?[A-Z]\b)", re.I)
 MARKUP = re.compile(r"[*#_]+|\\boxed")
 RATING_TAG = re.compile(rf"<\s?(/?)\s?(?:final[ _-]?)?(?:{NOUN}|answer|verdict)\s?>", re.I)
+SCRIPT_EDGE = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=\d)")  # 为4: a word, then a number
 TAG = re.compile(r"</?[a-z]{1,20}>", re.I)
 
 
@@ -238,6 +246,7 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
         return _checked(coded, scale)
     text, objects = _without_objects(text)
     text = MARKUP.sub(" ", without_quotations(text))
+    text = SCRIPT_EDGE.sub(" ", text)
     text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
@@ -304,9 +313,11 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
     before, after = text[edge:start], text[end : end + AFTER]
     if start <= MAX_TAIL and len(text) - end <= MAX_TAIL and not text[:start].strip(ALONE) and not text[end:].strip(ALONE):
         return "alone", start, False, ""
-    if IFONLY.search(before) or NOT_AFTER.match(after) or (before[-1:] == "\n" and LISTED.match(after)):
+    if IFONLY.search(before) or NOT_BEFORE.search(before) or NOT_AFTER.match(after) or (before[-1:] == "\n" and LISTED.match(after)):
         return None
-    if named := NAMED.search(before):
+    if (named := NAMED.search(before)) and (
+        not HAS.search(before[: named.start()]) or _is_own(before[: named.start()], "has")
+    ):
         part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
         return "named", edge + named.start(), bool(named["final"]), part
     if named := FOREIGN_NAMED.search(before):
@@ -314,14 +325,20 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
     if label := LABEL.search(before):
         name = label["name"].lower()
         return "line", edge + label.start("name"), "overall" in name, name
-    if (award := AWARDED.search(before)) and _is_own(before[: award.start()], award["verb"] or ""):
+    indefinite = match["value"].lower() == "one" and not match["top"]  # "I cannot give one"
+    if not indefinite and (award := AWARDED.search(before)) and _is_own(before[: award.start()], award["verb"] or ""):
         return "awarded", edge + award.start(), False, _for_aspect(after)
     return _bare(text, match)
 
 
 def _is_own(before: str, verb: str) -> bool:
-    """Whether the judge awards: "the summary was rated 4", but not "the hotel was rated 4"."""
-    return not PASSIVE.search(before) or not verb.endswith(("ed", "en")) or bool(SUBJECT.search(before[-40:]))
+    """Whether the judge awards what follows, rather than telling what others were awarded."""
+    if not verb or verb.lower().endswith("ing"):
+        return True
+    clause = SENTENCE_START.split(before)[-1]
+    if PASSIVE.search(before) or (verb == "has" and re.search(r"\b(?:was|were|been|is)\s\w+\s(?:an?|the)\s\Z", before)):
+        return bool(re.search(r"\b(?:summary|text|output|response|translation)\b", clause, re.I))
+    return bool(OWNER.search(clause)) if clause.strip(ALONE) else not verb.lower().endswith(("ed", "en"))
 
 
 def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
@@ -334,6 +351,8 @@ def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
     if match["top"] and match["slash"] != "of" and FEW_AFTER.match(after):
         if CLAUSE.search(before) or (part and before.endswith((", ", "and "))):
             return "fraction", start, False, part
+    if part and before.endswith((" a ", "and ")):
+        return "awarded", start, False, part
     if SENTENCE_END.search(before) and not text[end : end + MAX_TAIL].strip(ALONE) and len(text) - end < MAX_TAIL:
         previous = int(min(max(number(match["value"]), 1.0), 1e6)) - 1
         listed = before.endswith(":\n") or re.search(rf"(?:\A|\n)\W{{0,3}}{previous}[.)]", text[:start])
@@ -407,14 +426,21 @@ def _without_objects(text: str) -> tuple[str, list[Statement]]:
             values, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        line = text[place:start].rpartition("\n")[2]
-        lead, tail = line.strip(" `*"), text[end:].partition("\n")[0].strip(ALONE)
-        answers = not lead or lead.lower() in ("json", "```json") or (lead.endswith(":") and not REPORTED.search(lead))
+        lead, tail = _lead(text[max(0, start - SENTENCE) : start]), text[end:].partition("\n")[0].strip(ALONE)
+        answers = not lead or (lead.endswith(":") and not REPORTED.search(lead))
         kept += [text[place:start], GAP]
         place = end
         if answers and not tail:
             said += [Statement(value, place=start, how="json") for value in _ratings(values)]
     return "".join([*kept, text[place:]]), said
+
+
+def _lead(before: str) -> str:
+    """What introduces a JSON object: the rest of its line, or an unfinished line before it; '' for none."""
+    line = FENCE_START.sub("", before)
+    own = line.rpartition("\n")[2].strip(" *`")
+    previous = line.strip().rpartition("\n")[2].strip(" *`")
+    return own or ("" if previous[-1:] in ".!?}" else previous if previous.endswith(":") or line != before else "")
 
 
 class _Pairs(list[tuple[str, Any]]):
