@@ -35,25 +35,36 @@ def chance(*parts: object) -> float:
 
 
 def rating(prompt: str) -> int:
-    return 1 + int(chance("rating", prompt) * 5)
+    return 1 + int(chance("rating", bare(prompt)) * 5)
 
 
 def told(prompt: str) -> str:
     """What the judge says."""
     if isinstance(SETTINGS["says"], list):
-        mark = hashlib.blake2b(prompt.encode(), digest_size=8).hexdigest()
+        mark = hashlib.blake2b(bare(prompt).encode(), digest_size=8).hexdigest()
         return str(SETTINGS["says"][(SEEN[mark] - 1) % len(SETTINGS["says"])])
     if SETTINGS["says"]:
         return str(SETTINGS["says"])
     if SETTINGS["replay"]:
         aspect = re.search(r"# Criterion: (\w+)", prompt)
-        output = re.search(r"## Summary\n(.*?)\n\n# Your answer", prompt, re.S)
+        output = re.search(r"## Summary\n(.*?)\n</judged", prompt, re.S)
         return REPLAY.get((aspect[1], output[1]), "no such reply") if aspect and output else "no such prompt"
-    if "## Text A" in prompt or "Better:" in prompt:
-        a, b = re.search(r" A\n(.*?)\n\n##", prompt, re.S), re.search(r" B\n(.*?)\n\n# Your", prompt, re.S)
+    if "## Text A" in prompt or '"BETTER' in prompt:
+        a, b = re.search(r" A\n(.*?)\n\n##", prompt, re.S), re.search(r" B\n(.*?)\n</judged", prompt, re.S)
         first, second = (rating(m[1]) if m else 3 for m in (a, b))
-        return "They differ.\nBetter: " + ("tie" if first == second else "A" if first > second else "B")
-    return f"It has strengths and 17 weaknesses.\nRating: {rating(prompt)}"
+        return f"They differ.\nBETTER{code(prompt)}: " + ("tie" if first == second else "A" if first > second else "B")
+    return f"It has strengths and 17 weaknesses.\nRATING{code(prompt)}: {rating(prompt)}"
+
+
+def code(prompt: str) -> str:
+    """The code that the prompt asks for, with its dash; '' for none."""
+    asked = re.search(r'"(?:RATING|BETTER)(-[0-9a-f]{4}):"', prompt)
+    return asked[1] if asked else ""
+
+
+def bare(prompt: str) -> str:
+    """The prompt without its code, on which replies and faults depend."""
+    return prompt.replace(code(prompt) or "\0", "")
 
 
 def completion(body: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +92,7 @@ def fault(prompt: str, times: int) -> str:
     """Which fault this request meets; none after `most` times, so that all get through in the end."""
     if times >= SETTINGS["most"]:
         return ""
-    drawn, edge = chance("fault", prompt, times), 0.0
+    drawn, edge = chance("fault", bare(prompt), times), 0.0
     for name, share in SETTINGS["faults"].items():
         edge += share
         if drawn < edge:
@@ -101,7 +112,7 @@ def error(status: int, words: str, more: str = "") -> bytes:
 async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.StreamWriter) -> bool:
     """Writes the answer; False when the line was cut."""
     prompt = body["messages"][-1]["content"]
-    mark = hashlib.blake2b(prompt.encode(), digest_size=8).hexdigest()
+    mark = hashlib.blake2b(bare(prompt).encode(), digest_size=8).hexdigest()
     bad = fault(prompt, SEEN[mark])
     SEEN[mark] += 1
     STATS["requests"] += 1

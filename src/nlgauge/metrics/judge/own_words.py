@@ -11,6 +11,7 @@ import unicodedata
 
 MAX_CHARACTERS = 20_000  # of a reply without its reasoning; replies of 512 tokens have some 2,500
 MAX_QUOTATION = 4_000  # characters between two marks; beyond it they are no pair
+JUDGED = 100_000  # characters of the judged texts, counted from their end, in which repetitions are looked for
 REPEATED = 24  # characters next to a statement that make it a repetition of the judged text
 GAP = " \ufffc "  # stands for what was taken out, so that its neighbors do not become one statement
 
@@ -148,10 +149,16 @@ def _partner(text: str, k: int, ends: str, nearest: dict[str, int]) -> int:
     return end if end < len(text) and end - k <= MAX_QUOTATION else -1
 
 
+def comparable(judged: str) -> str:
+    """Return the judged texts in the spelling of `plain_text`, with their reasoning blocks: the outputs stand last."""
+    text = unicodedata.normalize("NFKC", judged[-JUDGED:].replace("\r", "\n"))
+    return LINES.sub("\n", SPACES.sub(" ", text))
+
+
 def is_repetition(text: str, first: int, end: int, judged: str) -> bool:
     """Whether text[first:end] stands in the judged text together with what surrounds it here.
 
-    `judged` has single blanks, as `plain_text` gives it. The words of a short rating alone are no repetition: a judge
+    `judged` comes from `comparable`. The words of a short rating alone are no repetition: a judge
     may find for itself what the text claims.
     """
     if not judged:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nlgauge.metrics.judge.own_words import TooLong, comparable, is_repetition, plain_text, without_quotations
+
+PICK = r"(?P<pick>A|B|tie|both|equal|neither)\b"
+KIND = r"(?:(?:text|output|option|summary|response)[^\w\n]{1,4})?"
 CHOICE = re.compile(
-    r"\b(?:better|answer|choice|verdict|winner|preferred)\b\W*(?:is\W+)?(?:(?:text|output|option|summary|response)\W+)?(?P<pick>A|B|tie|both|equal|neither)\b",
+    rf"\b(?:better|answer|choice|verdict|winner|preferred)\b[^\w\n]{{0,8}}\n?[^\w\n]{{0,8}}(?:is[^\w\n]{{1,4}})?{KIND}{PICK}",
     re.I,
 )
-ALONE = re.compile(r"^\W*(?:(?:text|output|option)\W+)?(?P<pick>A|B|tie|both|equal|neither)\W*$", re.I)
+ALONE = re.compile(rf"\W{{0,9}}{KIND}{PICK}\W{{0,9}}", re.I)
 TIES = {"tie", "both", "equal", "neither"}
 
 
@@ -43,16 +47,24 @@ def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> I
             yield ShownPair(b, a)
 
 
-def read_choice(reply: str) -> float | None:
+def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None:
     """1.0 the first was chosen, 0.0 the second, 0.5 a tie; None when the reply says none or several.
 
-    >>> read_choice("A is longer, but B is true.\\nBetter: B"), read_choice("tie"), read_choice("Both are fine.")
+    `code` and `judged` are those of `parse_reply`.
+
+    >>> read_choice("A is longer, but B is true.\nBetter: B"), read_choice("tie"), read_choice("Both are fine.")
     (0.0, 0.5, None)
     """
-    text = re.sub(r"[*`#_]+", " ", reply)
-    alone = ALONE.match(text.strip())
-    said = [alone["pick"]] if alone else [m["pick"] for m in CHOICE.finditer(text)][-1:]
-    if not said:
+    try:
+        text = plain_text(reply)
+    except TooLong:
         return None
-    pick = said[0].lower()
-    return 0.5 if pick in TIES else 1.0 if pick == "a" else 0.0
+    picks = [m["pick"] for m in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}{KIND}{PICK}", text, re.I)] if code else []
+    if not picks:
+        text = re.sub(r"[*#_]+", " ", without_quotations(text)).strip()
+        known = comparable(judged)
+        alone = ALONE.fullmatch(text)
+        found = [alone] if alone else CHOICE.finditer(text)
+        picks = [m["pick"] for m in found if not is_repetition(text, m.start(), m.end(), known)]
+    values = {0.5 if pick.lower() in TIES else 1.0 if pick.lower() == "a" else 0.0 for pick in picks}
+    return values.pop() if len(values) == 1 else None

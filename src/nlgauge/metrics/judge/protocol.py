@@ -16,11 +16,13 @@ from nlgauge.metrics.judge.pairwise import ShownPair, all_pairs, read_choice
 from nlgauge.metrics.judge.replies import Failure, Reply, Request
 from nlgauge.metrics.judge.reply_parser import Parsed, parse_by, parse_reply
 from nlgauge.metrics.judge.scale import Scale
-from nlgauge.metrics.judge.task import Task, filled
+from nlgauge.metrics.judge.task import Prompt, Task, filled
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
+SHORT_TOKENS = 24  # of a reply that is only a rating; with its code it takes about 12
 TOP = 20  # alternatives of a token that most servers can tell
+WITHOUT_CODE = "read without the code that the prompt asked for, which protects from ratings in the judged text"
 Found = Mapping[bytes, Reply | Failure]
 
 
@@ -47,34 +49,38 @@ class JudgeProtocol:
         """Yield all requests for these samples, each as often as it is drawn."""
         if self.mode == "pairwise":
             for pair in self.pairs(batch):
-                yield from self.drawn(self.body(self._pair(batch, pair)))
+                yield from self.drawn(self._pair(batch, pair))
             return
         for i in range(len(batch)):
             if batch.output[i] >= 0:
-                yield from self.drawn(self.body(self.example(batch, i)))
+                yield from self.drawn(self.example(batch, i))
 
     def count(self, batch: Batch) -> int:
         """Return how many requests there are; equal ones count separately."""
         return self.n * (len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum()))
 
-    def drawn(self, body: dict[str, Any]) -> Iterator[Request]:
-        """Yield the request once for each draw."""
+    def drawn(self, example: str) -> Iterator[Request]:
+        """Yield the request about an example once for each draw."""
+        prompt = self.prompt(example)
+        body = self.body(prompt.text)
+        # Next to token probabilities a code would change what is measured.
+        places = () if self.mode == "logprobs" else prompt.code_places
         for draw in range(self.n):
-            yield Request(self.url, body, draw)
+            yield Request(self.url, body, draw, places, prompt.shown)
 
     def pairs(self, batch: Batch) -> list[ShownPair]:
         """Return the pairs of outputs of one input that are compared, in the order in which they are shown."""
         inputs = batch.input if batch.input is not None else np.arange(len(batch))
         return [p for p in all_pairs(inputs, self.rivals) if batch.output[p.first] >= 0 and batch.output[p.second] >= 0]
 
-    def body(self, example: str) -> dict[str, Any]:
-        """Return the body of a request about an example."""
+    def prompt(self, example: str) -> Prompt:
+        """Return the prompt about an example."""
         low, high = (
             (self.scale.letters[0], self.scale.letters[-1])
             if self.scale.letters
             else (f"{self.scale.low:g}", f"{self.scale.high:g}")
         )
-        prompt = filled(
+        return filled(
             self.task.prompt(self.mode),
             task=self.task.task,
             scale=str(self.scale),
@@ -85,6 +91,9 @@ class JudgeProtocol:
             low=low,
             high=high,
         )
+
+    def body(self, prompt: str) -> dict[str, Any]:
+        """Return the body of a request with this prompt."""
         messages = [{"role": "user", "content": prompt}]
         if self.task.system:
             messages.insert(0, {"role": "system", "content": self.task.system})
@@ -93,7 +102,7 @@ class JudgeProtocol:
             "model": self.model,
             "messages": messages,
             "temperature": self.temperature,
-            "max_tokens": min(self.task.max_tokens, 16) if short and not self.structured else self.task.max_tokens,
+            "max_tokens": min(self.task.max_tokens, SHORT_TOKENS) if short and not self.structured else self.task.max_tokens,
         }
         if self.mode == "logprobs":
             body |= {"logprobs": True, "top_logprobs": TOP}
@@ -138,7 +147,7 @@ class JudgeProtocol:
             if batch.output[i] < 0:
                 reasons[i] = "no output"
                 continue
-            read = [self.read(found[r.key], r) for r in self.drawn(self.body(self.example(batch, i)))]
+            read = [self.read(found[r.key], r) for r in self.drawn(self.example(batch, i))]
             good = [p.value for p in read if p.value is not None]
             why = Counter(p.reason for p in read if p.value is None)
             if good:
@@ -157,7 +166,7 @@ class JudgeProtocol:
         values = np.full((len(batch), self.n), np.nan)
         for i in range(len(batch)):
             if batch.output[i] >= 0:
-                for k, request in enumerate(self.drawn(self.body(self.example(batch, i)))):
+                for k, request in enumerate(self.drawn(self.example(batch, i))):
                     value = self.read(found[request.key], request).value
                     values[i, k] = np.nan if value is None else value
         return values
@@ -170,8 +179,9 @@ class JudgeProtocol:
             weighed = expected_rating(reply, self.scale)
             if weighed is not None:
                 return Parsed(weighed, "logprobs")
-        parsed = (parse_by(self.pattern, reply.text, self.scale) if self.pattern else None) or parse_reply(
-            reply.text, self.scale
+        parsed = parse_by(self.pattern, reply.text, self.scale) if self.pattern else None
+        parsed = parsed or parse_reply(
+            reply.text, self.scale, code=reply.code, judged=request.judged_text(), aspect=self.aspect
         )
         if parsed.value is None and reply.finish == "length":
             parsed = Parsed(None, reason=f"{parsed.reason}: cut off after {reply.completion_tokens} tokens")
@@ -179,9 +189,16 @@ class JudgeProtocol:
             return self._filled(parsed, request)
         if self.mode == "logprobs":
             return replace(parsed, note=_no_logprobs(reply))
+        if reply.code and parsed.how.partition(",")[0] not in ("code", "json", "pattern"):
+            return replace(parsed, note=WITHOUT_CODE)
         if reply.dropped:
             return replace(parsed, note=f"without {', '.join(reply.dropped)}, which the server refused")
         return parsed
+
+    @staticmethod
+    def choice(reply: Reply, request: Request) -> float | None:
+        """Return the choice in a reply to a comparison; None where it makes none or several."""
+        return read_choice(reply.text, code=reply.code, judged=request.judged_text())
 
     def _filled(self, parsed: Parsed, request: Request) -> Parsed:
         """gao2025 gave replies without a rating a random one; only on demand, and it says so."""
@@ -200,7 +217,7 @@ class JudgeProtocol:
             if not isinstance(reply, Reply) or request.key in lost:
                 continue
             if self.mode == "pairwise":
-                why = "" if read_choice(reply.text) is not None else "no choice found"
+                why = "" if self.choice(reply, request) is not None else "no choice found"
             else:
                 why = plain.read(reply, request).reason
             if why:
@@ -212,9 +229,9 @@ class JudgeProtocol:
         rows = []
         for pair in self.pairs(batch):
             read, why = [], ""
-            for request in self.drawn(self.body(self._pair(batch, pair))):
+            for request in self.drawn(self._pair(batch, pair)):
                 reply = found[request.key]
-                choice = None if isinstance(reply, Failure) else read_choice(reply.text)
+                choice = None if isinstance(reply, Failure) else self.choice(reply, request)
                 if choice is None:
                     why = reply.reason if isinstance(reply, Failure) else "no choice found"
                 else:

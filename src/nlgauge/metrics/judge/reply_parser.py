@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.judge.own_words import GAP, TooLong, is_repetition, plain_text, without_quotations
+from nlgauge.metrics.judge.own_words import GAP, TooLong, comparable, is_repetition, plain_text, without_quotations
 from nlgauge.metrics.judge.scale import Scale
 
 NUMBER_WORDS = {
@@ -33,7 +33,6 @@ MAX_TAIL = 40  # characters after a number that is the last sentence
 MAX_OBJECTS = 50  # JSON objects of a reply that are looked at
 BEFORE = 140  # characters before a number that are looked at
 AFTER = 90  # characters after it
-JUDGED = 200_000  # characters of the judged texts in which repetitions are looked for
 ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # what may stand around a number that is the whole reply
 SENTENCE = 200  # characters before a statement in which its sentence begins
 
@@ -250,7 +249,7 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
     text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
-    known = plain_text(judged[:JUDGED]) if judged else ""
+    known = comparable(judged)
     return _decided(objects + list(_statements(text, known)), scale, aspect)
 
 

@@ -34,7 +34,7 @@ LARGEST = 1 << 20  # bytes of a prompt
 LISTED = ("aspects", "shows", "models", "settings")
 HEADING = "## {name}"  # above each text that is shown
 SETTING_TYPES: dict[str, type] = {"scale": str, "n": int, "temperature": float, "mode": str, "fill": str}
-HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high)\}")
+HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high|code)\}")
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,36 @@ class Task:
         )
 
 
-def filled(template: str, **texts: str) -> str:
-    """The template with its holes filled, once: a text that contains `{scale}` keeps it.
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt without its code: where the code is inserted, and which span holds the texts to be judged."""
 
-    >>> filled("Rate {output} from {scale}.", output="the {scale}", scale="1-5")
+    text: str
+    code_places: tuple[int, ...] = ()
+    shown: tuple[int, int] = (0, 0)
+
+
+def filled(template: str, **texts: str) -> Prompt:
+    """Return the template with its holes filled, once: a text that contains `{scale}` or `{code}` keeps it.
+
+    >>> filled("Rate {output} from {scale}.", output="the {scale}", scale="1-5").text
     'Rate the {scale} from 1-5.'
+    >>> filled("{example} RATING{code}: n", example="a {code}")
+    Prompt(text='a {code} RATING: n', code_places=(15,), shown=(0, 8))
     """
-    return HOLE.sub(lambda hole: texts.get(hole[1], hole[0]), template)
+    pieces, length, end = list[str](), 0, 0
+    places, shown = list[int](), (0, 0)
+    for hole in HOLE.finditer(template):
+        before = template[end : hole.start()]
+        value = "" if hole[1] == "code" else texts.get(hole[1], hole[0])
+        length += len(before)
+        if hole[1] == "code":
+            places.append(length)
+        elif hole[1] == "example":
+            shown = length, length + len(value)
+        pieces += [before, value]
+        length, end = length + len(value), hole.end()
+    return Prompt("".join([*pieces, template[end:]]), tuple(places), shown)
 
 
 def shipped() -> list[str]:
