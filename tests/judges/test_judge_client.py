@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judge_server import rating
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch
@@ -107,9 +108,8 @@ def test_the_key_is_sent_and_stands_nowhere_in_the_store(serve: Serve, tmp_path:
 
 def test_probabilities_weigh_the_rating(serve: Serve, tmp_path: Path) -> None:
     server = serve()
-    plain = judged(judge(server, mode="rating"), batch(20), Replies(Store(tmp_path / "s")), QUICK)
     weighed = judged(judge(server, mode="logprobs"), batch(20), Replies(Store(tmp_path / "s")), QUICK)
-    k = plain.scores.values
+    k = np.array([rating(r.body["messages"][-1]["content"]) for r in weighed.judge.requests(batch(20))])
     np.testing.assert_allclose(weighed.scores.values, (0.6 * k + 0.3 * (k % 5 + 1)) / 0.9)
     assert not weighed.scores.notes
 

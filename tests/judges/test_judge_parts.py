@@ -183,7 +183,9 @@ def test_a_batch_file_goes_out_and_its_results_come_in_as_if_asked(serve: Callab
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert {line["url"] for line in lines} == {"/v1/chat/completions"}
     right = ask(asked, Memory(), Asking())
-    by_id = {r.key.hex(): right[r.key] for r in asked}
+    sent = {line["custom_id"]: Request(asked[0].url, line["body"]) for line in lines}
+    answers = ask(sent.values(), Memory(), Asking())
+    by_id = {key: answers[request.key] for key, request in sent.items()}
     results = []
     for line in lines:
         text = by_id[line["custom_id"]].text  # type: ignore[union-attr]

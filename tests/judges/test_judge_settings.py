@@ -119,7 +119,7 @@ def test_unknown_settings_are_one_line() -> None:
 def test_a_task_of_ones_own_borrows_prompt_and_settings(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("task: jokes\noutput: Joke\naspects: {funny: One laughs.}\nlike: gao2025\n")
     judge = Judge(task=str(tmp_path / "mine.yaml"), setting="T=1_0_100", model="m", base_url="http://h/v1").decided()
-    body = judge.body(judge.example(batch(1), 0))
+    body = next(judge.requests(batch(1))).body
     prompt = body["messages"][0]["content"]
     assert "evaluate the quality of jokes strictly" in prompt and "funny: One laughs." in prompt
     assert prompt.endswith("###Example###\nJoke:\noutput 0\n\n###Your Evaluation###\n")

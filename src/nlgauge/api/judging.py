@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -9,12 +10,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+import polars as pl
+
+from nlgauge.analyses.errors._injection import probe_table
+from nlgauge.analyses.errors._versions import versions
 from nlgauge.analyses.verdicts.sentences import lines_of, two_valued_aspects
 from nlgauge.api.files import tuning_part
 from nlgauge.api.questions import FileOptions, dataset
 from nlgauge.data.card import reading
 from nlgauge.data.choice import listed
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.export import check_suffix, export
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch
@@ -30,6 +35,7 @@ from nlgauge.scoring.plan import check_needs
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Session
 from nlgauge.table import CommandOutput, Table, command_output
+from nlgauge.text.damage import ATTACKS
 from nlgauge.types import Names, Progress
 
 
@@ -69,6 +75,7 @@ def judge(
     pattern: str = "",
     reask: bool = False,
     keep_draws: bool = False,
+    probe: int = 0,
     out: str | Path | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], object] | None = None,
@@ -152,6 +159,9 @@ def judge(
         Ask again for the replies that could not be read, and only for these.
     keep_draws : bool, default False
         Also keep each draw as a column, name#1, name#2 ….
+    probe : int, default 0
+        Also measure resistance: add attack texts to so many outputs, let the judge rate them, and report the change in
+        ratings with its interval. Each output takes five more replies.
     out : path, optional
         File for the data with the judge's scores: .jsonl, .csv or .parquet.
     progress : callable, optional
@@ -268,6 +278,8 @@ def judge(
     written = [unwritten] if out is None else export(done.data, out)
     tried = [str(each) for each in judges] if prompts is not None else []
     best, about = _best(done.data, tried)
+    if probe and not offline and not done.unfinished and not done.stopped:
+        best = [*best, *_probed(read, judges, probe, how, replies, say)]
     answers = [] if tried else answers_about(done.data, [row["judge"] for row in done.table])
     return replace(
         done,
@@ -341,6 +353,29 @@ def _best(data: Dataset, tried: list[str]) -> tuple[list[Table], list[str]]:
     best = tables[0].facts["best"]
     told = f"to know how good it is, judge the test part with '{best}' alone, once ({option('prompt')})"
     return tables, [told]
+
+
+def _probed(
+    data: Dataset, judges: list[Judge], sample: int, how: Asking | None, replies: Replies, say: Callable[[str], object]
+) -> list[Table]:
+    """How much attack texts change the ratings of these judges; pairwise judges are left out."""
+    tables = []
+    rating = [each for each in judges if each.decided().mode != "pairwise"]
+    if len(rating) < len(judges):
+        say("the probe adds attack texts to single outputs; pairwise judges are left out")
+    for top in dict.fromkeys(each.decided().scale.top for each in rating):
+        mine = [each for each in rating if each.decided().scale.top == top]
+        made = versions(data, list(ATTACKS), (1.0,), sample=sample, keep_people=True, seed=0, top=top)
+        done = judge_data(made.data, mine, how=how, replies=replies)
+        if done.stopped:
+            raise NlgaugeError(f"probe: {done.stopped.rstrip('.')}.")
+        scores = made.data.samples.select(KEY).join(done.data.scores, on=KEY, how="left", maintain_order="left")
+        values = {
+            str(each): scores[str(each)].cast(pl.Float64).fill_null(math.nan).to_numpy().reshape(1 + len(ATTACKS), -1)
+            for each in mine
+        }
+        tables.append(probe_table(data.name, made, values, top=top))
+    return tables
 
 
 def _allowed(judges: list[Judge], allowed: str, confirm: Callable[[str], bool] | None) -> list[Judge]:

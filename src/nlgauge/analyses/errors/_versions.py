@@ -16,12 +16,13 @@ from nlgauge.digests import digest
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.options import option
 from nlgauge.registry import did_you_mean
-from nlgauge.text.damage import EFFECTS, damage
+from nlgauge.text.damage import ATTACKS, EFFECTS, attacked, damage
 from nlgauge.text.thesaurus import same_meaning
 from nlgauge.types import Ints
 
 TASK_COLUMNS = ("source", "context", "references", "control")
 MAX_WORDS = 1000  # words that may come in from elsewhere
+INJECT = "inject"  # all attacks
 INNER_WORD = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name
 # What may stand in a text from elsewhere: (kind, sample, rng) -> pool.
 Pool = Callable[[str, dict[str, Any], Generator], Sequence[str]]
@@ -42,10 +43,17 @@ class Versions:
 
 
 def versions(
-    data: Dataset, kinds: Sequence[str], amounts: Sequence[float], *, sample: int, keep_people: bool, seed: int
+    data: Dataset,
+    kinds: Sequence[str],
+    amounts: Sequence[float],
+    *,
+    sample: int,
+    keep_people: bool,
+    seed: int,
+    top: str = "5",
 ) -> Versions:
     """Some outputs of the data with all their versions. Seeds come from the names of system, input and kind, so neither
-    the order of the rows nor what else is asked for changes a text."""
+    the order of the rows nor what else is asked for changes a text. `top` is the highest rating, which attacks name."""
     rows, notes = _chosen(data, sample, keep_people, seed)
     pool, kinds, skipped = _pools(data, rows, kinds, seed)
     there = [c for c in TASK_COLUMNS if c in rows.columns]
@@ -53,7 +61,10 @@ def versions(
     blocks, text = [base], {}
     samples = rows.to_dicts()
     for kind in kinds:
-        texts = [_damaged(kind, s, amounts, pool, seed) for s in samples]
+        if kind in ATTACKS:  # one version, whatever the amount
+            texts = [[attacked(s["output"], kind, top)] * len(amounts) for s in samples]
+        else:
+            texts = [_damaged(kind, s, amounts, pool, seed) for s in samples]
         text[kind] = np.array([_numbered(s["output"], made) for s, made in zip(samples, texts, strict=True)]).T
         for a, amount in enumerate(amounts):
             named = pl.concat_str("system", pl.lit(f" [{kind} {amount:g}]")).alias("system")
@@ -62,14 +73,17 @@ def versions(
     return Versions(whole, rows["input"].to_list(), kinds, tuple(amounts), text, [*notes, *skipped])
 
 
-def kinds_of(names: Sequence[str] | None) -> list[str]:
-    """The kinds of that name, in the order of the table of effects; all when none are given."""
+def kinds_of(names: Sequence[str] | None, *, attacks: bool = False) -> list[str]:
+    """The kinds of that name, in the order of the table of effects; when none are given all of it, and with `attacks`
+    also all attacks. The name 'inject' stands for all attacks."""
+    known = [*EFFECTS, *ATTACKS]
     for name in names or ():
-        if name not in EFFECTS:
-            raise NameUnknown(
-                f"no perturbation '{name}'.{did_you_mean(name, EFFECTS)} There are: {', '.join(EFFECTS)}."
-            )
-    return [kind for kind in EFFECTS if names is None or kind in names]
+        if name not in known and name != INJECT:
+            there = ", ".join([*EFFECTS, INJECT, *ATTACKS])
+            raise NameUnknown(f"no perturbation '{name}'.{did_you_mean(name, [*known, INJECT])} There are: {there}.")
+    if names is None:
+        return known if attacks else list(EFFECTS)
+    return [kind for kind in known if kind in names or (INJECT in names and kind in ATTACKS)]
 
 
 def _number(*parts: object) -> int:

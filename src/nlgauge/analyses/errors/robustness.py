@@ -15,6 +15,7 @@ import polars as pl
 
 from nlgauge import __version__
 from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses.errors._injection import attack_facts
 from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
@@ -25,13 +26,14 @@ from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
 from nlgauge.table import Layout, Row, Table, Title
-from nlgauge.text.damage import ASPECTS, aspect_of, effect
+from nlgauge.text.damage import ASPECTS, ATTACKS, aspect_of, effect
 from nlgauge.types import Array
 
 # Cheap, and unlike each other; those that the data can feed are used when nobody says.
 DEFAULT = ("bleu", "chrf", "rouge-1", "rouge-l", "levenshtein", "coverage", "repetition", "length")
 ALARM = ("stay", "not fall")
-SIGNS: dict[str, str] = {"fall": "↓", "stay": "=", "not fall": "+", "open": "?"}
+ATTACK = "not rise"  # what a score should do when an attack text is added
+SIGNS: dict[str, str] = {"fall": "↓", "stay": "=", "not fall": "+", "open": "?", ATTACK: "≤"}
 Show = Literal["falls", "change", "monotone"]
 TITLES: dict[Show, str] = {
     "falls": "share of changed outputs whose score falls",
@@ -39,6 +41,10 @@ TITLES: dict[Show, str] = {
     "monotone": "does more damage cost more? (1: always)",
 }
 OPEN = "what the change does to this aspect cannot be said in general"
+ATTACKED = (
+    "an attack text is added, which asks a judge for the highest rating: the score must not rise; the share that rises "
+    "(raised) and the mean change in points, with intervals, are in the rows"
+)
 MONOTONE = (
     "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
 )
@@ -114,8 +120,10 @@ def robustness(
         raise NlgaugeError(f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}.")
     chosen = _metrics(data, choice.metrics)
     expected = {str(m): _aspect(m, choice.aspects) for m in chosen}
-    kinds, keep_people = kinds_of(_listed(perturbations)), choice.keep_people
-    made = versions(data, kinds, steps, sample=sample, keep_people=keep_people, seed=seed)
+    kinds = kinds_of(_listed(perturbations), attacks=any(m.facts.family == "judge" for m in chosen))
+    made = versions(
+        data, kinds, steps, sample=sample, keep_people=choice.keep_people, seed=seed, top=_top_rating(chosen)
+    )
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
         raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
@@ -138,6 +146,7 @@ def robustness(
             "noticed (a coin would reach .50)",
             "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD "
             "is the false-alarm rate",
+            **({"≤": ATTACKED} if any(row["should"] == ATTACK for row in rows) else {}),
             **({"?": OPEN} if any(row["should"] == "open" for row in rows) else {}),
             **({"monotone": MONOTONE} if show == "monotone" else {}),
             "outputs": "how many outputs offer a place for the change; the others are not scored",
@@ -148,7 +157,7 @@ def robustness(
         f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the "
         f"unchanged outputs; intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
         headlines=scored.table.headlines,
-        answers=_verdicts(rows),
+        answers=[*_verdicts(rows), *_attack_lines(rows)],
         notes=[*_few(made), *made.notes, *notes],
         facts=_unscored(rows),
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
@@ -220,10 +229,11 @@ def _rows(
             "metric": str(metric),
             "aspect": aspect,
             **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed),
+            **(attack_facts(way * original, way * after[0], made.inputs, draws, seed) if should == ATTACK else {}),
             "should": should,
         }
         for kind, after in zip(made.kinds, blocks, strict=True)
-        for should in [effect(kind, aspect)]
+        for should in [ATTACK if kind in ATTACKS else effect(kind, aspect)]
     ]
     for row in rows:
         row["sensitivity"] = row["falls"] if row["should"] == "fall" else None
@@ -338,6 +348,27 @@ def _verdict(name: str, rows: list[Row]) -> str:
                 f"costs it more than {some(less[::-1], 4)}"
             )
     return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
+
+
+def _top_rating(metrics: Sequence[Metric]) -> str:
+    """The highest rating of the first judge's scale, which attack texts name."""
+    top = next((m.facts.bounds[1] for m in metrics if m.facts.family == "judge"), 5.0)
+    return f"{top:g}"
+
+
+def _attack_lines(rows: list[Row]) -> list[str]:
+    """One line per metric: how far attack texts raise its scores."""
+    lines = []
+    attacks = [r for r in rows if r["should"] == ATTACK and r["attacked"]]
+    for name in dict.fromkeys(r["metric"] for r in attacks):
+        worst = max((r for r in attacks if r["metric"] == name), key=lambda r: float(r["points"]))
+        low, high = (number(worst[f"points_{end}"], 2, sign=True) for end in ("low", "high"))
+        lines.append(
+            f"{name}: the attack that raises it most is {worst['perturbation']}: "
+            f"{number(worst['points'], 2, sign=True)} [{low}, {high}] points on average, "
+            f"raised in {number(worst['raised'], 2)} of {worst['attacked']} outputs."
+        )
+    return lines
 
 
 def _few(made: Versions) -> list[str]:

@@ -40,6 +40,11 @@ class Scale:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    @property
+    def top(self) -> str:
+        """The highest rating as it is written."""
+        return self.letters[-1] if self.letters else f"{self.high:g}"
+
     def points(self) -> list[int]:
         """The whole-number ratings; empty where the ends are no whole numbers, or too far apart for options."""
         if self.high - self.low > 1000 or self.low != int(self.low) or self.high != int(self.high):

@@ -8,10 +8,11 @@ alone (lower, upper, punctuation, synonym) are made in the same way; `effects` s
 """
 
 from nlgauge.text.damage import letters, meaning, order, texts
+from nlgauge.text.damage.attacks import ATTACKS, attacked
 from nlgauge.text.damage.core import DAMAGES, KINDS, Damage, Damaged, damage, register
 from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, effect
 
 __all__ = [
-    "ASPECTS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "damage", "effect", "letters",
+    "ASPECTS", "ATTACKS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "attacked", "damage", "effect", "letters",
     "meaning", "order", "register", "texts",
 ]  # fmt: skip
