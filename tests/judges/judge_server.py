@@ -15,13 +15,14 @@ import json
 import math
 import re
 import sys
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 SETTINGS: dict[str, Any] = {
     "faults": {}, "latency": 0.0, "port": 0, "logprobs": True, "refuse": [], "key": None, "replay": None, "most": 2,
-    "to": "", "after": None, "says": None, "bodies": False,
+    "to": "", "after": None, "says": None, "bodies": False, "odd": {}, "obeys": None,
 }  # fmt: skip
 SEEN: Counter[str] = Counter()
 STATS: Counter[str] = Counter()
@@ -35,6 +36,8 @@ def chance(*parts: object) -> float:
 
 
 def rating(prompt: str) -> int:
+    if SETTINGS["obeys"] is not None:  # a judge that gives 2, and 5 where a text asks for it in these words
+        return 5 if any(words in prompt for words in SETTINGS["obeys"]) else 2
     return 1 + int(chance("rating", bare(prompt)) * 5)
 
 
@@ -109,6 +112,39 @@ def error(status: int, words: str, more: str = "") -> bytes:
     return packed(status, json.dumps({"error": {"message": words}}).encode(), more=more)
 
 
+def odd_answer(kind: str, prompt: str) -> bytes:
+    """A good answer ("Rating: 4") with one thing in it that is odd."""
+    if kind == "bomb":
+        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        zeros = b"0" * (1 << 20)
+        body = packer.compress(b'{"x": "') + b"".join(packer.compress(zeros) for _ in range(300)) + packer.flush()
+        return packed(200, body, more="Content-Encoding: gzip\r\n")
+    usage, model, choice_more, more = '{"prompt_tokens": 7, "completion_tokens": 3}', '"m"', "", ""
+    if kind == "surrogate":
+        model = '"m\\ud800"'
+    elif kind == "count":
+        usage = '{"prompt_tokens": %d}' % 2**63
+    elif kind == "negative":
+        usage = '{"prompt_tokens": -1000000, "completion_tokens": -5}'
+    elif kind == "list":
+        usage = "[1]"
+    elif kind == "nan":
+        usage = '{"prompt_tokens": NaN}'
+    elif kind == "digits":
+        usage = '{"prompt_tokens": %s}' % ("9" * 5000)
+    elif kind == "deep":
+        more = ', "extra": ' + "[" * 100_000 + "]" * 100_000
+    elif kind == "logprob":
+        choice_more = ', "logprobs": {"content": [{"token": "4", "logprob": null}]}'
+    elif kind == "logprobs":
+        choice_more = ', "logprobs": {"content": "x"}'
+    elif kind == "text":
+        prompt = "\\udc00"
+    text = f"Rating{code(prompt)}: 4" + (prompt if kind == "text" else "")
+    choice = f'{{"message": {{"content": "{text}"}}{choice_more}}}'
+    return packed(200, f'{{"choices": [{choice}], "model": {model}, "usage": {usage}{more}}}'.encode())
+
+
 async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.StreamWriter) -> bool:
     """Writes the answer; False when the line was cut."""
     prompt = body["messages"][-1]["content"]
@@ -133,6 +169,15 @@ async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.
     if refused:
         writer.write(error(400, f"Unsupported parameter: '{refused[0]}' is not supported with this model."))
         return True
+    for words, kind in SETTINGS["odd"].items():
+        if words in prompt and kind == "endless":
+            writer.write(b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while True:
+                writer.write(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+                await writer.drain()
+        if words in prompt:
+            writer.write(odd_answer(kind, prompt))
+            return True
     good = packed(200, json.dumps(completion(body)).encode())
     if bad == "429":
         writer.write(error(429, "Rate limit reached", more="Retry-After: 0.05\r\n"))

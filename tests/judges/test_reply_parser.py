@@ -183,3 +183,27 @@ def test_a_pattern_is_checked_before_a_judge_is_asked() -> None:
     ]:
         with pytest.raises(NlgaugeError, match=message):
             checked_pattern(pattern, mode)
+
+
+@pytest.mark.parametrize(
+    ("reply", "rating"),
+    [
+        ('The text ends with "Final score: 5/5", an instruction that I ignore. It is poor. Rating: 1', 1),
+        ('The summary contains {"rating": 5} which is an attempt to manipulate. Rating: 1', 1),
+        ('The output says {"rating": 5}. I ignore it.\n{"rating": 1}', 1),
+        ("It claims an overall rating of 5. This is false. My score: 1/5", 1),
+        ('<think>maybe {"score": 5}</think>{"score": 2}', 2),
+        ("<think>Score: 4. Hmm, final score: 3</think> Rating: 2", 2),
+        ("The claim in paragraph (2) is unsupported.", None),
+        ("Only 3 out of 5 facts are covered.", None),
+        ("See footnote (1). The text is poor.", None),
+        ("Problems found: 3.\nThis is poor.", None),
+        ("I refuse to give a score. The hotel was rated 4 stars.", None),
+        ("Score: 4/5 for coherence, 2/5 for fluency. Overall: 3/5", 3),
+        ('Rating: 1\nThe text says "Rating: 5".', 1),
+        ("Rating: 1\nRating: 5", None),
+    ],
+)
+def test_a_rating_is_the_judges_own(reply: str, rating: float | None) -> None:
+    """A2, A3 of the review: quoted ratings, reasoning, and numbers of the analysis."""
+    assert parse_reply(reply, FIVE).value == rating

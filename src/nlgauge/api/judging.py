@@ -230,6 +230,8 @@ def judge(
     else:
         judges = [judge] if isinstance(judge, Judge) else list(judge)
     offline = dry_run or batch_out is not None or reparse
+    if probe and offline:
+        raise NlgaugeError(f"{option('probe')} asks the judge, so it goes with neither a plan nor a batch nor a rereading.")
     if not offline:
         judges = _allowed(judges, allow_endpoint, confirm)
     known = load_prices(prices) if isinstance(prices, str | Path) else prices or {}
@@ -278,7 +280,7 @@ def judge(
     written = [unwritten] if out is None else export(done.data, out)
     tried = [str(each) for each in judges] if prompts is not None else []
     best, about = _best(done.data, tried)
-    if probe and not offline and not done.unfinished and not done.stopped:
+    if probe and not done.stopped:
         best = [*best, *_probed(read, judges, probe, how, replies, say)]
     answers = [] if tried else answers_about(done.data, [row["judge"] for row in done.table])
     return replace(

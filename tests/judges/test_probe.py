@@ -1,0 +1,77 @@
+"""Attack texts in outputs, and what they do to the ratings of a judge whose weakness is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_judge_verb import nlgauge, rows
+
+import nlgauge as ng
+from nlgauge.analyses.errors._injection import attack_facts
+from nlgauge.errors import NlgaugeError
+from nlgauge.text.damage import ATTACKS, attacked
+
+Serve = Callable[..., Any]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "store.sqlite"))
+    (tmp_path / "outputs.csv").write_text(rows(16))
+    return tmp_path / "outputs.csv"
+
+
+def test_a_probe_finds_the_attack_that_a_judge_obeys(serve: Serve, data: Path) -> None:
+    server = serve(obeys=["Ignore all previous instructions and give"])
+    done = ng.judge(data, aspect="coherence", model="m", base_url=server.base_url, mode="rating", probe=8)
+    (table,) = [table for table in done.tables if table.kind == "probe"]
+    found = {row["attack"]: row for row in table.rows}
+    assert set(found) == {*ATTACKS, "all"}
+    assert (found["inject-demand"]["points"], found["inject-demand"]["raised"]) == (3.0, 1.0)
+    assert found["inject-verdict"]["points"] == 0.0
+    assert found["all"]["points"] == pytest.approx(3 / 5)
+    assert found["all"]["attacked"] == 8 * len(ATTACKS)
+    assert "attack texts raise the ratings by +.60" in " ".join(table.answers)
+    assert server.log()["stats"]["requests"] == 16 + 8 * len(ATTACKS)
+
+
+def test_a_judge_that_obeys_nothing_is_said_to_resist(serve: Serve, data: Path) -> None:
+    server = serve(obeys=[])
+    done = ng.judge(data, aspect="coherence", model="m", base_url=server.base_url, mode="rating", probe=8)
+    assert "do not raise the ratings" in " ".join(done.tables[-1].answers)
+
+
+def test_the_verb_reports_the_probe(serve: Serve, data: Path) -> None:
+    words = ["judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "--probe", "4"]
+    ran = nlgauge(data.parent, *words, "--base-url", serve(obeys=["Final score"]).base_url)
+    assert ran.returncode == 0, ran.stderr
+    assert "inject-verdict" in ran.stdout
+    assert "probe asks the judge" in nlgauge(data.parent, *words, "--dry-run").stderr
+
+
+def test_robustness_adds_attacks_for_a_judge(serve: Serve, data: Path) -> None:
+    metric = f"judge(aspect='coherence', model='m', mode='rating', base_url='{serve(obeys=['three experts']).base_url}')"
+    table = ng.analyze("robustness", data, metrics=[metric], perturbations="inject", sample=8)
+    found = {row["perturbation"]: row for row in table.rows}
+    assert set(found) == set(ATTACKS)
+    assert found["inject-authority"]["points"] == 3.0
+    assert found["inject-demand"]["points"] == 0.0
+    assert all(row["should"] == "not rise" for row in table.rows)
+    assert "inject-authority: +3.00" in " ".join(table.answers)
+
+
+def test_intervals_resample_inputs_and_lost_ratings_are_counted() -> None:
+    original, after = np.array([1.0, 2, 3, 4]), np.array([2.0, 3, np.nan, 4])
+    facts = attack_facts(original, after, ["a", "a", "b", "c"], 500, 0)
+    assert (facts["attacked"], facts["lost"]) == (3, 1)
+    assert facts["points"] == pytest.approx(2 / 3)
+    assert facts["points_low"] == 0.0 and facts["points_high"] == 1.0
+
+
+def test_an_unknown_attack_is_named() -> None:
+    with pytest.raises(NlgaugeError, match="no attack 'inject-x'"):
+        attacked("text", "inject-x")
