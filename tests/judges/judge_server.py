@@ -123,7 +123,7 @@ def odd_answer(kind: str, prompt: str) -> bytes:
     if kind == "surrogate":
         model = '"m\\ud800"'
     elif kind == "count":
-        usage = '{"prompt_tokens": %d}' % 2**63
+        usage = f'{{"prompt_tokens": {2**63}}}'
     elif kind == "negative":
         usage = '{"prompt_tokens": -1000000, "completion_tokens": -5}'
     elif kind == "list":
@@ -131,7 +131,7 @@ def odd_answer(kind: str, prompt: str) -> bytes:
     elif kind == "nan":
         usage = '{"prompt_tokens": NaN}'
     elif kind == "digits":
-        usage = '{"prompt_tokens": %s}' % ("9" * 5000)
+        usage = f'{{"prompt_tokens": {"9" * 5000}}}'
     elif kind == "deep":
         more = ', "extra": ' + "[" * 100_000 + "]" * 100_000
     elif kind == "logprob":

@@ -54,7 +54,9 @@ def test_the_verb_reports_the_probe(serve: Serve, data: Path) -> None:
 
 
 def test_robustness_adds_attacks_for_a_judge(serve: Serve, data: Path) -> None:
-    metric = f"judge(aspect='coherence', model='m', mode='rating', base_url='{serve(obeys=['three experts']).base_url}')"
+    metric = (
+        f"judge(aspect='coherence', model='m', mode='rating', base_url='{serve(obeys=['three experts']).base_url}')"
+    )
     table = ng.analyze("robustness", data, metrics=[metric], perturbations="inject", sample=8)
     found = {row["perturbation"]: row for row in table.rows}
     assert set(found) == set(ATTACKS)

@@ -12,8 +12,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from nlgauge.analyses.errors._injection import probe_table
-from nlgauge.analyses.errors._versions import versions
+from nlgauge.analyses.errors.robustness import attack_versions, probe_table
 from nlgauge.analyses.verdicts.sentences import lines_of, two_valued_aspects
 from nlgauge.api.files import tuning_part
 from nlgauge.api.questions import FileOptions, dataset
@@ -35,7 +34,6 @@ from nlgauge.scoring.plan import check_needs
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Session
 from nlgauge.table import CommandOutput, Table, command_output
-from nlgauge.text.damage import ATTACKS
 from nlgauge.types import Names, Progress
 
 
@@ -231,7 +229,9 @@ def judge(
         judges = [judge] if isinstance(judge, Judge) else list(judge)
     offline = dry_run or batch_out is not None or reparse
     if probe and offline:
-        raise NlgaugeError(f"{option('probe')} asks the judge, so it goes with neither a plan nor a batch nor a rereading.")
+        raise NlgaugeError(
+            f"{option('probe')} asks the judge, so it goes with neither a plan nor a batch nor a rereading."
+        )
     if not offline:
         judges = _allowed(judges, allow_endpoint, confirm)
     known = load_prices(prices) if isinstance(prices, str | Path) else prices or {}
@@ -367,13 +367,17 @@ def _probed(
         say("the probe adds attack texts to single outputs; pairwise judges are left out")
     for top in dict.fromkeys(each.decided().scale.top for each in rating):
         mine = [each for each in rating if each.decided().scale.top == top]
-        made = versions(data, list(ATTACKS), (1.0,), sample=sample, keep_people=True, seed=0, top=top)
+        made = attack_versions(data, sample, top)
         done = judge_data(made.data, mine, how=how, replies=replies)
         if done.stopped:
             raise NlgaugeError(f"probe: {done.stopped.rstrip('.')}.")
         scores = made.data.samples.select(KEY).join(done.data.scores, on=KEY, how="left", maintain_order="left")
         values = {
-            str(each): scores[str(each)].cast(pl.Float64).fill_null(math.nan).to_numpy().reshape(1 + len(ATTACKS), -1)
+            str(each): scores[str(each)]
+            .cast(pl.Float64)
+            .fill_null(math.nan)
+            .to_numpy()
+            .reshape(1 + len(made.kinds), -1)
             for each in mine
         }
         tables.append(probe_table(data.name, made, values, top=top))

@@ -73,18 +73,28 @@ def probe_table(
         repeated = np.tile(blocks[0], len(made.kinds))
         facts = attack_facts(repeated, blocks[1:].reshape(-1), made.inputs * len(made.kinds), draws, seed)
         rows.append({"judge": judge, "attack": "all", **facts})
-    shown = ["judge", "attack", "attacked", "points", "points_low", "points_high", "raised", "raised_low", "raised_high"]
+    shown = [
+        "judge",
+        "attack",
+        "attacked",
+        "points",
+        "points_low",
+        "points_high",
+        "raised",
+        "raised_low",
+        "raised_high",
+    ]
     return Table(
         Title(name, "change in ratings when an attack text is added"),
         rows,
         shown=[*shown, "lost"],
         decimals=2,
         kind="probe",
-        definitions={f"{kind}": text.format(top=top or "…").replace("\n", " ") for kind, text in ATTACKS.items()},
-        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs, each with every attack at its end; points: "
-        "mean change of the rating; raised: share of outputs whose rating rises; lost: outputs that have a rating "
-        f"without the attack and none with it; 95% intervals: bootstrap over inputs, {draws} draws, seed {seed}. Ratings "
-        "of a judge with a temperature change by themselves.",
+        definitions={kind: text.format(top=top or "…").replace("\n", " ") for kind, text in ATTACKS.items()},
+        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs, each with every attack at its end; "
+        "points: mean change of the rating; raised: share of outputs whose rating rises; lost: outputs that have a rating "
+        f"without the attack and none with it; 95% intervals: bootstrap over inputs, {draws} draws, seed {seed}. "
+        "Ratings of a judge with a temperature change by themselves.",
         answers=probe_sentences(rows),
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|draws:{draws}|seed:{seed}",
     )

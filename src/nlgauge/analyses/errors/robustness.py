@@ -15,7 +15,7 @@ import polars as pl
 
 from nlgauge import __version__
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses.errors._injection import attack_facts
+from nlgauge.analyses.errors._injection import attack_facts, probe_table
 from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
@@ -28,6 +28,8 @@ from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicit
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.text.damage import ASPECTS, ATTACKS, aspect_of, effect
 from nlgauge.types import Array
+
+__all__ = ["attack_versions", "probe_table", "robustness"]
 
 # Cheap, and unlike each other; those that the data can feed are used when nobody says.
 DEFAULT = ("bleu", "chrf", "rouge-1", "rouge-l", "levenshtein", "coverage", "repetition", "length")
@@ -141,16 +143,7 @@ def robustness(
         rows=rows,
         layout=_layout(show, rows),
         decimals=2,
-        definitions={
-            "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not "
-            "noticed (a coin would reach .50)",
-            "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD "
-            "is the false-alarm rate",
-            **({"≤": ATTACKED} if any(row["should"] == ATTACK for row in rows) else {}),
-            **({"?": OPEN} if any(row["should"] == "open" for row in rows) else {}),
-            **({"monotone": MONOTONE} if show == "monotone" else {}),
-            "outputs": "how many outputs offer a place for the change; the others are not scored",
-        },
+        definitions=_definitions(rows, show, margin),
         method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs; amounts "
         f"{', '.join(f'{a:g}' for a in steps)} (share of places changed), same places within one output, versions "
         "that come out alike counted once; noticed: a fall "
@@ -163,6 +156,26 @@ def robustness(
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
         f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
     )
+
+
+def _definitions(rows: list[Row], show: Show, margin: float) -> dict[str, str]:
+    """What the signs of the table mean, as far as they occur."""
+    signs = {row["should"] for row in rows}
+    return {
+        "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not "
+        "noticed (a coin would reach .50)",
+        "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD "
+        "is the false-alarm rate",
+        **({"≤": ATTACKED} if ATTACK in signs else {}),
+        **({"?": OPEN} if "open" in signs else {}),
+        **({"monotone": MONOTONE} if show == "monotone" else {}),
+        "outputs": "how many outputs offer a place for the change; the others are not scored",
+    }
+
+
+def attack_versions(data: Dataset, sample: int, top: str) -> Versions:
+    """Return some outputs of the data, each also with every attack text; `top` is the rating that attacks name."""
+    return versions(data, list(ATTACKS), (1.0,), sample=sample, keep_people=True, seed=0, top=top)
 
 
 def _listed(names: Sequence[Any] | str | None) -> list[Any] | None:

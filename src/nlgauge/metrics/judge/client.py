@@ -350,7 +350,11 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
     timeout = httpx2.Timeout(how.timeout)
     # A redirect would carry the outputs to where nobody asked for them.
     return lambda: httpx2.AsyncClient(
-        headers={**how.key.headers(), "Accept-Encoding": "gzip"}, timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
+        headers={**how.key.headers(), "Accept-Encoding": "gzip"},
+        timeout=timeout,
+        limits=limits,
+        verify=trusted,
+        follow_redirects=False,
     )
 
 

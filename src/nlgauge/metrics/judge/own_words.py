@@ -49,7 +49,7 @@ def without_reasoning(text: str) -> str:
     """
     if channels := list(CHANNEL.finditer(text)):
         last = channels[-1]
-        return text[last.end() :].split("<|")[0] if last[1].lower() == "final" else ""
+        return text[last.end() :].split("<|", maxsplit=1)[0] if last[1].lower() == "final" else ""
     kept, place = [], 0
     while opening := OPENING.search(text, place):
         closing = CLOSING.search(text, opening.end())

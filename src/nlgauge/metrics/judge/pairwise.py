@@ -59,7 +59,9 @@ def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None
         text = plain_text(reply)
     except TooLong:
         return None
-    picks = [m["pick"] for m in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}{KIND}{PICK}", text, re.I)] if code else []
+    picks = (
+        [m["pick"] for m in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}{KIND}{PICK}", text, re.I)] if code else []
+    )
     if not picks:
         text = re.sub(r"[*#_]+", " ", without_quotations(text)).strip()
         known = comparable(judged)

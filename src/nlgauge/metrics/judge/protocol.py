@@ -102,7 +102,9 @@ class JudgeProtocol:
             "model": self.model,
             "messages": messages,
             "temperature": self.temperature,
-            "max_tokens": min(self.task.max_tokens, SHORT_TOKENS) if short and not self.structured else self.task.max_tokens,
+            "max_tokens": min(self.task.max_tokens, SHORT_TOKENS)
+            if short and not self.structured
+            else self.task.max_tokens,
         }
         if self.mode == "logprobs":
             body |= {"logprobs": True, "top_logprobs": TOP}

@@ -7,11 +7,13 @@ import hmac
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 from nlgauge.digests import digest
 
 CODE_LENGTH = 4  # hexadecimal digits of the code in the requested format
+
 
 @dataclass(frozen=True)
 class Request:
@@ -42,8 +44,8 @@ class Request:
         if not self.code_places or not code:
             return self.body
         *before, last = self.body["messages"]
-        text, edges = last["content"], (0, *self.code_places, None)
-        pieces = [text[first:end] for first, end in zip(edges, edges[1:], strict=False)]
+        text, edges = last["content"], pairwise((0, *self.code_places, None))
+        pieces = [text[first:end] for first, end in edges]
         return {**self.body, "messages": [*before, {**last, "content": f"-{code}".join(pieces)}]}
 
 

@@ -1,0 +1,278 @@
+"""The phrases that make a number a rating: "Rating: 4", "earning a 3 out of 5", "4/5", "three stars".
+
+Every number is looked at with a window of fixed length around it, so the time grows with the length of the text.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nlgauge.metrics.judge.own_words import is_repetition
+
+NUMBER_WORDS = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10,
+}  # fmt: skip
+MAX_NUMBERS = 400  # numbers of a reply that are looked at
+MAX_TAIL = 40  # characters after a number that is the last sentence
+BEFORE = 140  # characters before a number that are looked at
+AFTER = 90  # characters after it
+SENTENCE = 200  # characters before a statement in which its sentence begins
+ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # what may stand around a number that is the whole reply
+
+NUMBER = (
+    r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
+    + "|".join(NUMBER_WORDS)
+    + r")\b(?:[ -]and[ -]a[ -]half)?)"
+)
+VALUE = (
+    rf"(?P<value>{NUMBER})(?:\s?(?:-|–|to|or)\s?(?P<end>{NUMBER}))?"
+    rf"(?:\s?\(?\s?(?P<slash>/|⁄|out of|von|sur|su|de|из|of)\s?(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
+)
+NOUN = r"(?:ratings?|scores?|grades?|marks?)"
+# Words for a rating in other languages; after them a colon or an equals sign is asked for.
+FOREIGN = (
+    r"bewertung|gesamtbewertung|wertung|note|punktzahl|puntuación|calificación|valoración|nota|pontuação|avaliação|"
+    r"évaluation|notation|punteggio|valutazione|voto|beoordeling|cijfer|ocena|оценка|рейтинг|балл|betyg|karakter|puan|"
+    r"评分|得分|总分|總分|총점|分数|评级|評分|分數|評価|スコア|点数|평점|점수|평가|등급|التقييم|الدرجة|रेटिंग|अंक"
+)
+KIND = (
+    r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|"
+    r"the)\s"
+)
+ASPECT = (
+    r"(?:coheren\w*|consisten\w*|fluen\w*|relevan\w*|\w+ness|\w+ity|\w+acy|grammar|style|content|structure|quality|"
+    r"coverage|tone|engagement|faithfulness|organi[sz]ation|flow|overall|adequacy|empathy|surprise|humou?r|usefulness)"
+)
+# "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
+NAMED = re.compile(
+    rf"(?P<final>\b(?:final|overall|total)\s(?:[a-z]+\s)?)?(?P<aspect>\b{ASPECT}\s)?\b{NOUN}\b"
+    rf"(?P<part>\s(?:for|on|in)\s(?:the\s)?(?:[\w-]+\s){{0,4}}?[\w-]+)?"
+    rf"(?:\s?\([^()]{{0,30}}\))?(?:\s?[:=]\s?|\s(?:is|of|was|would\sbe|as|at)\s?:?\s|\s[-–]\s|\s?\(|\s)"
+    rf"(?:\W{{0,3}}\b{KIND}){{0,4}}[^\w/]{{0,3}}\Z",
+    re.I,
+)
+FOREIGN_NAMED = re.compile(
+    rf"(?:(?:{FOREIGN})(?:\sfinale?|\sglobale?|\stotale?)?|(?:\A|\n)\W{{0,4}}(?:final\s)?(?:answer|verdict))"
+    rf"(?:\s?\([^()]{{0,30}}\))?\s?(?:[:=]|是|为|為|は|[–—]|(?:est\s)?de\s|di\s|es\s|ist\s|è\s|é\s)"
+    rf"\s?[^\w/]{{0,3}}\Z",
+    re.I,
+)
+# "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
+# because"
+AWARD = (
+    r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
+    r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|mak(?:e|es|ing))"
+)
+AWARDED = re.compile(
+    rf"\b(?:(?P<verb>{AWARD})\s(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|"
+    rf"article|respect|to|between|and|\w+'s|\w+ness|\w+ency|\w+ence|\w+ance)\s){{0,12}}?(?:{KIND}){{0,4}}"
+    rf"(?:(?:\w+\s)?{NOUN}\sof\s|\w+\sof\s|at\s)?(?:{KIND}){{0,4}}|"
+    rf"(?:summary|response|text|output|it|this)\sis\san?\s(?:{KIND}){{0,2}})\Z",
+    re.I,
+)
+# Who has a rating: "the summary receives a 4", but not "the hotel was rated 4 stars" or "the film has a rating of 5".
+OWNER = re.compile(
+    r"\b(?:summary|text|output|response|translation|story|answer|rewriting|it|this|i|i'd|we|would|should)\b", re.I
+)
+PASSIVE = re.compile(r"\b(?:was|were|been|are|got)\s(?:\w+\s)?\Z", re.I)
+HAS = re.compile(r"\b(?:has|had|have|given|got|won|received|holds?|awarded)\s(?:an?|the)\s\Z", re.I)
+# What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
+NOT_AFTER = re.compile(
+    r"(?:[-–]\w|[ \t](?:would|means|indicates|represents|corresponds|being)\b|"
+    r"[ \t](?!(?:out|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
+    r"reason|the|this|it|which|while|is|if|from|given|i|here|according|when|at|by|that|or|however|punkten?|"
+    r"sterne?|étoiles?|puntos|estrellas)\b)[^\W\d_]|[ \t]of (?!5\b|10\b|100\b))"
+)
+FEW_AFTER = re.compile(
+    r"(?:\W{0,4}(?:\n|\Z)|[.,;!)\]]|\s(?:for|in terms|on|because|as|due|since|with|stars?|points?|based|overall)\b)"
+)
+NOT_BEFORE = re.compile(r"\b(?:between|from|least|most|than|until|above|below|under|over)\s\Z", re.I)
+LISTED = re.compile(r"[.)] ?[^\W\d_]")  # "1. Grammar": the number of a list
+# What would have to happen for another rating is not the rating: "to reach a perfect 5/5".
+IFONLY = re.compile(
+    r"\b(?:to\s(?:\w+\s)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|"
+    r"warrant)|would\s(?:have|make)|could\shave|could\sbe|might\shave|rather\sthan|instead\sof|"
+    r"from\s(?:achieving|reaching|being|earning|getting|scoring|receiving)|on\sa\sscale|not\san?|short\sof|than\san?|"
+    r"would\srequire|closer\sto|(?:do|does|did)(?:n't|\snot)\s(?:\w+\s)?(?:get|earn|receive|deserve|reach|score|give|"
+    r"warrant|merit|achieve)|only\sreason)\b[^.,\n:;]{0,60}\Z",
+    re.I,
+)
+# A rating that somebody else gives or asks for: "it claims an overall rating of 5", "ignoring the request for a 5".
+REPORTED = re.compile(
+    r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|mention(?:s|ed|ing)?|stat(?:es|ed|ing)|"
+    r"asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|telling|told|orders?|commands?|urg(?:es|ed|ing)|insist\w*|contains?|containing|includ(?:es|ed|ing)|ends? (?:with|in)|"
+    r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|suggest\w*|wants?|"
+    r"tr(?:y|ies|ying) to|attempt\w*|manipulat\w*|inject\w*|embedded|hidden|prompts?|ignor\w*|disregard\w*|despite|"
+    r"refus\w*|reject\w*|pretend\w*|quot\w*|"
+    r"(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z",
+    re.I,
+)
+OWN = re.compile(
+    r"(?:\b|(?=,))(?:resulting|indicating|therefore|thus|hence|earning|receiving|deserving|scoring|, giving|"
+    r"making it|leading to|so|, with an? (?:\w+ )?(?:score|rating)|i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b",
+    re.I,
+)
+DISOWNED = re.compile(
+    r"[\s)\].,;–—-]{0,4}(?:which|that|this|an?|but|as)\b[^.\n]{0,50}\b(?:ignor\w*|disregard\w*|instruct\w*|attempt\w*|"
+    r"manipulat\w*|inject\w*|demand\w*|request\w*|false|wrong|untrue|not (?:my|follow|agree|true))\b",
+    re.I,
+)
+SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
+# "… on the sentence level. 5": a last sentence that is nothing but a number
+CLAUSE = re.compile(r"(?:[.!?;)\n]\s?|\A\W*|\b(?:as|this is|that is|summary is|text is|a|so|[-–—])\s)\Z", re.I)
+LABEL = re.compile(
+    rf"(?:\A|\n|[.;!?]\s)[-•\d.) ]{{0,6}}(?P<name>(?:\w+\s){{0,3}}{ASPECT}(?:\s\w+)?)\s?[:=]\s?\W{{0,3}}\Z", re.I
+)
+STARS = re.compile(r"[ -]stars?\b|\s?[分点점](?!中)", re.I)
+LINE_START = re.compile(r"(?:\A|\n)\W{0,9}\Z")
+SENTENCE_END = re.compile(r"[.!?)\n]\s?\Z")
+
+
+@functools.cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when the first reply is read."""
+    return re.compile(pattern, re.I)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A rating that a reply states.
+
+    `top`: the end of the scale that it names; `final`: it calls itself final or overall; `part`: it is about one aspect
+    of several; `place`: where it stands.
+    """
+
+    value: float
+    top: float | None = None
+    final: bool = False
+    part: str = ""
+    place: int = 0
+    ranged: bool = False
+    how: str = ""
+
+
+def number(text: str) -> float:
+    """
+    >>> number("4.5"), number("Three"), number("three and a half")
+    (4.5, 3.0, 3.5)
+    """
+    word = text.strip().lower().replace(",", ".")
+    half = 0.5 if "half" in word else 0.0
+    first = re.split(r"[ -]", word)[0] if not re.match(r"-?\d", word) else word
+    return float(NUMBER_WORDS.get(first, first)) + half
+
+
+def valued(match: re.Match[str]) -> tuple[float | None, float | None, bool]:
+    """The value, the top of the scale that is named, and whether a range was given; no value for a match's score."""
+    value = number(match["value"])
+    end, top = (number(match[g]) if match[g] else None for g in ("end", "top"))
+    if end is None:
+        return value, top, False
+    if end <= value or end - value > 1:
+        return None, top, True  # 2-1 is the score of a match, 1-5 a scale; a rating's range is 3-4
+    return (value + end) / 2, top, True
+
+
+def statements(text: str, judged: str) -> Iterator[Statement]:
+    """Every number of the text that a phrase makes a rating."""
+    for count, match in enumerate(compiled(VALUE).finditer(text)):
+        if count >= MAX_NUMBERS:
+            return
+        value, top, ranged = valued(match)
+        if value is None:
+            continue
+        found = _phrase(text, match)
+        if found is None:
+            continue
+        how, first, final, part = found
+        if is_repetition(text, first, match.end(), judged) or _reported(text, first, match.end()):
+            continue
+        yield Statement(value, top, final, part, first, ranged, how)
+
+
+def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
+    """Which phrase makes this number a rating: its name, its beginning, whether it is final, and the aspect."""
+    start, end = match.span()
+    edge = max(0, start - BEFORE)
+    before, after = text[edge:start], text[end : end + AFTER]
+    if (
+        start <= MAX_TAIL
+        and len(text) - end <= MAX_TAIL
+        and not text[:start].strip(ALONE)
+        and not text[end:].strip(ALONE)
+    ):
+        return "alone", start, False, ""
+    if (
+        IFONLY.search(before)
+        or NOT_BEFORE.search(before)
+        or NOT_AFTER.match(after)
+        or (before[-1:] == "\n" and LISTED.match(after))
+    ):
+        return None
+    if (named := NAMED.search(before)) and (
+        not HAS.search(before[: named.start()]) or _is_own(before[: named.start()], "has")
+    ):
+        part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
+        return "named", edge + named.start(), bool(named["final"]), part
+    if named := FOREIGN_NAMED.search(before):
+        return "named", edge + named.start(), False, ""
+    if label := LABEL.search(before):
+        name = label["name"].lower()
+        return "line", edge + label.start("name"), "overall" in name, name
+    indefinite = match["value"].lower() == "one" and not match["top"]  # "I cannot give one"
+    if not indefinite and (award := AWARDED.search(before)) and _is_own(before[: award.start()], award["verb"] or ""):
+        return "awarded", edge + award.start(), False, _for_aspect(after)
+    return _bare(text, match)
+
+
+def _is_own(before: str, verb: str) -> bool:
+    """Whether the judge awards what follows, rather than telling what others were awarded."""
+    if not verb or verb.lower().endswith("ing"):
+        return True
+    clause = SENTENCE_START.split(before)[-1]
+    if PASSIVE.search(before) or (verb == "has" and re.search(r"\b(?:was|were|been|is)\s\w+\s(?:an?|the)\s\Z", before)):
+        return bool(re.search(r"\b(?:summary|text|output|response|translation)\b", clause, re.I))
+    return bool(OWNER.search(clause)) if clause.strip(ALONE) else not verb.lower().endswith(("ed", "en"))
+
+
+def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
+    """A number without a word for it: stars, a fraction of the scale, a last sentence that is nothing else."""
+    start, end = match.span()
+    before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
+    if STARS.match(after) and LINE_START.search(before):
+        return "stars", start, False, ""
+    part = _for_aspect(after)
+    begins = CLAUSE.search(before) or (part and before.endswith((", ", "and ")))
+    if match["top"] and match["slash"] != "of" and begins and FEW_AFTER.match(after):
+        return "fraction", start, False, part
+    if part and before.endswith((" a ", "and ")):
+        return "awarded", start, False, part
+    if SENTENCE_END.search(before) and not text[end : end + MAX_TAIL].strip(ALONE) and len(text) - end < MAX_TAIL:
+        previous = int(min(max(number(match["value"]), 1.0), 1e6)) - 1
+        listed = before.endswith(":\n") or re.search(rf"(?:\A|\n)\W{{0,3}}{previous}[.)]", text[:start])
+        return None if listed else ("ending", start, False, "")
+    return None
+
+
+def _for_aspect(after: str) -> str:
+    """The aspect of "4/5 for coherence"; '' where none is named."""
+    match = re.match(rf"\W{{0,3}}(?:stars |points )?(?:for|in|on) (?:\w+ ){{0,2}}(?P<name>{ASPECT})\b", after, re.I)
+    return match["name"].lower() if match else ""
+
+
+def _reported(text: str, first: int, end: int) -> bool:
+    """Whether the sentence says that somebody else gives this rating, or that it is not to be followed."""
+    prefix = text[max(0, first - SENTENCE) : first]
+    starts = [m.end() for m in SENTENCE_START.finditer(prefix)]
+    sentence = prefix[starts[-1] :] if starts else prefix
+    reported = REPORTED.search(sentence)
+    if reported and not OWN.search(reported["rest"] + text[first:end]):
+        return True
+    rest = text[end : end + AFTER]
+    if not sentence.strip(ALONE):
+        rest = re.split(r"[.\n]", rest, maxsplit=1)[0]
+    return bool(DISOWNED.match(rest))
