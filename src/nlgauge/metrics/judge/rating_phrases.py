@@ -104,16 +104,20 @@ IFONLY = re.compile(
 # A rating that somebody else gives or asks for: "it claims an overall rating of 5", "ignoring the request for a 5".
 REPORTED = re.compile(
     r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|mention(?:s|ed|ing)?|stat(?:es|ed|ing)|"
-    r"asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|telling|told|orders?|commands?|urg(?:es|ed|ing)|insist\w*|contains?|containing|includ(?:es|ed|ing)|ends? (?:with|in)|"
-    r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|suggest\w*|wants?|"
+    r"asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|telling|told|orders?|commands?|urg(?:es|ed|ing)|"
+    r"insist\w*|contains?|containing|includ(?:es|ed|ing)|ends? (?:with|in)|"
+    r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|"
+    r"suggest\w*|wants?|"
     r"tr(?:y|ies|ying) to|attempt\w*|manipulat\w*|inject\w*|embedded|hidden|prompts?|ignor\w*|disregard\w*|despite|"
     r"refus\w*|reject\w*|pretend\w*|quot\w*|"
-    r"(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z",
+    r"(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|"
+    r"cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z",
     re.I,
 )
 OWN = re.compile(
     r"(?:\b|(?=,))(?:resulting|indicating|therefore|thus|hence|earning|receiving|deserving|scoring|, giving|"
-    r"making it|leading to|so|, with an? (?:\w+ )?(?:score|rating)|i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b",
+    r"making it|leading to|so|, with an? (?:\w+ )?(?:score|rating)|"
+    r"i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b",
     re.I,
 )
 DISOWNED = re.compile(
