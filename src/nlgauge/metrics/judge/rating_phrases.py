@@ -116,7 +116,8 @@ REPORTED = re.compile(
 )
 OWN = re.compile(
     r"(?:\b|(?=,))(?:resulting|indicating|therefore|thus|hence|earning|receiving|deserving|scoring|, giving|"
-    r"making it|leading to|so|, with an? (?:\w+ )?(?:score|rating)|"
+    r"making it|leading to|so|and (?:is )?(?:therefore )?(?:receives|given|it scores)|"
+    r", with an? (?:\w+ )?(?:score|rating)|"
     r"i(?: would|'d)? (?:give|rate|score|assign|award)|my)\b",
     re.I,
 )
@@ -203,6 +204,7 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
     start, end = match.span()
     edge = max(0, start - BEFORE)
     before, after = text[edge:start], text[end : end + AFTER]
+    earlier = text[max(0, edge - SENTENCE) : edge]
     if (
         start <= MAX_TAIL
         and len(text) - end <= MAX_TAIL
@@ -218,7 +220,7 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
     ):
         return None
     if (named := NAMED.search(before)) and (
-        not HAS.search(before[: named.start()]) or _is_own(before[: named.start()], "has")
+        not HAS.search(before[: named.start()]) or _is_own(earlier + before[: named.start()], "has")
     ):
         part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
         return "named", edge + named.start(), bool(named["final"]), part
@@ -228,7 +230,11 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         name = label["name"].lower()
         return "line", edge + label.start("name"), "overall" in name, name
     indefinite = match["value"].lower() == "one" and not match["top"]  # "I cannot give one"
-    if not indefinite and (award := AWARDED.search(before)) and _is_own(before[: award.start()], award["verb"] or ""):
+    if (
+        not indefinite
+        and (award := AWARDED.search(before))
+        and _is_own(earlier + before[: award.start()], award["verb"] or "")
+    ):
         return "awarded", edge + award.start(), False, _for_aspect(after)
     return _bare(text, match)
 

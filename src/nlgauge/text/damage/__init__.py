@@ -13,6 +13,6 @@ from nlgauge.text.damage.core import DAMAGES, KINDS, Damage, Damaged, damage, re
 from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, effect
 
 __all__ = [
-    "ASPECTS", "ATTACKS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "attacked", "damage",
-    "effect", "letters", "meaning", "order", "register", "texts",
+    "ASPECTS", "ATTACKS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "attacked",
+    "damage", "effect", "letters", "meaning", "order", "register", "texts",
 ]  # fmt: skip
