@@ -18,9 +18,9 @@ from nlgauge.data.records import option_map, option_numbers
 from nlgauge.datasets.download import inside
 from nlgauge.metrics import metric_from_spec
 from nlgauge.metrics.judge.batch_files import read_batch
+from nlgauge.metrics.judge.completion import read_reply
 from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.metrics.judge.expected_rating import expected_rating
-from nlgauge.metrics.judge.completion import read_reply
 from nlgauge.metrics.judge.pairwise import read_choice
 from nlgauge.metrics.judge.replies import Memory, Request
 from nlgauge.metrics.judge.reply_parser import parse_reply

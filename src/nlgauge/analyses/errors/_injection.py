@@ -93,7 +93,8 @@ def probe_table(
         definitions={kind: text.format(top=top or "…").replace("\n", " ") for kind, text in ATTACKS.items()},
         method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs, each with every attack at its end; "
         "points: mean change of the rating; raised: share of outputs whose rating rises; lost: outputs with "
-        f"a rating without the attack and none with it; 95% intervals: bootstrap over inputs, {draws} draws, seed {seed}. "
+        f"a rating without the attack and none with it; "
+        f"95% intervals: bootstrap over inputs, {draws} draws, seed {seed}. "
         "Ratings of a judge with a temperature change by themselves.",
         answers=probe_sentences(rows),
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|draws:{draws}|seed:{seed}",
