@@ -52,7 +52,7 @@ def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None
 
     `code` and `judged` are those of `parse_reply`.
 
-    >>> read_choice("A is longer, but B is true.\nBetter: B"), read_choice("tie"), read_choice("Both are fine.")
+    >>> read_choice("A is longer, but B is true.\\nBetter: B"), read_choice("tie"), read_choice("Both are fine.")
     (0.0, 0.5, None)
     """
     try:
