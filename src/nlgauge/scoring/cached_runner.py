@@ -20,7 +20,6 @@ from nlgauge.text.batch import Batch
 
 CHUNK = 256  # samples that are computed and then stored together
 POLL_SECONDS = 0.2  # between two looks at what another run has done
-TAKEOVER_SECONDS = 600.0  # without a new score of another run, after which its work is taken over
 
 
 def full_signature(metric: Metric) -> str:
@@ -141,23 +140,19 @@ class CachedRunner:
     ) -> None:
         """Compute the chunks that no other run computes; then wait for that run, or take over what it leaves."""
         claims, mark = Claims(self.store), digest([signature], 16)
-        changed = time.monotonic()
         try:
             while chunks:
                 later, before = [], len(scores)
                 for some in chunks:
-                    force = time.monotonic() - changed > TAKEOVER_SECONDS
-                    claimed = {key[len(mark) :] for key in claims.take((mark + key for key in some), force=force)}
+                    claimed = {key[len(mark) :] for key in claims.take(mark + key for key in some)}
                     scores |= self.store.get(signature, some)  # another run may have been faster than our claim
                     if ours := [key for key in some if key in claimed and key not in scores]:
                         compute(ours)
-                    claims.drop()
+                    claims.drop(mark + key for key in some)  # before anything is waited for
                     if left := [key for key in some if key not in scores]:
                         later.append(left)
                 chunks = later
-                if len(scores) > before:
-                    changed = time.monotonic()
-                elif chunks:
+                if chunks and len(scores) == before:
                     time.sleep(POLL_SECONDS)
         finally:
             claims.drop()

@@ -15,23 +15,13 @@ from typing import Any
 
 from nlgauge.metrics.judge.completion import storable
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request
-from nlgauge.scoring.store import MAX_QUERY_KEYS, Store
+from nlgauge.scoring.store import MAX_QUERY_KEYS, SUMMED_REPLY, Store, checksum
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.writing import whole
 
-TABLE = """
-CREATE TABLE IF NOT EXISTS replies (
-  key BLOB PRIMARY KEY, url TEXT NOT NULL, model TEXT NOT NULL, draw INTEGER NOT NULL, request BLOB NOT NULL,
-  reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER,
-  completion_tokens INTEGER, seconds REAL, made REAL NOT NULL) WITHOUT ROWID
-"""
 # The secret from which the codes of requests are derived: made once for a cache, exported with nothing.
 SECRET = "CREATE TABLE IF NOT EXISTS reply_secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL)"
-JUDGES = "CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID"
-COLUMNS = (
-    "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, "
-    "completion_tokens, seconds, made"
-)
+COLUMNS = f"{SUMMED_REPLY}, checksum"
 
 # What unpacking a row may raise when its bytes are not those that were written.
 DAMAGED = (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
@@ -44,24 +34,22 @@ class Replies(Keeper):
         self.store = store or Store()
         with self.store.work() as db:
             db.execute("PRAGMA synchronous = FULL")
-            db.execute(TABLE)
-            db.execute(JUDGES)
             db.execute(SECRET)
         self.claims = Claims(self.store)
+        self._damaged: set[bytes] = set()  # keys of rows that may be replaced
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
+        """Return the intact replies that are stored under these keys; a damaged one counts as missing."""
         asked = list(dict.fromkeys(keys))
         found: dict[bytes, Reply] = {}
         with self.store.work() as db:
             rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", asked)
-            found |= {bytes(row[0]): self._reply(row) for row in rows}
+            replies = {row[0]: _intact(row) for row in rows}
+        found |= {key: reply for key, reply in replies.items() if reply is not None}
+        damaged = replies.keys() - found.keys() - self._damaged
+        self._damaged |= damaged
+        self.store.count_damage(len(damaged), "asked for again")
         return found
-
-    def _reply(self, row: tuple[Any, ...]) -> Reply:
-        try:
-            return _reply(row)
-        except DAMAGED:
-            raise self.store.damaged() from None
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
         """Store replies, all or none. One that another process stored first stays, unless `anew`."""
@@ -70,15 +58,17 @@ class Replies(Keeper):
         now = time.time()
         rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
         with self.store.writing() as db:
-            word = "REPLACE" if anew else "IGNORE"
-            db.executemany(f"INSERT OR {word} INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows)
+            for row in rows:
+                word = "REPLACE" if anew or row[0] in self._damaged else "IGNORE"
+                db.execute(f"INSERT OR {word} INTO replies ({COLUMNS}) VALUES ({','.join('?' * 14)})", row)
+        self._damaged -= set(replies)
         self.claims.drop(replies)
 
-    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
-        return self.claims.take(keys, force=force)
+    def claim(self, keys: Iterable[bytes]) -> set[bytes]:
+        return self.claims.take(keys)
 
-    def release(self) -> None:
-        self.claims.drop()
+    def release(self, keys: Iterable[bytes] | None = None) -> None:
+        self.claims.drop(keys)
 
     def secret(self) -> bytes:
         with self.store.writing() as db:
@@ -115,12 +105,12 @@ class Replies(Keeper):
                 rows = db.execute(
                     f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {MAX_QUERY_KEYS}", [last]
                 ).fetchall()
+            damaged = 0
             for row in rows:
-                reply = self._reply(row)
-                try:
-                    body = json.loads(zlib.decompress(row[4]))
-                except DAMAGED:
-                    raise self.store.damaged() from None
+                if (reply := _intact(row)) is None:
+                    damaged += 1
+                    continue
+                body = json.loads(zlib.decompress(row[4]))
                 yield {
                     "key": bytes(row[0]).hex(),
                     "url": row[1],
@@ -135,6 +125,7 @@ class Replies(Keeper):
                     "seconds": reply.seconds,
                     "made": row[12],
                 }
+            self.store.count_damage(damaged, "left out")
             if len(rows) < MAX_QUERY_KEYS:
                 return
             last = rows[-1][0]
@@ -174,11 +165,11 @@ class Again(Keeper):
         self.replies.keep(replies, requests, anew=True)
         self.again -= set(replies)
 
-    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
-        return self.replies.claim(keys, force=force)
+    def claim(self, keys: Iterable[bytes]) -> set[bytes]:
+        return self.replies.claim(keys)
 
-    def release(self) -> None:
-        self.replies.release()
+    def release(self, keys: Iterable[bytes] | None = None) -> None:
+        self.replies.release(keys)
 
     def secret(self) -> bytes:
         return self.replies.secret()
@@ -190,7 +181,7 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
     answer = {"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped, "code": reply.code}
     said = json.dumps(answer, ensure_ascii=False)
     packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
-    return (
+    values = (
         key,
         request.url,
         str(request.body.get("model", "")),
@@ -202,9 +193,18 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
         reply.finish,
         reply.prompt_tokens,
         reply.completion_tokens,
-        reply.seconds,
+        float(reply.seconds) + 0.0,
         now,
     )
+    return (*values, checksum(values))
+
+
+def _intact(row: tuple[Any, ...]) -> Reply | None:
+    """Return the reply of a row; None where the row is not the one that was written."""
+    try:
+        return _reply(row[:-1]) if row[-1] == checksum(row[:-1]) else None
+    except DAMAGED:  # of a file without checksums, whose rows got theirs later
+        return None
 
 
 def _reply(row: tuple[Any, ...]) -> Reply:

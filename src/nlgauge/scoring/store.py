@@ -1,17 +1,20 @@
 """The durable score store: SQLite, keyed by a metric's signature and the texts it saw.
 
 A run that was killed goes on where it was, a repeated run costs nothing, several processes may write at once. Each
-chunk is one transaction: what was reported as done is kept.
+chunk is one transaction: what was reported as done is kept. Each row carries a checksum: one whose bytes changed on the
+disk counts as missing, never as a value.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import math
 import os
 import sqlite3
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,16 +22,32 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.places import cache_path
+from nlgauge.file_locks import locks_work
+from nlgauge.places import cache_path, network_file_system
 
 MAX_QUERY_KEYS = 500  # keys in one question: SQLite allows at least 999
 LOCK_WAIT_SECONDS = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT says otherwise
+FORMAT = 1  # of the file, as PRAGMA user_version holds it; 0 is the one without checksums
 TABLES = """
 CREATE TABLE IF NOT EXISTS signatures (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS scores (
   signature INTEGER NOT NULL REFERENCES signatures (id), texts BLOB NOT NULL,
-  value REAL, reason TEXT, note TEXT, made REAL NOT NULL, PRIMARY KEY (signature, texts)) WITHOUT ROWID;
+  value REAL, reason TEXT, note TEXT, made REAL NOT NULL, checksum BLOB,
+  PRIMARY KEY (signature, texts)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (
+  key BLOB PRIMARY KEY, url TEXT NOT NULL, model TEXT NOT NULL, draw INTEGER NOT NULL, request BLOB NOT NULL,
+  reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER,
+  completion_tokens INTEGER, seconds REAL, made REAL NOT NULL, checksum BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owners (owner TEXT PRIMARY KEY, beat INTEGER NOT NULL) WITHOUT ROWID;
 """
+# What a row's checksum covers: all its other columns, and the text of a signature rather than its number.
+SUMMED_SCORE = "(SELECT s.signature FROM signatures s WHERE s.id = scores.signature), texts, value, reason, note, made"
+SUMMED_REPLY = (
+    "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, completion_tokens, "
+    "seconds, made"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +57,19 @@ class StoredScore:
     value: float
     reason: str | None = None
     note: str | None = None
+
+
+class DamagedCache(UserWarning):
+    """Rows of the cache whose bytes changed on the disk."""
+
+
+def checksum(values: Sequence[object]) -> bytes:
+    """Return the checksum of a row's values; each has the type with which SQLite returns it.
+
+    >>> checksum([1.0, "a"]) == checksum([1.0, "a"]) != checksum([1, "a"])
+    True
+    """
+    return hashlib.blake2b(repr(tuple(values)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def store_path() -> Path:
@@ -59,22 +91,30 @@ class Store:
         self.path = Path(path) if path is not None else store_path()
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
+        self.damaged_rows = 0  # rows that this object read and whose checksum was wrong
 
     def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, StoredScore]:
-        """Return the scores that are stored under these keys; a key without a score is left out."""
+        """Return the scores that are stored under these keys; a key without an intact score is left out."""
         asked = list(dict.fromkeys(keys))
-        found: dict[bytes, StoredScore] = {}
+        scores: dict[bytes, StoredScore] = {}
+        bad = 0
         with self.work() as db:
             number = _number(db, signature)
-            query = "SELECT texts, value, reason, note FROM scores WHERE signature = ? AND texts IN ({})"
-            for texts, value, reason, note in self.select(db, query, asked if number is not None else [], number):
-                # SQLite keeps any type in any column: a flipped bit may have made a text of a number
-                if not isinstance(value, float | int | None) or not all(
-                    isinstance(x, str | None) for x in (reason, note)
-                ):
-                    raise self.damaged()
-                found[bytes(texts)] = StoredScore(math.nan if value is None else value, reason, note)
-        return found
+            query = "SELECT texts, value, reason, note, made, checksum FROM scores WHERE signature = ? AND texts IN ({})"
+            for *row, check in self.select(db, query, asked if number is not None else [], number):
+                if check != checksum([signature, *row]):
+                    bad += 1
+                    continue
+                texts, value, reason, note, _ = row
+                scores[texts] = StoredScore(math.nan if value is None else value, reason, note)
+        self.count_damage(bad, "computed again")
+        return scores
+
+    def count_damage(self, rows: int, remedy: str) -> None:
+        """Count damaged rows, and warn of them."""
+        if rows:
+            self.damaged_rows += rows
+            warnings.warn(f"score store {self.path}: {rows:,} damaged rows are {remedy}.", DamagedCache, stacklevel=3)
 
     @staticmethod
     def select(db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object) -> Iterator[tuple[Any, ...]]:
@@ -92,11 +132,8 @@ class Store:
             db.execute("INSERT OR IGNORE INTO signatures (signature) VALUES (?)", [signature])
             number = _number(db, signature)
             db.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (number, key, None if math.isnan(k.value) else k.value, k.reason, k.note, now)
-                    for key, k in rows.items()
-                ],
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(number, *row, checksum([signature, *row])) for row in (_row(*item, now) for item in rows.items())],
             )
 
     def counts(self) -> dict[str, int]:
@@ -157,16 +194,60 @@ class Store:
             if "\0" in str(self.path):
                 raise OSError("no file has a NUL character in its name")
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._check_file_system()
             if not self.path.exists():
                 # It holds prompts and replies; SQLite gives its side files the same rights.
                 self.path.touch(mode=0o600)
             wait = _wait()
             db = sqlite3.connect(self.path, timeout=wait, isolation_level=None, check_same_thread=False)
-            _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone(), wait)
-            db.execute("PRAGMA synchronous = NORMAL")
-            _patiently(lambda: db.executescript(TABLES), wait)
+            # Bytes that are no UTF-8 mean a damaged row, which its checksum tells; they must not end the whole query.
+            db.text_factory = lambda raw: raw.decode("utf-8", "backslashreplace")
+            try:
+                self._prepare(db, wait)
+            except BaseException:
+                db.close()
+                raise
             self._open = os.getpid(), db
         return self._open[1]
+
+    def _check_file_system(self) -> None:
+        """Refuse a place where two runs would damage the file, or pay twice."""
+        if kind := network_file_system(self.path.parent):
+            raise NlgaugeError(
+                f"score store {self.path}: is on a network file system ({kind}), where locks between machines do not "
+                "hold; name a file on a local disk with NLGAUGE_STORE."
+            )
+        if not locks_work(self.path):
+            raise NlgaugeError(
+                f"score store {self.path}: this file system has no file locks, which keep several runs apart; name a "
+                "file on a local disk with NLGAUGE_STORE."
+            )
+
+    def _prepare(self, db: sqlite3.Connection, wait: float) -> None:
+        """Make the tables, or bring those of an older version to the present format."""
+        _patiently(lambda: self._check_format(db), wait)
+        _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone(), wait)
+        db.execute("PRAGMA synchronous = NORMAL")
+        if self._check_format(db) == FORMAT:
+            return
+        _patiently(lambda: db.execute("BEGIN IMMEDIATE"), wait)
+        try:
+            if self._check_format(db) < FORMAT:  # no other process was faster
+                _upgrade(db)
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+    def _check_format(self, db: sqlite3.Connection) -> int:
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if version > FORMAT:
+            raise NlgaugeError(
+                f"score store {self.path}: was written by a newer version of nlgauge (format {version}, this version "
+                f"reads {FORMAT}); update nlgauge, or name another file with NLGAUGE_STORE."
+            )
+        return version
 
 
 def _wait() -> float:
@@ -200,6 +281,26 @@ def _patiently(step: Callable[[], object], wait: float) -> None:
             if "locked" not in str(error) or time.monotonic() > last:
                 raise
             time.sleep(0.02)
+
+
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Make what is missing; rows of a file without checksums get theirs."""
+    db.create_function("row_checksum", -1, lambda *values: checksum(values), deterministic=True)
+    for table, summed in (("scores", SUMMED_SCORE), ("replies", SUMMED_REPLY)):
+        columns = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]
+        if columns and "checksum" not in columns:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN checksum BLOB")
+            db.execute(f"UPDATE {table} SET checksum = row_checksum({summed})")
+    db.execute("DROP TABLE IF EXISTS claims")  # of processes by their numbers
+    for statement in filter(str.strip, TABLES.split(";")):
+        db.execute(statement)
+    db.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _row(key: bytes, score: StoredScore, made: float) -> tuple[bytes, float | None, str | None, str | None, float]:
+    """Return the columns of a score as SQLite returns them; a negative zero comes back as zero."""
+    value = None if math.isnan(score.value) else float(score.value) + 0.0
+    return key, value, score.reason, score.note, made
 
 
 def _number(db: sqlite3.Connection, signature: str) -> int | None:

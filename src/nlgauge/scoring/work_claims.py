@@ -1,21 +1,27 @@
-"""Claims: two runs on one store share the work instead of doing, or paying for, all of it twice.
+"""Claims: several runs on one store share the work instead of doing, or paying for, all of it twice.
 
-A claim belongs to a process. It ends when its score or reply is stored, when its run ends, or with the process. No
-clock is involved, so a killed run blocks nobody.
+A claim belongs to a run, which has a random number and a lease. The operating system holds the lease while the process
+lives (`file_locks`), in whatever container; a killed run blocks nobody. A thread renews it by counting a heartbeat: a
+run whose process is there and whose heart stands still (stopped by Ctrl-Z, hung) loses its claims after LEASE_SECONDS.
+Nobody looks at the time of day.
 """
 
 from __future__ import annotations
 
-import os
-import sys
+import secrets
+import threading
+import time
+import weakref
 from collections.abc import Iterable
-from itertools import count
-from pathlib import Path
+from contextlib import suppress
+from sqlite3 import Connection
 
+from nlgauge.errors import NlgaugeError
+from nlgauge.file_locks import ByteLocks, lock_path
 from nlgauge.scoring.store import MAX_QUERY_KEYS, Store
 
-TABLE = "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID"
-_numbers = count()
+BEAT_SECONDS = 5.0  # between two heartbeats
+LEASE_SECONDS = 60.0  # without a heartbeat, after which the claims of a process that still exists end
 
 
 class Claims:
@@ -26,51 +32,113 @@ class Claims:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.owner = f"{os.getpid()}.{next(_numbers)}"
+        self._lease: _Lease | None = None
         self._held: set[bytes] = set()
-        with store.work() as db:
-            db.execute(TABLE)
+        self._watched: dict[str, _Watched] = {}
 
-    def take(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
-        """Claim the keys that no other run has claimed (with `force`: all of them) and return them."""
+    def take(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Claim the keys that no living run has claimed, and return them."""
         asked = list(dict.fromkeys(keys))
-        mine: set[bytes] = set()
-        alive: dict[str, bool] = {self.owner: False}  # our own may be taken again
+        if not asked:
+            return set()
+        if self._lease is None or not self._lease.valid():  # a forked process has a lease of its own
+            self._lease, self._held = _Lease(self.store), set()
+            weakref.finalize(self, self._lease.end)
+        owner, claimed = self._lease.owner, set()
         for i in range(0, len(asked), MAX_QUERY_KEYS):
             some = asked[i : i + MAX_QUERY_KEYS]
+            marks = ",".join("?" * len(some))
             with self.store.writing() as db:
-                marks = ",".join("?" * len(some))
-                rows = db.execute(f"SELECT key, owner FROM claims WHERE key IN ({marks})", some).fetchall()
-                for _, owner in rows:
-                    alive.setdefault(owner, _alive(owner))
-                others = set() if force else {bytes(key) for key, owner in rows if alive[owner]}
+                rows = db.execute(
+                    "SELECT c.key, c.owner, o.beat FROM claims c LEFT JOIN owners o ON o.owner = c.owner "
+                    f"WHERE c.key IN ({marks})",
+                    some,
+                ).fetchall()
+                beats = {other: beat for _, other, beat in rows if other != owner}
+                alive = {other: self._lives(other, beat) for other, beat in beats.items()}
+                _forget(db, [other for other, lives in alive.items() if not lives])
+                others = {key for key, other, _ in rows if alive.get(other)}
                 free = [key for key in some if key not in others]
-                db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?)", [(k, self.owner) for k in free])
-            mine.update(free)
-        self._held |= mine
-        return mine
+                db.execute("INSERT OR IGNORE INTO owners VALUES (?, 0)", [owner])
+                db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?)", [(key, owner) for key in free])
+            claimed.update(free)
+        self._held |= claimed
+        return claimed
 
     def drop(self, keys: Iterable[bytes] | None = None) -> None:
-        """Release these claims; None: all claims of this run."""
+        """Release these claims; None: all claims of this run, which ends its lease."""
         gone = self._held & set(keys) if keys is not None else set(self._held)
-        if gone:
+        lease = self._lease
+        if lease is not None and lease.valid() and (gone or keys is None):
             with self.store.writing() as db:
-                db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self.owner) for key in gone])
+                db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, lease.owner) for key in gone])
+                if keys is None:
+                    _forget(db, [lease.owner])
         self._held -= gone
+        if keys is None and lease is not None:
+            lease.end()
+            self._lease = None
+
+    def _lives(self, owner: str, beat: object) -> bool:
+        """Return whether the run that has this number still works."""
+        try:
+            with ByteLocks.at(lock_path(self.store.path)) as locks:
+                if beat is None or not locks.lives(int(owner)):
+                    return False
+        except (ValueError, OverflowError):  # a name that no run has: damage
+            return False
+        watched = self._watched.setdefault(owner, _Watched(beat))
+        return watched.look(beat) < LEASE_SECONDS
 
 
-def _alive(owner: str) -> bool:
-    """Return whether the process still runs. Where that is unknown, assume so: a waiting run takes over in the end."""
-    try:
-        pid = int(owner.partition(".")[0])
-        if sys.platform == "win32":
-            return True
-        os.kill(pid, 0)
-    except (ProcessLookupError, ValueError, TypeError, OverflowError):  # or a name that no run has: damage
-        return False
-    except OSError:
-        return True
-    try:  # a process that ended and was not asked for its exit code has a number still
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (OSError, IndexError):
-        return True
+class _Watched:
+    """How long another run's heart has stood still, by the clock of the run that looks.
+
+    No two looks count for more than a heartbeat: a pause of this process (a locked store, a suspended machine) says
+    nothing about the other one.
+    """
+
+    def __init__(self, beat: object) -> None:
+        self.beat, self.silent, self.last = beat, 0.0, time.monotonic()
+
+    def look(self, beat: object) -> float:
+        """Take note of a heartbeat and return the seconds without a new one."""
+        now = time.monotonic()
+        self.silent = self.silent + min(now - self.last, BEAT_SECONDS) if beat == self.beat else 0.0
+        self.beat, self.last = beat, now
+        return self.silent
+
+
+class _Lease:
+    """A random number that lives as long as its byte is locked, and a heart that beats."""
+
+    def __init__(self, store: Store) -> None:
+        number = 1 + secrets.randbits(62)
+        self.store, self.number, self.owner = store, number, str(number)
+        self._over = threading.Event()
+        with ByteLocks.at(lock_path(store.path)) as locks:
+            locks.take(number)
+        threading.Thread(target=self._beat, name="nlgauge-lease", daemon=True).start()
+
+    def valid(self) -> bool:
+        """Return whether this process holds the lock; a child of a fork does not."""
+        with ByteLocks.at(lock_path(self.store.path)) as locks:
+            return self.number in locks.held
+
+    def end(self) -> None:
+        """Let the lock go; claims that are left end with it."""
+        self._over.set()
+        with suppress(OSError), ByteLocks.at(lock_path(self.store.path)) as locks:
+            locks.drop(self.number)
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            # A store that is locked or full right now: the next beat comes, and the run itself says what is wrong.
+            with suppress(NlgaugeError), self.store.writing() as db:
+                db.execute("UPDATE owners SET beat = beat + 1 WHERE owner = ?", [self.owner])
+
+
+def _forget(db: Connection, owners: Iterable[str]) -> None:
+    for owner in owners:
+        db.execute("DELETE FROM claims WHERE owner = ?", [owner])
+        db.execute("DELETE FROM owners WHERE owner = ?", [owner])

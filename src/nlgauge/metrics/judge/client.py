@@ -138,9 +138,9 @@ class _Run:
             mine = self.free({key: part[key] for key in new if key not in self.found})
             yield from ((key, part[key]) for key in mine)
 
-    def free(self, asked: dict[bytes, Request], force: bool = False) -> list[bytes]:
+    def free(self, asked: dict[bytes, Request]) -> list[bytes]:
         """Return the keys that this run may request now; the others are looked up again later."""
-        mine = self.keeper.claim(asked, force=force)
+        mine = self.keeper.claim(asked)
         # What another run finished between our look and our claim is known by now.
         self.found |= self.keeper.known(asked)
         self.later |= {key: r for key, r in asked.items() if key not in mine and key not in self.found}
@@ -173,15 +173,14 @@ class _Run:
 
     async def others(self, writer: asyncio.Task[None]) -> None:
         """Wait for what another run has requested; request it here if that run gives up, ends or stands still."""
-        changed = time.monotonic()
         while asked := self.later:
             self.later = {}
+            # Another run may wait for what got no reply here: two runs must not wait for each other.
+            self.keeper.release(key for key, reply in self.found.items() if isinstance(reply, Failure))
             if self.stopped:
                 self.found |= dict.fromkeys(asked, self.not_asked())
                 return
-            mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + MAX_PAUSE_SECONDS)
-            if len(self.later) < len(asked):
-                changed = time.monotonic()
+            mine = self.free(asked)
             if mine:
                 await self.round(iter([(key, asked[key]) for key in mine]), writer)
             elif self.later:

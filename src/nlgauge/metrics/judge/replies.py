@@ -83,12 +83,12 @@ class Keeper(Protocol):
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
         """Store replies, with the requests they answer."""
 
-    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
-        """Claim the keys that no other run is requesting (with `force` all of them) and return them."""
+    def claim(self, keys: Iterable[bytes]) -> set[bytes]:
+        """Claim the keys that no other living run is requesting, and return them."""
         ...
 
-    def release(self) -> None:
-        """Release the claims of requests without a reply."""
+    def release(self, keys: Iterable[bytes] | None = None) -> None:
+        """Release the claims of these requests, which got no reply; None: all claims."""
         ...
 
     def secret(self) -> bytes:
@@ -109,10 +109,10 @@ class Memory(Keeper):
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
         self._kept.update(replies)
 
-    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+    def claim(self, keys: Iterable[bytes]) -> set[bytes]:
         return set(keys)
 
-    def release(self) -> None:
+    def release(self, keys: Iterable[bytes] | None = None) -> None:
         pass
 
     def secret(self) -> bytes:
