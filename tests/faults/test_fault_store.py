@@ -119,7 +119,7 @@ def test_two_runs_with_a_slow_metric_compute_each_score_once(tmp_path: Path) -> 
 
 def test_the_claims_of_a_dead_run_hinder_nobody(tmp_path: Path) -> None:
     code = "import sys; from nlgauge.scoring.store import Store; from nlgauge.scoring.work_claims import Claims; "
-    code += "print(Claims(Store(sys.argv[1])).take([b'a', b'b'])); sys.stdout.flush(); "
+    code += "claims = Claims(Store(sys.argv[1])); print(claims.take([b'a', b'b'])); sys.stdout.flush(); "
     store = Store(tmp_path / "s.sqlite")
     run = subprocess.Popen(
         [sys.executable, "-c", code + "sys.stdin.read()", str(store.path)],

@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -22,7 +24,8 @@ from nlgauge import __version__
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.scoring.cached_runner import CachedRunner, full_signature, sample_keys
-from nlgauge.scoring.store import Store, StoredScore
+from nlgauge.scoring.store import DamagedCache, Store, StoredScore
+from nlgauge.scoring.work_claims import Claims
 
 CALLS: list[str] = []
 
@@ -223,13 +226,100 @@ def test_a_block_that_fails_writes_nothing(store: Store) -> None:
     assert store.counts() == {"s": 1}
 
 
-@pytest.mark.parametrize(("column", "value"), [("value", "five"), ("reason", b"\xff")])
-def test_a_value_of_another_type_means_a_damaged_file(store: Store, column: str, value: object) -> None:
+@pytest.mark.parametrize(("column", "value"), [("value", "five"), ("reason", b"\xff"), ("value", 0.25), ("made", 1.0)])
+def test_a_row_that_was_changed_on_the_disk_is_counted_and_computed_again(
+    store: Store, column: str, value: object
+) -> None:
+    given = batch(["aa", "b"])
+    CachedRunner(store).score(Slow(), given)
+    with store.work() as db:
+        db.execute(f"UPDATE scores SET {column} = ? WHERE value = 2", [value])
+    CALLS.clear()
+    with pytest.warns(DamagedCache, match="1 damaged rows are computed again"):
+        assert CachedRunner(store).score(Slow(), given).values.tolist() == [2, 1]
+    assert (CALLS, len(store.damaged)) == (["aa"], 1)
+    assert CachedRunner(Store(store.path)).stored(Slow(), given).values.tolist() == [2, 1]
+
+
+def test_a_negative_zero_and_infinity_pass_the_checksum(store: Store) -> None:
+    values = {b"1": StoredScore(-0.0), b"2": StoredScore(-math.inf, "why"), b"3": StoredScore(np.float64(1 / 3))}
+    store.put("s", values)
+    assert store.get("s", values) == values and not store.damaged
+
+
+def test_scores_of_a_signature_that_became_another_one_are_not_given(store: Store) -> None:
+    store.put("a", {b"k": StoredScore(1.0)})
+    with store.work() as db:
+        db.execute("UPDATE signatures SET signature = 'b'")
+    with pytest.warns(DamagedCache):
+        assert store.get("b", [b"k"]) == {}
+
+
+def test_a_store_of_a_newer_version_is_one_clear_line_and_is_left_alone(store: Store) -> None:
     store.put("s", {b"k": StoredScore(0.5)})
     with store.work() as db:
-        db.execute(f"UPDATE scores SET {column} = ?", [value])
-    with pytest.raises(NlgaugeError, match="file is damaged; name another file with NLGAUGE_STORE, or move this one"):
+        db.execute("PRAGMA user_version = 99")
+    store.close()
+    before = store.path.read_bytes()
+    with pytest.raises(NlgaugeError, match=r"newer version of nlgauge \(format 99, this version reads 1\); update nlgauge"):
         store.get("s", [b"k"])
+    assert store.path.read_bytes() == before
+
+
+BEFORE_CHECKSUMS = """
+CREATE TABLE signatures (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE);
+CREATE TABLE scores (
+  signature INTEGER NOT NULL REFERENCES signatures (id), texts BLOB NOT NULL,
+  value REAL, reason TEXT, note TEXT, made REAL NOT NULL, PRIMARY KEY (signature, texts)) WITHOUT ROWID;
+CREATE TABLE claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO signatures VALUES (7, 's');
+INSERT INTO scores VALUES (7, x'6b', 0.5, NULL, 'a note', 3.0);
+INSERT INTO claims VALUES (x'6b', '1.0');
+"""
+
+
+def test_a_store_without_checksums_gets_them_and_keeps_its_scores(store: Store) -> None:
+    with closing(sqlite3.connect(store.path)) as db:
+        db.executescript(BEFORE_CHECKSUMS)
+    assert store.get("s", [b"k"]) == {b"k": StoredScore(0.5, None, "a note")}
+    assert Claims(store).take([b"k"]) == {b"k"}
+    with store.work() as db:
+        db.execute("UPDATE scores SET value = 0.75")
+    with pytest.warns(DamagedCache):
+        assert store.get("s", [b"k"]) == {}
+
+
+def test_no_flipped_bit_becomes_a_wrong_value(store: Store, tmp_path: Path) -> None:
+    """150 bits at random places of the file: each score is the right one, missing, or the file is refused."""
+    right = {
+        f"metric-{m}": {bytes([m, k]): StoredScore(m + k / 7, None, f"note {k % 3}") for k in range(60)} for m in range(3)
+    }
+    for signature, rows in right.items():
+        store.put(signature, rows)
+    with store.work() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    raw, rng = store.path.read_bytes(), np.random.default_rng(0)
+    outcomes: Counter[str] = Counter()
+    for place, bit in zip(rng.integers(0, len(raw), 150), rng.integers(0, 8, 150), strict=True):
+        flipped = bytearray(raw)
+        flipped[place] ^= 1 << bit
+        path = tmp_path / f"{place}-{bit}.sqlite"
+        path.write_bytes(flipped)
+        damaged = Store(path)
+        try:
+            with warnings.catch_warnings(action="ignore", category=DamagedCache):
+                scores = {signature: damaged.get(signature, rows) for signature, rows in right.items()}
+        except NlgaugeError:
+            outcomes["refused"] += 1
+            continue
+        finally:
+            damaged.close()
+        wrong = sum(score != right[s][key] for s, rows in scores.items() for key, score in rows.items())
+        missing = sum(len(right[s]) - len(rows) for s, rows in scores.items())
+        outcomes["wrong" if wrong else "computed again" if missing else "without effect"] += 1
+    assert outcomes["wrong"] == 0, outcomes
+    assert outcomes["computed again"] > 5, outcomes
 
 
 def test_a_lock_is_waited_for_and_then_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,6 @@ class Replies(Keeper):
             db.execute("PRAGMA synchronous = FULL")
             db.execute(SECRET)
         self.claims = Claims(self.store)
-        self._damaged: set[bytes] = set()  # keys of rows that may be replaced
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         """Return the intact replies that are stored under these keys; a damaged one counts as missing."""
@@ -46,9 +45,7 @@ class Replies(Keeper):
             rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", asked)
             replies = {row[0]: _intact(row) for row in rows}
         found |= {key: reply for key, reply in replies.items() if reply is not None}
-        damaged = replies.keys() - found.keys() - self._damaged
-        self._damaged |= damaged
-        self.store.count_damage(len(damaged), "asked for again")
+        self.store.count_damage(replies.keys() - found.keys(), "asked for again")
         return found
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
@@ -59,9 +56,9 @@ class Replies(Keeper):
         rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
         with self.store.writing() as db:
             for row in rows:
-                word = "REPLACE" if anew or row[0] in self._damaged else "IGNORE"
+                word = "REPLACE" if anew or row[0] in self.store.damaged else "IGNORE"
                 db.execute(f"INSERT OR {word} INTO replies ({COLUMNS}) VALUES ({','.join('?' * 14)})", row)
-        self._damaged -= set(replies)
+        self.store.damaged -= set(replies)
         self.claims.drop(replies)
 
     def claim(self, keys: Iterable[bytes]) -> set[bytes]:
@@ -105,10 +102,10 @@ class Replies(Keeper):
                 rows = db.execute(
                     f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {MAX_QUERY_KEYS}", [last]
                 ).fetchall()
-            damaged = 0
+            damaged = []
             for row in rows:
                 if (reply := _intact(row)) is None:
-                    damaged += 1
+                    damaged.append(row[0])
                     continue
                 body = json.loads(zlib.decompress(row[4]))
                 yield {

@@ -91,30 +91,30 @@ class Store:
         self.path = Path(path) if path is not None else store_path()
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
-        self.damaged_rows = 0  # rows that this object read and whose checksum was wrong
+        self.damaged: set[object] = set()  # the rows with a wrong checksum that were read
 
     def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, StoredScore]:
         """Return the scores that are stored under these keys; a key without an intact score is left out."""
         asked = list(dict.fromkeys(keys))
         scores: dict[bytes, StoredScore] = {}
-        bad = 0
+        bad = set()
         with self.work() as db:
             number = _number(db, signature)
             query = "SELECT texts, value, reason, note, made, checksum FROM scores WHERE signature = ? AND texts IN ({})"
             for *row, check in self.select(db, query, asked if number is not None else [], number):
                 if check != checksum([signature, *row]):
-                    bad += 1
+                    bad.add((signature, row[0]))
                     continue
                 texts, value, reason, note, _ = row
                 scores[texts] = StoredScore(math.nan if value is None else value, reason, note)
         self.count_damage(bad, "computed again")
         return scores
 
-    def count_damage(self, rows: int, remedy: str) -> None:
-        """Count damaged rows, and warn of them."""
-        if rows:
-            self.damaged_rows += rows
-            warnings.warn(f"score store {self.path}: {rows:,} damaged rows are {remedy}.", DamagedCache, stacklevel=3)
+    def count_damage(self, rows: Iterable[object], remedy: str) -> None:
+        """Count rows whose checksum is wrong, and warn of those that were not known as damaged."""
+        if new := set(rows) - self.damaged:
+            self.damaged |= new
+            warnings.warn(f"score store {self.path}: {len(new):,} damaged rows are {remedy}.", DamagedCache, stacklevel=3)
 
     @staticmethod
     def select(db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object) -> Iterator[tuple[Any, ...]]:
@@ -169,11 +169,8 @@ class Store:
             except (sqlite3.Error, OSError) as error:
                 raise NlgaugeError(f"score store {self.path}: {_advice(error)}") from None
             except UnicodeDecodeError:  # SQLite quotes bytes of a damaged file in its error
-                raise self.damaged() from None
-
-    def damaged(self) -> NlgaugeError:
-        """Return the error for a file whose content is damaged."""
-        return NlgaugeError(f"score store {self.path}: {_advice(sqlite3.DatabaseError('file is damaged'))}")
+                advice = _advice(sqlite3.DatabaseError("file is damaged"))
+                raise NlgaugeError(f"score store {self.path}: {advice}") from None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
