@@ -28,6 +28,8 @@ MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
 PARTS = (*SETS, *sorted(TRIALS), "turn")
 # How a labelled row was drawn, as `nlgauge label` writes it.
 PROBABILITY, STRATUM, ROUND = DRAWN = ("label_probability", "label_stratum", "label_round")
+# The columns of the explorer's file of labels, to which rows are only added: an empty label takes one back.
+LOG_COLUMNS = ("system", "input", "label", "annotator", "labeled_at")
 UNNAMED = ["system"]  # the systems of a table without a system column
 
 
@@ -78,6 +80,26 @@ def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
         ),
         notes=[f"{table.where.source}: {note}" for table in tables for note in table.notes],
         worth=tables[0].worth,
+    )
+
+
+def current_labels(table: RawTable) -> RawTable:
+    """Return the labels that hold in a log of them: the last row of each output and annotator, unless it is empty."""
+    if tuple(table.frame.columns) != LOG_COLUMNS:
+        return table
+    system, given_input, label, annotator, _ = (pl.col(c).cast(pl.String).fill_null("") for c in LOG_COLUMNS)
+    rows = table.frame.with_columns(system, given_input, label, annotator).with_row_index(ROW)
+    rows = rows.unique(["system", "input", "annotator"], keep="last", maintain_order=True).filter(pl.col("label") != "")
+    places, where = rows[ROW].to_list(), table.where
+    named = rows["annotator"] != ""
+    left_out = ["labeled_at", *([] if named.any() else ["annotator"])]
+    unnamed = pl.when(named).then("annotator").otherwise(pl.lit("(unnamed)")).alias("annotator")
+    taken_back = table.frame.height - len(places)
+    return replace(
+        table,
+        frame=rows.with_columns(unnamed).drop(ROW, *left_out),
+        where=Where(where.source, where.word, lambda row: where.line_of(places[row])),
+        notes=[*table.notes, *([f"rows replaced by a later label, or taken back: {taken_back:,}"] if taken_back else [])],
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.declared import ColumnNames, Declared, Repeats
-from nlgauge.data.labels import joined_labels, labels_of_dataset, labels_of_table, with_labels
+from nlgauge.data.labels import current_labels, joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
@@ -311,7 +311,7 @@ class LabelFile:
         if isinstance(labels, Dataset):
             return labels
         opened = open_data(labels, Declared(values=values), None, {})
-        return opened.dataset(None) if opened.reader else opened.table
+        return opened.dataset(None) if opened.reader else current_labels(opened.table)
 
     def rest_of(self, declared: Declared) -> Declared:
         """Return what is declared without what only the labels have: the rater, and their columns of ratings."""

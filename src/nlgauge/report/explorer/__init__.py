@@ -27,6 +27,7 @@ def explore(
     metrics: Names = None,
     *,
     label_file: Path | None = None,
+    annotator: str = "",
     port: int = 0,
     browser: bool = True,
     announce: Callable[[str], Any] = print,
@@ -44,7 +45,9 @@ def explore(
         All by default.
     label_file : path, optional
         Where labels go that are given in the page, to be read as labels later; NAME.labels.csv by default. One that is
-        there already goes on.
+        there already goes on, and several explorers may add to it at once.
+    annotator : str, default ''
+        Name of the person who labels, where several do; each sees only their own labels.
     port : int, default 0
         Port on this machine; 0 takes a free one.
     browser : bool, default True
@@ -70,5 +73,5 @@ def explore(
     if not chosen.data.metrics:
         raise NeedsMissing(f"{chosen.data.name}: no scores to explore; name their columns with {option('metrics')}.")
     path = Path(label_file or f"{Path(chosen.data.name).name.split('.')[0]}.labels.csv")
-    explored = Explored(chosen.data, chosen.aspects, chosen.metrics, GivenLabels(path))
+    explored = Explored(chosen.data, chosen.aspects, chosen.metrics, GivenLabels(path, annotator))
     serve(explored, port, announce, webbrowser.open if browser else None)

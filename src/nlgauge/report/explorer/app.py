@@ -1,7 +1,8 @@
-"""The explorer's server: loopback only, the right host and a token, or no answer."""
+"""The explorer's server: loopback only, the right host and a token, or no answer; bounded requests."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import socket
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+MAX_BODY = 16 << 20  # bytes of a request: a selection of a million outputs is half of it
+REQUEST_SECONDS = 10.0  # in which a request has to arrive; the browser is on the same machine
+MAX_CONNECTIONS = 512  # at once
+# What a body that is no sensible question raises: 1e400 as a place, lists nested 100,000 deep.
+SENSELESS = (NlgaugeError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 # A page from elsewhere may not be embedded, may not load anything, and may not send its texts anywhere.
 GUARD = {
@@ -59,9 +65,18 @@ def build(explored: Explored, token: str) -> Starlette:
                     "open the address that `nlgauge explore` printed: it carries the token", 403, headers=GUARD
                 )
             try:
-                body = await request.json() if request.method == "POST" else None
-                reply = handler(explored, request.query_params, body)
-            except (NlgaugeError, ValueError, TypeError, KeyError) as error:
+                raw = await _received(request)
+            except TimeoutError:
+                return Response("the request did not arrive in time", 408, headers={**GUARD, "Connection": "close"})
+            if raw is None:
+                return Response(
+                    f"a request has at most {MAX_BODY:,} bytes", 413, headers={**GUARD, "Connection": "close"}
+                )
+            try:
+                body = json.loads(raw) if request.method == "POST" else None
+                # In a thread: one that waits for the lock of the label file must not keep the others waiting.
+                reply = await asyncio.to_thread(handler, explored, request.query_params, body)
+            except SENSELESS as error:
                 return JSONResponse({"error": str(error)}, 400, headers=GUARD)
             return Response(reply.text, media_type=reply.media, headers=GUARD)
 
@@ -79,6 +94,18 @@ def build(explored: Explored, token: str) -> Starlette:
             route("/label", _label, "POST"),
         ]
     )
+
+
+async def _received(request: Request) -> bytes | None:
+    """Return the body of a request; None where it is too long."""
+    parts, size = [], 0
+    async with asyncio.timeout(REQUEST_SECONDS):
+        async for part in request.stream():
+            size += len(part)
+            if size > MAX_BODY:
+                return None
+            parts.append(part)
+    return b"".join(parts)
 
 
 def _json(value: Any) -> WebReply:
@@ -133,6 +160,7 @@ def serve(
     """Serve until stopped; `opened` gets the address (to open a browser)."""
     try:
         import uvicorn
+        from uvicorn.protocols.http.auto import AutoHTTPProtocol
     except ImportError:
         raise NeedsMissing("explore needs the extra 'explore': pip install \"nlgauge[explore]\"") from None
 
@@ -151,5 +179,39 @@ def serve(
     tell(address)
     if opened is not None:
         opened(address)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
-    server.run(sockets=[listening])
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        http=_impatient(AutoHTTPProtocol),
+        limit_concurrency=MAX_CONNECTIONS,
+    )
+    try:
+        uvicorn.Server(settings).run(sockets=[listening])
+    finally:
+        explored.labels()  # what an editor has overwritten since the last label is added again
+
+
+def _impatient(protocol: type[Any]) -> type[Any]:
+    """Return uvicorn's protocol with an end to connections that never finish the head of a request.
+
+    uvicorn ends those that are idle after an answer; without this, a client that sends a byte now and then would hold
+    a connection, and enough of them all that this process may open.
+    """
+
+    class Impatient(protocol):  # type: ignore[misc]
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self._look(None)
+
+        def _look(self, before: object) -> None:
+            if self.transport.is_closing():
+                return
+            answered = self.cycle is None or self.cycle.response_complete
+            now = (self.cycle,) if answered else None
+            if now is not None and before == now:  # no request since the last look
+                self.transport.abort()
+                return
+            self.loop.call_later(REQUEST_SECONDS, self._look, now)
+
+    return Impatient

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,18 +72,18 @@ class Explored:
 
     def labels(self) -> dict[int, str]:
         """Place -> label, of those given in the page."""
-        if self.given is None or not self.given.labels:
-            return {}
-        keys = self.data.samples.select(KEY).rows()
-        return {place: self.given.labels[key] for place, key in enumerate(keys) if key in self.given.labels}
+        return self._places(self.given.labels()) if self.given is not None else {}
+
+    def _places(self, labels: Mapping[tuple[str, str], str]) -> dict[int, str]:
+        keys = self.data.samples.select(KEY).rows() if labels else []
+        return {place: labels[key] for place, key in enumerate(keys) if key in labels}
 
     def label(self, place: int, label: str) -> dict[int, str]:
         """Write the label of one output to the file; all labels."""
         if self.given is None:
             raise NameUnknown(f"there is no file for labels; start with {option('label_file')}.")
         system, given_input = self._row(place, KEY)
-        self.given.put(system, given_input, label)
-        return self.labels()
+        return self._places(self.given.put(system, given_input, label))
 
     def _row(self, place: int, columns: Sequence[str]) -> tuple[Any, ...]:
         if not 0 <= place < len(self.data.samples):
