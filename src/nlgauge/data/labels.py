@@ -99,7 +99,10 @@ def current_labels(table: RawTable) -> RawTable:
         table,
         frame=rows.with_columns(unnamed).drop(ROW, *left_out),
         where=Where(where.source, where.word, lambda row: where.line_of(places[row])),
-        notes=[*table.notes, *([f"rows replaced by a later label, or taken back: {taken_back:,}"] if taken_back else [])],
+        notes=[
+            *table.notes,
+            *([f"rows replaced by a later label, or taken back: {taken_back:,}"] if taken_back else []),
+        ],
     )
 
 

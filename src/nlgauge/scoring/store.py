@@ -100,7 +100,9 @@ class Store:
         bad = set()
         with self.work() as db:
             number = _number(db, signature)
-            query = "SELECT texts, value, reason, note, made, checksum FROM scores WHERE signature = ? AND texts IN ({})"
+            query = (
+                "SELECT texts, value, reason, note, made, checksum FROM scores WHERE signature = ? AND texts IN ({})"
+            )
             for *row, check in self.select(db, query, asked if number is not None else [], number):
                 if check != checksum([signature, *row]):
                     bad.add((signature, row[0]))
@@ -114,7 +116,9 @@ class Store:
         """Count rows whose checksum is wrong, and warn of those that were not known as damaged."""
         if new := set(rows) - self.damaged:
             self.damaged |= new
-            warnings.warn(f"score store {self.path}: {len(new):,} damaged rows are {remedy}.", DamagedCache, stacklevel=3)
+            warnings.warn(
+                f"score store {self.path}: {len(new):,} damaged rows are {remedy}.", DamagedCache, stacklevel=3
+            )
 
     @staticmethod
     def select(db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object) -> Iterator[tuple[Any, ...]]:

@@ -25,7 +25,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics.judge.completion import AnswerRefused, BodyReader, decode_json, read_reply, storable
 from nlgauge.metrics.judge.rate_limits import Gate, retry_after
 from nlgauge.metrics.judge.replies import Failure, Keeper, Reply, Request, guess_tokens, request_code
-from nlgauge.metrics.judge.secret import Secret
+from nlgauge.metrics.judge.secret import LOOPBACK, Secret
 from nlgauge.options import option
 from nlgauge.types import Steps
 
@@ -323,7 +323,7 @@ class _Run:
         said = answer.get("error", answer) if isinstance(answer, dict) else answer
         said = said.get("message", said) if isinstance(said, dict) else said
         words = said if isinstance(said, str) else json.dumps(said)
-        return status, headers, answer, self.how.key.hide(f"HTTP {status}: {storable(words[:300])}")
+        return status, headers, answer, f"HTTP {status}: {storable(self.how.key.hide(words[:5000])[:300])}"
 
 
 async def _fetch(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]) -> tuple[int, dict[str, str], bytes]:
@@ -354,6 +354,7 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
         limits=limits,
         verify=trusted,
         follow_redirects=False,
+        mounts=dict.fromkeys(LOOPBACK),
     )
 
 

@@ -1,11 +1,14 @@
 """The key of an endpoint: from the environment or a file, and nowhere else; never printed, stored or reported.
 
-A key belongs to the endpoint that it was set for: no other one gets it, whatever a task, a redirect or a slip says.
+A key belongs to the endpoint that it was set for: no other one gets it, whatever a task, a redirect or a slip says. It
+is checked when it is read, as libraries quote a header that they cannot send.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -14,7 +17,17 @@ from urllib.parse import urlsplit
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.options import option
 
+HTML_NAMES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+# Escapes of a character: as in Python and JSON (x41, u0041, or a backslash before it), in URLs (%41), in HTML (&#65;).
+ESCAPED = re.compile(
+    r"\\+(?:u00|u\{|x|U000000)([0-9a-fA-F]{2})\}?|\\+|%([0-9a-fA-F]{2})|&(amp|lt|gt|quot|apos);|&#0*(\d{1,7});"
+    r"|&#[xX]0*([0-9a-fA-F]{1,6});"
+)
+MAX_ESCAPES = 6  # one around the other
 OPENAI = "https://api.openai.com/v1"
+MAX_KEY = 16_384  # bytes of a key file
+# What goes to this machine goes to no proxy, whatever the environment says; as patterns of httpx.
+LOOPBACK = ("all://localhost", "all://*.localhost", "all://127.0.0.1", "all://0.0.0.0", "all://[::1]")
 # Variables with a key, and where the endpoint of each is said.
 HOMES = {"NLGAUGE_API_KEY": "NLGAUGE_BASE_URL", "OPENAI_API_KEY": "OPENAI_BASE_URL"}
 
@@ -23,15 +36,26 @@ HOMES = {"NLGAUGE_API_KEY": "NLGAUGE_BASE_URL", "OPENAI_API_KEY": "OPENAI_BASE_U
 class Secret:
     """A key that hides itself. `withheld`: which key was not taken, and why.
 
+    A key is one line of printable ASCII characters; NlgaugeError, which does not quote it, otherwise.
+
     >>> key = Secret("sk-123456", "a test")
     >>> key, key.hide("Incorrect API key: sk-123456")
     (Secret(…), 'Incorrect API key: …')
+    >>> Secret("a/b+c", "a test").hide(r"x?key=a%2Fb%2bc or a\\/b\\u002bc")
+    'x?key=… or …'
     """
 
     VARIABLE: ClassVar[str] = "NLGAUGE_API_KEY"
     _value: str = field(default="", repr=False)
     source: str = ""
     withheld: str = ""
+
+    def __post_init__(self) -> None:
+        if wrong := _fault(self._value):
+            raise DataError(
+                f"{self.source or 'the key'}: {wrong}; a key is one line of printable ASCII characters, with nothing "
+                "else in the file or the variable."
+            )
 
     def __repr__(self) -> str:
         return "Secret(…)" if self._value else "Secret()"
@@ -44,8 +68,81 @@ class Secret:
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def hide(self, text: str) -> str:
-        """Return a text with the key blotted out."""
-        return text.replace(self._value, "…") if self._value else text
+        """Return a text with the key blotted out, however a library or a server writes it.
+
+        Escaped as in Python, JSON, a URL or HTML, in whole or in part, and each around another. Hide a text before it is
+        shortened: the beginning of a key is not recognized.
+        """
+        if not self._value:
+            return text
+        text, key = text.replace(self._value, "…"), _plain(self._value)[0]
+        plain, spans = _plain(text)
+        place, end, parts = plain.find(key) if key else -1, 0, []
+        while place >= 0:
+            parts += [text[end : spans[place][0]], "…"]
+            end = spans[place + len(key) - 1][1]
+            place = plain.find(key, place + len(key))
+        return "".join([*parts, text[end:]])
+
+
+def _fault(key: str) -> str:
+    """Return what is wrong with a key, in words that do not quote it; '' if nothing is."""
+    if "\n" in key or "\r" in key:
+        return f"holds {len(key.splitlines())} lines"
+    if strange := next((c for c in key if not "!" <= c <= "~"), ""):
+        what = "a blank" if strange == " " else f"the character U+{ord(strange):04X}"
+        return f"holds {what} at place {key.index(strange) + 1}"
+    if re.match(r"(export\s)?[A-Z][A-Z0-9_]*=.", key):
+        return "looks like a line of settings (NAME=value)"
+    return "stands in quotation marks" if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'`" else ""
+
+
+def _plain(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without escapes, and where in the text each of its characters stands.
+
+    Python, JSON, URLs and HTML may be around each other, so this is repeated. Backslashes are left out.
+    """
+    spans = [(i, i + 1) for i in range(len(text))]
+    for _ in range(MAX_ESCAPES):
+        characters: list[str] = []
+        places: list[tuple[int, int]] = []
+        end = 0
+        for unit in ESCAPED.finditer(text):
+            characters += text[end : unit.start()]
+            places += spans[end : unit.start()]
+            end = unit.end()
+            if c := _meant(unit):
+                characters.append(c)
+                places.append((spans[unit.start()][0], spans[end - 1][1]))
+        if not end:
+            break
+        text, spans = "".join(characters) + text[end:], places + spans[end:]
+    return text, spans
+
+
+def _meant(unit: re.Match[str]) -> str:
+    """Return the character that an escape stands for; '' for backslashes, which may stand before any character."""
+    python, url, name, decimal, hexadecimal = unit.groups()
+    if name:
+        return HTML_NAMES[name]
+    number = int(decimal) if decimal else int(python or url or hexadecimal or "0", 16)
+    return chr(number) if 32 < number < 127 else ""
+
+
+def _read_key(file: str | Path) -> str:
+    with Path(file).expanduser().open("rb") as opened:
+        raw = opened.read(MAX_KEY + 1)
+    if len(raw) > MAX_KEY:
+        raise DataError(f"{file}: has more than {MAX_KEY:,} bytes, so it is no key.")
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(f"{file}: is UTF-16; save the key as plain text (UTF-8).")
+    try:
+        key = raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:  # its text quotes bytes of the key
+        raise DataError(f"{file}: the key cannot be read (byte {error.start + 1} is not UTF-8).") from None
+    if not key:
+        raise DataError(f"{file}: is empty, expected a key.")
+    return key
 
 
 def find_key(url: str, file: str | Path | None = None) -> Secret:
@@ -57,12 +154,13 @@ def find_key(url: str, file: str | Path | None = None) -> Secret:
     """
     if file is not None:
         try:
-            return Secret(Path(file).expanduser().read_text(encoding="utf-8").strip(), str(file))
+            return Secret(_read_key(file), str(file))
         except (OSError, ValueError, RuntimeError) as error:
-            raise DataError(f"{file}: the key cannot be read ({error}).") from None
+            words = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{file}: the key cannot be read ({words}).") from None
     withheld = []
     for variable, where in HOMES.items():
-        if value := os.environ.get(variable, "").strip():
+        if value := os.environ.get(variable, "").removeprefix("\ufeff").strip():
             home = os.environ.get(where, "") or (OPENAI if where == "OPENAI_BASE_URL" else url)
             if origin(home) == origin(url):
                 return Secret(value, variable)

@@ -180,11 +180,7 @@ def serve(
     if opened is not None:
         opened(address)
     settings = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        http=_impatient(AutoHTTPProtocol),
-        limit_concurrency=MAX_CONNECTIONS,
+        app, log_level="warning", access_log=False, http=_impatient(AutoHTTPProtocol), limit_concurrency=MAX_CONNECTIONS
     )
     try:
         uvicorn.Server(settings).run(sockets=[listening])
