@@ -35,7 +35,7 @@ def whole(path: str | Path) -> Iterator[Path]:
     ...     part.write_text("a,b")
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    part = target.with_name(f"{target.name}.{socket.gethostname()}-{os.getpid()}.part")
+    part = target.with_name(_part_name(target.name))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield part
@@ -51,6 +51,12 @@ def whole(path: str | Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _part_name(name: str) -> str:
+    """Return a name for what is being written; of a long name only the beginning, as a name has at most 255 bytes."""
+    own = f".{socket.gethostname()}-{os.getpid()}.part"
+    return f"{os.fsdecode(os.fsencode(name)[: 255 - len(os.fsencode(own))])}{own}"
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

@@ -226,3 +226,38 @@ def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
 def test_a_name_that_no_file_can_have_is_one_line() -> None:
     with pytest.raises(NlgaugeError, match=r"score store a\\x00b: no file has a NUL"):
         Store("a\0b").counts()
+
+
+def write_scores(path: Path) -> None:
+    rows = [f"s{i % 4},i{i // 4},{i * 7 % 11},{i * 3 % 5}" for i in range(40)]
+    path.write_text("\n".join(["system,input,m,human", *rows]) + "\n")
+
+
+def test_a_file_name_of_254_bytes_is_read_and_written(tmp_path: Path) -> None:
+    read, written = "a" * 250 + ".csv", "ü" * 125 + ".csv"
+    write_scores(tmp_path / read)
+    correlated = nlgauge(tmp_path, "analyze", "correlate", read)
+    assert correlated.returncode == 0, correlated.stderr
+    converted = nlgauge(tmp_path, "data", "convert", read, "-o", written)
+    assert converted.returncode == 0, converted.stderr
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == [read, written]
+
+
+CLOSING = "import os, sys; [os.close(int(n)) for n in sys.argv[1]]; os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "012"])
+def test_closed_streams_change_neither_the_result_nor_the_exit_code(tmp_path: Path, closed: str) -> None:
+    write_scores(tmp_path / "s.csv")
+    for words in (["analyze", "correlate", "s.csv", "-o", "t.csv"], ["data", "convert", "s.csv", "-o", "u.csv"]):
+        ran = subprocess.run(
+            [sys.executable, "-c", CLOSING, closed, *NLGAUGE[1:], *words],
+            cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        assert "Traceback" not in ran.stderr and (tmp_path / words[-1]).stat().st_size > 100
+    wrong = subprocess.run(
+        [sys.executable, "-c", CLOSING, closed, *NLGAUGE[1:], "data", "check", "none.csv"],
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=False,
+    )  # fmt: skip
+    assert wrong.returncode == 2

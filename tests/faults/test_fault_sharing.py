@@ -73,6 +73,51 @@ def test_two_runs_do_not_wait_for_what_failed_in_the_other(serve: Serve, tmp_pat
     assert [run.returncode for run in both] == [3, 3], ended
 
 
+CHAOS = {"429": 0.1, "drop": 0.08, "half": 0.05, "html": 0.04, "500": 0.05, "drip": 0.1, "hang": 0.004}
+IN_FLIGHT = 8
+
+
+@pytest.mark.parametrize(("kills", "rows"), [(4, 160), pytest.param(50, 3000, marks=pytest.mark.long)])
+def test_kills_under_chaos_lose_nothing_and_pay_for_no_more_than_was_in_flight(
+    serve: Serve, tmp_path: Path, kills: int, rows: int
+) -> None:
+    """kill -9 at random moments, while the endpoint refuses, cuts lines, sends garbage and is slow."""
+    server = serve(latency=0.1, faults=CHAOS, most=3)
+    rng = random.Random(7)
+    write_table(tmp_path, rows)
+    how = ["--timeout", "3", "--attempts", "30"]
+    kept: set[bytes] = set()
+    killed = 0
+    while killed < kills:
+        run = judging(tmp_path, "judged.jsonl", server.base_url, *how)
+        before = server.log()["stats"].get("requests", 0)
+        while server.log()["stats"].get("requests", 0) == before and run.poll() is None:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 1.0 if kills > 10 else 0.3))
+        assert run.poll() is None, run.communicate()[1]  # done before all kills: the table is too small
+        run.kill()
+        run.communicate()
+        killed += 1
+        now = {bytes.fromhex(row["key"]) for row in Replies(Store(tmp_path / "store.sqlite")).all()}
+        assert kept <= now
+        kept = now
+    run = judging(tmp_path, "judged.jsonl", server.base_url, *how)
+    _, errors = run.communicate(timeout=500)
+    assert run.returncode == 0, errors
+    stats = server.log()["stats"]
+    twice = stats["good"] + stats["drip"] - rows  # replies that were sent whole
+    print(f"{killed} kills, {rows} requests: {twice} replies paid twice, {stats}")
+    assert 0 <= twice <= killed * IN_FLIGHT
+    calm = nlgauge(
+        tmp_path, "judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "-o", "calm.jsonl",
+        NLGAUGE_BASE_URL=serve().base_url, NLGAUGE_STORE="other.sqlite",
+    )  # fmt: skip
+    assert calm.returncode == 0, calm.stderr
+    # The first line names the endpoint's address.
+    judged, undisturbed = ((tmp_path / f"{name}.jsonl").read_text().splitlines()[1:] for name in ("judged", "calm"))
+    assert judged == undisturbed and len(judged) == rows
+
+
 OWNER = """
 import sys, time
 from nlgauge.scoring import work_claims

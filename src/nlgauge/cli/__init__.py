@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 
 import nlgauge
 from nlgauge.api.docstrings import summary
-from nlgauge.cli._ending import CODES, catch_signals, ended
+from nlgauge.cli._ending import CODES, catch_signals, ended, open_closed_streams, show_own_warnings
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import command_line
 
@@ -215,6 +215,8 @@ def commands() -> dict[str, Any]:
 
 def main() -> None:
     """Entry point: the verb, then one line and an exit code for however it ended."""
+    open_closed_streams()
+    show_own_warnings()
     catch_signals()  # before the first import that takes time
     first = next((a for a in sys.argv[1:] if not a.startswith("-")), None)
 

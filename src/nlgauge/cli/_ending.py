@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from nlgauge.cli._screen import bar
 from nlgauge.errors import NlgaugeError, PartlyDone
@@ -44,6 +45,37 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _signals() -> list[int]:
     return [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def open_closed_streams() -> None:
+    """Lead standard streams that the caller closed to nowhere.
+
+    Python has no object for them, and the next file that is opened would get their number: a store that is open as
+    number 2 would be written over by the first error message.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
+
+
+def show_own_warnings() -> None:
+    """Print a warning of this package as one line, and others as Python does."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if category.__module__.partition(".")[0] == "nlgauge":
+            _say(0, str(message))
+        else:
+            others(message, category, *where, **more)
+
+    warnings.showwarning = show
 
 
 def catch_signals() -> None:
