@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import gzip
 import io
+import re
 import stat
 import sys
 import zlib
@@ -211,6 +212,44 @@ def test_the_store_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     assert len(there) > 1  # with its side files
     assert {stat.S_IMODE(p.stat().st_mode) for p in there} == {0o600}
     store.close()
+
+
+PROMISES = [
+    line.split(" | ") for line in (SRC.parents[1] / "SECURITY.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith(("| promise", "| ---"))
+]  # fmt: skip
+
+
+@for_each(PROMISES, name=lambda cells: cells[0])
+def test_each_promise_names_tests_that_exist(cells: list[str]) -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", cells[-1])
+    assert named and len(cells) == 3
+    for file, test in named:
+        path = SRC.parents[1] / file
+        assert path.is_file(), file
+        assert any(isinstance(node, ast.FunctionDef) and node.name == test for node in nodes(path)), f"{file}::{test}"
+
+
+CONNECTS = {"httpx2", "urllib.request", "http.client", "requests", "socket", "huggingface_hub", "aiohttp"}
+MAY_CONNECT = {
+    "datasets/download.py": "nlgauge data get",
+    "engines_ray.py": "the cluster that RAY_ADDRESS names",
+    "metrics/judge/client.py": "judges",
+    "models/loading.py": "a model that the user names",
+    "report/explorer/app.py": "a server on loopback",
+    "scoring/stream.py": "the name of this machine",
+    "writing.py": "the name of this machine",
+}
+
+
+def test_only_known_modules_open_connections() -> None:
+    imports = {}
+    for path in MODULES:
+        names = {a.name for node in nodes(path) if isinstance(node, ast.Import) for a in node.names}
+        names |= {node.module or "" for node in nodes(path) if isinstance(node, ast.ImportFrom)}
+        if used := names & CONNECTS:
+            imports[path.relative_to(SRC).as_posix()] = used
+    assert imports.keys() == MAY_CONNECT.keys(), imports
 
 
 def test_the_explorer_listens_on_loopback_only() -> None:

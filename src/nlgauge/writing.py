@@ -56,7 +56,8 @@ def whole(path: str | Path) -> Iterator[Path]:
 def _part_name(name: str) -> str:
     """Return a name for what is being written; of a long name only the beginning, as a name has at most 255 bytes."""
     own = f".{socket.gethostname()}-{os.getpid()}.part"
-    return f"{os.fsdecode(os.fsencode(name)[: 255 - len(os.fsencode(own))])}{own}"
+    beginning = os.fsencode(name)[: 255 - len(os.fsencode(own))]
+    return f"{beginning.decode('utf-8', 'ignore')}{own}"  # no half of a character
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

@@ -243,7 +243,9 @@ def test_a_file_name_of_254_bytes_is_read_and_written(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir() if p.is_file()) == [read, written]
 
 
-CLOSING = "import os, sys; [os.close(int(n)) for n in sys.argv[1]]; os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+CLOSING = (
+    "import os, sys; [os.close(int(n)) for n in sys.argv[1]]; os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+)
 
 
 @pytest.mark.parametrize("closed", ["1", "2", "012"])

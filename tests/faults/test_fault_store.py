@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,9 @@ from fault_tools import assert_one_line, begun, nlgauge
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.rate_limits import Bucket, retry_after
+from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.scoring.replies import Replies
-from nlgauge.scoring.store import Store, StoredScore
+from nlgauge.scoring.store import DamagedCache, Store, StoredScore
 from nlgauge.scoring.work_claims import Claims
 
 Serve = Callable[..., Any]
@@ -137,6 +141,53 @@ def test_the_claims_of_a_dead_run_hinder_nobody(tmp_path: Path) -> None:
     run.communicate()
     mine.drop()
     assert Claims(store).take([b"a", b"c"]) == {b"a", b"c"}
+
+
+def test_no_flipped_bit_becomes_another_reply(tmp_path: Path) -> None:
+    """150 bits at random places of the file: each reply is the right one, missing, or the file is refused."""
+    requests = [Request("http://h/v1", {"model": "m", "messages": [f"prompt {k}" * 9]}) for k in range(60)]
+    right = {r.key: Reply(f"Rating: {k % 5 + 1}", "m-1", "f", "stop", 9 + k, k, 0.5) for k, r in enumerate(requests)}
+    replies = Replies(Store(tmp_path / "s.sqlite"))
+    replies.keep(right, {r.key: r for r in requests})
+    with replies.store.work() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    replies.store.close()
+    raw, rng = replies.store.path.read_bytes(), random.Random(0)
+    damaged = 0
+    for k in range(150):
+        flipped = bytearray(raw)
+        flipped[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+        path = tmp_path / f"{k}.sqlite"
+        path.write_bytes(flipped)
+        store = Store(path)
+        try:
+            with warnings.catch_warnings(action="ignore", category=DamagedCache):
+                read = Replies(store).known(right)
+        except NlgaugeError:
+            continue
+        finally:
+            store.close()
+        assert all(right[key] == reply for key, reply in read.items())
+        damaged += len(read) < len(right)
+    assert damaged > 5
+
+
+def test_a_damaged_reply_is_asked_for_again_and_counted(serve: Serve, folder: Path) -> None:
+    server = serve()
+    words = [*JUDGE, "-o", "judged.jsonl"]
+    whole = nlgauge(folder, *words, NLGAUGE_BASE_URL=server.base_url)
+    assert whole.returncode == 0, whole.stderr
+    before = (folder / "judged.jsonl").read_bytes()
+    with closing(sqlite3.connect(folder / "store.sqlite")) as db, db:
+        db.execute("UPDATE replies SET reply = ? WHERE key = (SELECT MIN(key) FROM replies)", [b"x"])
+        db.execute("UPDATE replies SET draw = 3 WHERE key = (SELECT MAX(key) FROM replies)")
+    again = nlgauge(folder, *words, NLGAUGE_BASE_URL=server.base_url)
+    assert again.returncode == 0, again.stderr
+    assert f"nlgauge: score store {folder}/store.sqlite: 2 damaged rows are asked for again.\n" in again.stderr
+    assert server.log()["stats"]["requests"] == 62
+    assert (folder / "judged.jsonl").read_bytes() == before
+    third = nlgauge(folder, *words, NLGAUGE_BASE_URL=server.base_url)
+    assert "damaged" not in third.stderr and server.log()["stats"]["requests"] == 62
 
 
 # A clock that jumps by years at every look, as after a wrong battery or a restored machine.

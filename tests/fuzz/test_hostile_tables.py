@@ -16,7 +16,7 @@ from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.report.explorer.points import Explored
 from nlgauge.scoring.replies import Replies
-from nlgauge.scoring.store import Store, StoredScore
+from nlgauge.scoring.store import DamagedCache, Store, StoredScore
 
 pytest.importorskip("yaml", reason="judge tasks need the extra 'judges'")
 HERE = [name for name, words in VERBS.items() if words]
@@ -120,22 +120,23 @@ def stored(path: Path) -> tuple[Store, Request]:
 @pytest.mark.parametrize(
     "damage", ["reply = x'00'", "reply = 'text'", "request = x'789c00'", "prompt_tokens = 'many'", "seconds = x'ff'"]
 )
-def test_a_store_with_damaged_replies_is_one_line(tmp_path: Path, damage: str) -> None:
+def test_damaged_replies_are_missing_and_counted(tmp_path: Path, damage: str) -> None:
     store, request = stored(tmp_path / "s.sqlite")
     with store.work() as db:
         db.execute(f"UPDATE replies SET {damage}")
-    with pytest.raises(NlgaugeError, match="damaged; name another file"):
-        Replies(store).known([request.key])
-        list(Replies(store).all())
+    with pytest.warns(DamagedCache, match="1 damaged rows are asked for again"):
+        assert Replies(store).known([request.key]) == {}
+    with pytest.warns(DamagedCache, match="1 damaged rows are left out"):
+        assert list(Replies(Store(store.path)).all()) == []
 
 
 @pytest.mark.parametrize("damage", ["value = 'half'", "reason = x'ff'", "note = x'07'"])
-def test_a_store_with_damaged_scores_is_one_line(tmp_path: Path, damage: str) -> None:
+def test_damaged_scores_are_missing_and_counted(tmp_path: Path, damage: str) -> None:
     store, _ = stored(tmp_path / "s.sqlite")
     with store.work() as db:
         db.execute(f"UPDATE scores SET {damage}")
-    with pytest.raises(NlgaugeError, match="damaged; name another file"):
-        store.get("bleu", [b"k"])
+    with pytest.warns(DamagedCache, match="1 damaged rows are computed again"):
+        assert store.get("bleu", [b"k"]) == {}
 
 
 def test_a_claim_of_nobody_is_taken_over(tmp_path: Path) -> None:

@@ -261,7 +261,9 @@ def test_a_store_of_a_newer_version_is_one_clear_line_and_is_left_alone(store: S
         db.execute("PRAGMA user_version = 99")
     store.close()
     before = store.path.read_bytes()
-    with pytest.raises(NlgaugeError, match=r"newer version of nlgauge \(format 99, this version reads 1\); update nlgauge"):
+    with pytest.raises(
+        NlgaugeError, match=r"newer version of nlgauge \(format 99, this version reads 1\); update nlgauge"
+    ):
         store.get("s", [b"k"])
     assert store.path.read_bytes() == before
 
@@ -292,7 +294,8 @@ def test_a_store_without_checksums_gets_them_and_keeps_its_scores(store: Store) 
 def test_no_flipped_bit_becomes_a_wrong_value(store: Store, tmp_path: Path) -> None:
     """150 bits at random places of the file: each score is the right one, missing, or the file is refused."""
     right = {
-        f"metric-{m}": {bytes([m, k]): StoredScore(m + k / 7, None, f"note {k % 3}") for k in range(60)} for m in range(3)
+        f"metric-{m}": {bytes([m, k]): StoredScore(m + k / 7, None, f"note {k % 3}") for k in range(60)}
+        for m in range(3)
     }
     for signature, rows in right.items():
         store.put(signature, rows)
