@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 try:
     import fcntl
@@ -33,7 +33,7 @@ class ByteLocks:
     """
 
     _guard = threading.RLock()
-    _by_path: dict[str, ByteLocks] = {}
+    _by_path: ClassVar[dict[str, ByteLocks]] = {}
 
     def __init__(self, path: str) -> None:
         self.path = path

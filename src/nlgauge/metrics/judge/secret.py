@@ -70,8 +70,8 @@ class Secret:
     def hide(self, text: str) -> str:
         """Return a text with the key blotted out, however a library or a server writes it.
 
-        Escaped as in Python, JSON, a URL or HTML, in whole or in part, and each around another. Hide a text before it is
-        shortened: the beginning of a key is not recognized.
+        It may be escaped as in Python, JSON, a URL or HTML, in whole or in part, and one around the other. Hide a text
+        before it is shortened: the beginning of a key is not recognized.
         """
         if not self._value:
             return text

@@ -70,7 +70,8 @@ class GivenLabels:
             if label and kinds and label.isdigit() not in kinds:
                 given = "points (1 to 5)" if True in kinds else "pass and fail"
                 raise DataError(
-                    f"{self.path.name} holds {given}; start another file with {option('label_file')} for the other kind."
+                    f"{self.path.name} holds {given}; start another file with {option('label_file')} for the other "
+                    "kind."
                 )
             rows += self._append(file, {(system, input): label})
         return self._own(rows)
