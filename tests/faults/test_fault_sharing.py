@@ -18,6 +18,9 @@ import pytest
 from fault_tools import NLGAUGE, assert_one_line, environment, in_namespace, needs_mounts, nlgauge
 
 from nlgauge.file_locks import ByteLocks
+from nlgauge.metrics.judge import client
+from nlgauge.metrics.judge.client import Asking, ask
+from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.scoring import work_claims
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store
@@ -65,12 +68,32 @@ def test_two_containers_on_one_cache_pay_once(serve: Serve, tmp_path: Path) -> N
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
-def test_two_runs_do_not_wait_for_what_failed_in_the_other(serve: Serve, tmp_path: Path) -> None:
-    server = serve(latency=0.02, faults={"400": 0.3}, most=10**6)  # no patience mends it
-    write_table(tmp_path, 60)
-    both = [judging(tmp_path, f"{k}.jsonl", server.base_url) for k in "ab"]
-    ended = [run.communicate(timeout=60)[1] for run in both]
-    assert [run.returncode for run in both] == [3, 3], ended
+def test_two_runs_do_not_wait_for_what_failed_in_the_other(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run has claimed requests that fail for good, and would like those of the other one."""
+    monkeypatch.setattr(client, "PART", 4)
+    server = serve(latency=0.02, faults={"400": 0.4}, most=10**6)
+    body = {"model": "m", "max_tokens": 9}
+    requests = [
+        Request(
+            f"{server.base_url}/chat/completions", {**body, "messages": [{"role": "user", "content": f"prompt {k}"}]}
+        )
+        for k in range(40)
+    ]
+    outcomes: list[int] = []
+
+    def run() -> None:
+        replies = ask(requests, Replies(Store(tmp_path / "s.sqlite")), Asking(concurrency=2, attempts=1))
+        outcomes.append(sum(isinstance(reply, Reply) for reply in replies.values()))
+
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert len(outcomes) == 2, "they wait for each other"
+    assert min(outcomes) > 10
 
 
 CHAOS = {"429": 0.1, "drop": 0.08, "half": 0.05, "html": 0.04, "500": 0.05, "drip": 0.1, "hang": 0.004}
