@@ -12,8 +12,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, spearmanr
 
-from nlgauge.stats.tests.ks import ks_distance
-from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped, order_tests, related_tests
+from nlgauge.stats.tests.ks import ks_distance, ks_weighted
+from nlgauge.stats.tests.row_column_permutation import (
+    clustered,
+    ks_shuffled,
+    ks_swapped,
+    order_tests,
+    related_tests,
+    shuffles,
+)
 from nlgauge.stats.tests.two_samples import choice_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -54,6 +61,35 @@ def test_a_related_metric_is_seen_by_every_test():
         order_tests(x[None], z, draws=199)[0],
     ]
     assert p == [pytest.approx(1 / 200)] * 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_compiled_count_is_that_of_a_distance_computed_draw_by_draw(seed):
+    """Gaps, ties, repeated outputs, several raters, and a number of draws that does not fill the lanes."""
+    rng = np.random.default_rng(seed)
+    k, raters, n, m, draws = 3, seed % 2 + 1, 4, 7, 37
+    x = rng.integers(0, [3, 40][seed % 2], (k, raters, n, m)).astype(float)
+    x[rng.random(x.shape) < 0.1 * (seed % 3)] = np.nan
+    level = rng.integers(0, 3, (raters, n, m))
+    low, high = ((level == part) * rng.integers(1, 4, level.shape) for part in (0, 1))
+    flat, seen = x.reshape(k, -1), ks_weighted(x.reshape(k, -1), low.ravel(), high.ravel())
+
+    def share(pairs):
+        drawn = np.array([ks_weighted(flat, one.ravel(), two.ravel()) for one, two in pairs])
+        with np.errstate(invalid="ignore"):
+            return ((drawn >= seen - 1e-12).sum(axis=0) + 1) / (np.isfinite(drawn).sum(axis=0) + 1)
+
+    [(rows, cols)] = shuffles(n, m, draws, seed, low.size)
+    shuffled = [[w[:, r][:, :, c] for w in (low, high)] for r, c in zip(rows, cols, strict=True)]
+    assert ks_shuffled(x, low, high, draws=draws, seed=seed) == pytest.approx((seen, share(shuffled)))
+
+    weights, flat = (low + 1)[:, :2].astype(float), x[:, :, :2].reshape(k, -1)
+    first, second = weights.copy(), weights.copy()
+    first[:, 1], second[:, 0] = 0, 0
+    seen = ks_weighted(flat, first.ravel(), second.ravel())
+    swap = np.random.default_rng(np.random.SeedSequence(seed)).integers(0, 2, (draws, 1, 1, m)).astype(bool)
+    swapped = [(np.where(s, second, first), np.where(s, first, second)) for s in swap]
+    assert ks_swapped(x[:, :, :2], weights, draws=draws, seed=seed) == pytest.approx((seen, share(swapped)))
 
 
 def test_nothing_is_said_of_a_constant_metric_or_an_empty_level():

@@ -11,10 +11,13 @@ counts in a shuffle where both tables have a value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nlgauge.kernels.ks import count_reached, shuffle_counts
+from nlgauge.kernels.shared import LANES
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.ks import ks_weighted
 from nlgauge.types import Array, Ints
@@ -84,70 +87,77 @@ def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, see
     """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system
     and input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
     """
-    n, m = low.shape[1:]
-
-    def drawn() -> Iterator[tuple[Array, Array]]:
-        for rows, cols in shuffles(n, m, draws, seed, low.size):
-            at = (slice(None), rows[:, :, None], cols[:, None, :])
-            yield tuple(w[at].transpose(1, 0, 2, 3).reshape(len(rows), -1) for w in (low, high))  # type: ignore[misc]
-
-    return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
+    tests = _KSTests.of(scores, low, high)
+    lows, highs = tests.strip(), tests.strip()
+    whole = [np.ascontiguousarray(w, np.int32) for w in (low, high)]
+    for rows, cols in shuffles(*low.shape[1:], draws, seed, low.size):
+        for first in range(0, len(rows), LANES):
+            lanes = min(LANES, len(rows) - first)
+            shuffle_counts(*whole, rows, cols, first, lanes, lows, highs)
+            tests.count(lows, highs, lanes)
+    return tests.result()
 
 
 def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
     """KS between two systems (K × raters × 2 × M, `weights` raters × 2 × M), and its p: the two systems' outputs of an
     input change places at random. Outputs of one input stay compared with each other."""
-    low, high = weights.copy(), weights.copy()
-    low[:, 1], high[:, 0] = 0.0, 0.0
+    low, high = weights.astype(np.int32), weights.astype(np.int32)
+    low[:, 1], high[:, 0] = 0, 0
     inputs = weights.shape[2]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(weights.size, 1))
-
-    def drawn() -> Iterator[tuple[Array, Array]]:
-        for at in range(0, draws, size):
-            swap = rng.integers(0, 2, (min(size, draws - at), 1, 1, inputs)).astype(bool)
-            pair = np.where(swap, high, low), np.where(swap, low, high)
-            yield pair[0].reshape(len(swap), -1), pair[1].reshape(len(swap), -1)
-
-    return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
-
-
-def _flat(scores: Array) -> Array:
-    return scores.reshape(len(scores), int(np.prod(scores.shape[1:])))
+    tests = _KSTests.of(scores, low, high)
+    for at in range(0, draws, size):
+        swap = rng.integers(0, 2, (min(size, draws - at), 1, 1, inputs)).astype(bool)
+        for first in range(0, len(swap), LANES):
+            own = swap[first : first + LANES].transpose(1, 2, 3, 0)  # the draws are the lanes
+            lows, highs = tests.strip(), tests.strip()
+            lows[:, : own.shape[3]] = np.where(own, high[..., None], low[..., None]).reshape(weights.size, -1)
+            highs[:, : own.shape[3]] = np.where(own, low[..., None], high[..., None]).reshape(weights.size, -1)
+            tests.count(lows, highs, own.shape[3])
+    return tests.result()
 
 
-def _ks_tests(scores: Array, low: Array, high: Array, drawn: Iterator[tuple[Array, Array]]) -> tuple[Array, Array]:
-    observed = ks_weighted(scores, low, high)
-    hits, known = np.zeros(len(scores), np.int64), np.zeros(len(scores), np.int64)
-    complete = np.asarray(np.isfinite(scores).all(axis=1))
-    for lows, highs in drawn:
-        low_of, high_of = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)  # outputs × draws
-        whole = _steps(low_of, high_of) if complete.any() else low_of
-        for k, row in enumerate(scores):
-            if not np.isnan(observed[k]):
-                there = np.isfinite(row)
-                distance = _distances(row[there], whole if complete[k] else _steps(low_of[there], high_of[there]))
-                known[k] += int(np.isfinite(distance).sum())
-                hits[k] += int((distance >= observed[k] - TIE_TOLERANCE).sum())
-    return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
+@dataclass(frozen=True)
+class _KSTests:
+    """The outputs of each metric in the order of its scores, and how many draws have reached its distance so far."""
 
+    observed: Array
+    outputs: int
+    order: Ints
+    last: NDArray[np.uint8]
+    start: Ints
+    reached: Ints
+    known: Ints
 
-def _steps(low: Array, high: Array) -> Array:
-    """The step that each output makes in P1 − P2 in each draw (outputs × draws); NaN where a sample is empty."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(low / low.sum(axis=0) - high / high.sum(axis=0))
+    @classmethod
+    def of(cls, scores: Array, low: Array, high: Array) -> _KSTests:
+        """Sort the outputs of each metric once; a metric without a distance has none."""
+        flat = scores.reshape(len(scores), low.size)
+        observed = ks_weighted(flat, low.ravel(), high.ravel())
+        orders, ends = [np.empty(0, np.int64)], [np.empty(0, np.uint8)]
+        for row, distance in zip(flat, observed, strict=True):
+            places = np.flatnonzero(np.isfinite(row)) if np.isfinite(distance) else np.empty(0, np.int64)
+            places = places[np.argsort(row[places], kind="stable")]
+            orders.append(places)
+            ends.append(np.append(row[places][1:] != row[places][:-1], True)[: len(places)].astype(np.uint8))
+        start = np.cumsum([len(places) for places in orders])
+        none = np.zeros(len(flat), np.int64)
+        return cls(observed, low.size, np.concatenate(orders), np.concatenate(ends), start, none, none.copy())
 
+    def strip(self) -> NDArray[np.int32]:
+        """Make room for the counts of sixteen draws."""
+        return np.zeros((self.outputs, LANES), np.int32)
 
-def _distances(row: Array, steps: Array) -> Array:
-    """KS of one metric for each draw."""
-    order = np.argsort(row, kind="stable")
-    ordered = row[order]
-    walk = steps[order]
-    np.cumsum(walk, axis=0, out=walk)
-    ends = np.append(ordered[1:] != ordered[:-1], True)
-    if not ends.all():
-        walk = walk[ends]
-    return np.asarray(np.maximum(walk.max(axis=0), -walk.min(axis=0)))
+    def count(self, lows: NDArray[np.int32], highs: NDArray[np.int32], lanes: int) -> None:
+        """Take some more draws into account."""
+        least = self.observed - TIE_TOLERANCE
+        count_reached(self.order, self.last, self.start, lows, highs, lanes, least, self.reached, self.known)
+
+    def result(self) -> tuple[Array, Array]:
+        """Return the distances and their p-values."""
+        p = (self.reached + 1) / (self.known + 1)
+        return self.observed, np.where(np.isnan(self.observed) | (self.known == 0), np.nan, p)
 
 
 def _scaled(table: Array, ranks: bool) -> Array:

@@ -1,0 +1,114 @@
+"""Kolmogorov-Smirnov distances of many draws: how often a shuffled sample is as far from the other as the observed one.
+
+A draw says how often each output stands in the first and in the second sample. The outputs are sorted once for each
+metric; sixteen draws walk up that order together, one SIMD lane each. Counts are whole numbers, so no rounding gathers.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # not compiled, and no Cython at hand
+    from nlgauge.kernels import _plain as cython
+
+from nlgauge.kernels._room import empty, kernel, zeros
+
+if cython.compiled:
+    from cython.cimports.nlgauge.kernels.shared import LANES
+else:
+    from nlgauge.kernels.shared import LANES
+
+Int = cython.typedef(cython.Py_ssize_t)
+Places = cython.typedef(cython.const[cython.longlong][::1])
+Counts = cython.typedef(cython.int[:, ::1])
+Cube = cython.typedef(cython.const[cython.int][:, :, ::1])
+
+
+@kernel
+def shuffle_counts(
+    low: Cube,
+    high: Cube,
+    rows: cython.const[cython.longlong][:, ::1],
+    cols: cython.const[cython.longlong][:, ::1],
+    first: Int,
+    lanes: Int,
+    lows: Counts,
+    highs: Counts,
+):
+    """Fill outputs × LANES tables with the counts of raters × systems × inputs, shuffled by the draws from `first` on.
+
+    Lanes without a draw are 0.
+    """
+    cython.declare(r=Int, i=Int, j=Int, t=Int)
+    cell: Int = 0
+    with cython.nogil:
+        for r in range(low.shape[0]):
+            for i in range(low.shape[1]):
+                for j in range(low.shape[2]):
+                    for t in range(lanes):
+                        lows[cell, t] = low[r, rows[first + t, i], cols[first + t, j]]
+                        highs[cell, t] = high[r, rows[first + t, i], cols[first + t, j]]
+                    for t in range(lanes, LANES):
+                        lows[cell, t] = 0
+                        highs[cell, t] = 0
+                    cell += 1
+
+
+@kernel
+def count_reached(
+    order: Places,
+    last: cython.const[cython.uchar][::1],
+    start: Places,
+    lows: Counts,
+    highs: Counts,
+    lanes: Int,
+    least: cython.const[cython.double][::1],
+    reached: cython.longlong[::1],
+    known: cython.longlong[::1],
+):
+    """Add to `reached` in how many of the draws each metric's distance is at least `least`, and to `known` in how many
+    it has one: both samples are not empty.
+
+    Metric k has the outputs order[start[k]:start[k + 1]], from low to high scores; `last` marks the last one of a run
+    of equal scores, where both distribution functions are complete.
+    """
+    cython.declare(k=Int, e=Int, t=Int, cell=Int)
+    below: cython.int[:, ::1] = zeros((2, LANES), "i")
+    share: cython.double[:, ::1] = empty((2, LANES), "d")
+    gap: cython.double[::1] = empty(LANES, "d")
+    with cython.nogil:
+        for k in range(len(start) - 1):
+            for t in range(LANES):
+                below[0, t] = 0
+                below[1, t] = 0
+                gap[t] = 0.0
+            for e in range(start[k], start[k + 1]):
+                cell = order[e]
+                for t in range(LANES):
+                    below[0, t] += lows[cell, t]
+                for t in range(LANES):
+                    below[1, t] += highs[cell, t]
+            for t in range(LANES):
+                own: cython.double = below[0, t]
+                other: cython.double = below[1, t]
+                share[0, t] = 1.0 / own if own > 0.0 else 0.0
+                share[1, t] = 1.0 / other if other > 0.0 else 0.0
+                below[0, t] = 0
+                below[1, t] = 0
+            for e in range(start[k], start[k + 1]):
+                cell = order[e]
+                for t in range(LANES):
+                    below[0, t] += lows[cell, t]
+                for t in range(LANES):
+                    below[1, t] += highs[cell, t]
+                if last[e]:
+                    for t in range(LANES):
+                        own = below[0, t]
+                        other = below[1, t]
+                        value = own * share[0, t] - other * share[1, t]
+                        value = value if value > 0.0 else -value
+                        gap[t] = value if value > gap[t] else gap[t]
+            for t in range(lanes):
+                if share[0, t] > 0.0 and share[1, t] > 0.0:
+                    known[k] += 1
+                    reached[k] += gap[t] >= least[k]
