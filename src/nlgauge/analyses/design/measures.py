@@ -14,7 +14,7 @@ from nlgauge.analyses.design.stability import HEADS, stability
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.number import number
-from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.design.simulate import discretise, thresholds
 from nlgauge.stats.resampling.canonical import table_order
@@ -23,6 +23,7 @@ from nlgauge.types import Array
 
 Cut = Literal["both", "metrics", "people"]
 TAU = Measure("global", "kendall")
+TAU_OF_EACH = Measure("input", "kendall")  # of the metrics (rows), for each measure (column)
 
 
 @analysis(
@@ -167,7 +168,8 @@ def _add_scales(
         for r, child in enumerate(own.spawn(redraws)):
             metrics, human = _coarse(panel, level, cut, np.random.default_rng(child))
             after = _values(metrics, human, measures)
-            kept[r] = [rank_agreement(after[:, [j]], before[:, j])[0] for j in range(len(measures))]
+            taus = group_values(after[None], before, TAU_OF_EACH)[0]
+            kept[r] = np.where(np.isfinite(after + before).sum(axis=0) > 2, taus, np.nan)
             shift[r] = _mean(np.sign(before) * (after - before), axis=0)
             lost += int((np.isnan(after) & np.isfinite(before)).sum())
         for j, row in enumerate(rows):

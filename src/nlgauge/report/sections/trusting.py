@@ -15,6 +15,7 @@ from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.design.stability import AVERAGED
 from nlgauge.table import Table
 
 
@@ -80,11 +81,11 @@ def trust_words(table: Table, run: ReportContext) -> str:
 
 def _trusted(run: ReportContext) -> Ask:
     # Twelve measures, and all pairs; the mean over many pairs needs few draws.
-    draws = run.cap_draws(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
+    draws = run.cap_draws(run.draws // 2 if run.quick else min(run.draws, AVERAGED), 2 * run.pairs)
     options = {"measures": _compared(run), "draws": draws, "ranked_by": headline_measure(run)}
     if run.quick:
         return "stability", {**options, "trials": draws}
-    return "measures", {**options, "trials": run.draws}
+    return "measures", {**options, "trials": min(run.draws, AVERAGED)}
 
 
 def _compared(run: ReportContext) -> list[str]:

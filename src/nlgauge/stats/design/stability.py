@@ -20,6 +20,7 @@ from nlgauge.types import Array, Ints
 
 LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
 LEVEL = 0.95  # of the intervals behind advice
+AVERAGED = 255  # draws behind a mean over all pairs of metrics: with the unswapped data they fill two strips of 128
 ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
