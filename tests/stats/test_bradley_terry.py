@@ -177,6 +177,7 @@ def test_only_ties_are_refused() -> None:
 def test_a_draw_of_the_bootstrap_is_the_estimate_on_the_units_drawn(ties: TieModel, covariates: int) -> None:
     v = votes(covariates=covariates)
     v = v.part(v.outcome != 2) if ties == "drop" else v
+    v = v.part(np.bincount(v.unit)[v.unit] > 1)
     made = fit(v, 4, ties, position=True)
     drawn = bootstrap(v, made, 5, np.random.default_rng(3))
     names = np.unique(v.unit)
@@ -187,6 +188,18 @@ def test_a_draw_of_the_bootstrap_is_the_estimate_on_the_units_drawn(ties: TieMod
         )
         again = fit(v.part(rows), 4, ties, position=True)
         assert drawn[k, :4] == pytest.approx(again.theta, abs=1e-5)
+
+
+def test_units_of_one_choice_are_drawn_as_counts_of_equal_choices() -> None:
+    v = votes(400, systems=3)
+    v = Ballots(v.first, v.second, v.outcome, np.arange(len(v)))
+    made = fit(v, 3)
+    drawn = bootstrap(v, made, 3, np.random.default_rng(3))
+    choices, times = np.unique(np.stack([v.first, v.second, v.outcome]), axis=1, return_counts=True)
+    counts = np.random.default_rng(3).multinomial(len(v), times / len(v), size=3)
+    for k in range(3):
+        again = np.repeat(choices, counts[k], axis=1)
+        assert drawn[k, :3] == pytest.approx(fit(Ballots(*again, np.arange(len(v))), 3).theta, abs=1e-5)
 
 
 def test_choices_on_one_unit_that_repeat_each_other_count_once() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -184,14 +185,12 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
 
     Each draw starts at the estimate and climbs with the same matrix; one that has no finite maximum is penalised.
     """
-    from scipy.sparse import csr_matrix
-
     systems = len(made.theta)
     ballots, family = _without_ties(ballots, made.ties)
     cells = _cells(ballots, systems, made.position)
-    units, at = np.unique(ballots.unit, return_inverse=True)
     size = len(cells.design) * 3
-    by_unit = csr_matrix((np.ones(len(ballots)), (at, cells.of * 3 + ballots.outcome)), shape=(len(units), size))
+    by_kind, times = _kinds_of_units(ballots, cells.of * 3 + ballots.outcome, size)
+    units = times.sum()
     free = np.concatenate([made.theta - made.theta[0], made.effects, [made.tie]])[1 : 1 + _parameters(cells, family)]
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
     extra = _penalty(counts, systems)
@@ -201,13 +200,32 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
     _, information = _climbs(cells.design, counts[None], free[None], family)
     inverse = np.linalg.inv(information[0])
     found = []
-    block = max(1, int(2e7 // size))
+    block = max(1, int(2e7 // max(size, len(times))))
     for start in range(0, draws, block):
         many = min(block, draws - start)
-        weights = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=many).astype(np.float64)
-        drawn = np.asarray((by_unit.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalised else 0.0)
+        weights = rng.multinomial(units, times / units, size=many).astype(np.float64)
+        drawn = np.asarray((by_kind.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalised else 0.0)
         found.append(_chords(cells.design, drawn, free, inverse, family, spare))
     return np.concatenate(found) @ _centring(systems, len(free)).T
+
+
+def _kinds_of_units(ballots: Ballots, cell: Ints, size: int) -> tuple[Any, Ints]:
+    """Count the choices of each kind of unit in each cell (kinds × cells), and how many units are of that kind.
+
+    Units of one choice are of one kind where the choice is the same. How often each kind is drawn is multinomial, too,
+    so a draw need not hold a number for each unit.
+    """
+    from scipy.sparse import csr_matrix
+
+    _, at, choices = np.unique(ballots.unit, return_inverse=True, return_counts=True)
+    alone = choices[at] == 1
+    kinds, first, times = np.unique(cell[alone], return_index=True, return_counts=True)
+    several, unit = np.unique(at[~alone], return_inverse=True)
+    used = np.concatenate([np.flatnonzero(alone)[first], np.flatnonzero(~alone)])
+    row = np.concatenate([np.arange(len(kinds)), len(kinds) + unit])
+    times = np.concatenate([times, np.ones(len(several), np.int64)])
+    table = csr_matrix((np.ones(len(used)), (row, cell[used])), shape=(len(times), size))
+    return table, times
 
 
 def expected_score(gap: Array, tie: float, ties: TieModel) -> Array:
