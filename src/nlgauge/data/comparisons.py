@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -13,11 +13,12 @@ from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import Record
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.pairs import PairColumns, find_pair
-from nlgauge.data.tables.vocabulary import SETS, column_of, plain
+from nlgauge.data.tables.vocabulary import SETS, column_of, label_text, plain
 from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
+TWO = (FIRST, SECOND)  # also the columns of comparisons that name the two systems
 
 
 def judged_aspects(data: Dataset) -> list[str]:
@@ -144,3 +145,27 @@ class Choices:
         return Dataset.of(
             self.name, samples, ratings=ratings, comparisons=comparisons, persons=persons and known, notes=notes
         )
+
+
+def as_text(values: pl.Series, how: Callable[[Any], str] = label_text) -> pl.Series:
+    """Each value as `how` writes it, missing ones left missing; equal values are written once.
+
+    >>> as_text(pl.Series([3.0, None, 2.5])).to_list()
+    ['3', None, '2.5']
+    """
+    if values.dtype == pl.String and how in (label_text, str):
+        return values
+    if values.dtype.is_integer():
+        return values.cast(pl.String)
+    kinds = values.drop_nulls().unique()
+    return values.replace_strict(kinds, [how(v) for v in kinds], default=None, return_dtype=pl.String)
+
+
+def dataset_of_votes(name: str, rows: pl.DataFrame, comparisons: pl.DataFrame, notes: Iterable[str]) -> Dataset:
+    """Make a Dataset of comparisons alone; `rows` (input, first, second) name the outputs."""
+    if comparisons.is_empty():
+        raise DataError(f"{name}: no choice was made in any row; there is nothing to compare.")
+    samples = rows.select(pl.concat_list(*TWO).alias("system"), "input").explode("system", empty_as_null=True)
+    samples = samples.unique(KEY, keep="first", maintain_order=True)
+    known = comparisons["rater"].null_count() < comparisons.height
+    return Dataset.of(name, samples, comparisons=comparisons, persons=known, notes=notes)

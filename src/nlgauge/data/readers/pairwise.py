@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices, pair_samples
+import polars as pl
+
+from nlgauge.data.comparisons import FIRST, SECOND, TIE, TWO, Choices, as_text, dataset_of_votes, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import PERSON, is_model
@@ -16,7 +18,7 @@ from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair
 from nlgauge.data.tables.raw import RawTable, read_table
-from nlgauge.data.tables.vocabulary import column_of, label_text, plain
+from nlgauge.data.tables.vocabulary import SETS, column_of, label_text, plain
 from nlgauge.errors import DataError
 from nlgauge.options import option
 from nlgauge.registry import register
@@ -76,6 +78,8 @@ class Pairwise(Reader):
     @staticmethod
     def of(table: RawTable, name: str, votes: Mapping[str, str] | str | None = None) -> Dataset:
         """The votes of a table that was read, or that is in memory."""
+        if _only_votes(table):
+            return _by_columns(table, name, votes)
         rows = _rows(table)
         pair = find_pair(rows[0])
         columns = _vote_columns(rows[0]) or _scales(rows, pair)
@@ -86,7 +90,8 @@ class Pairwise(Reader):
             )
         said = _numbered(pair) | option_map("votes", votes)
         signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], said)}
-        sides = {column for column in columns if pair.systems and _says_sides(rows, column, pair.systems)}
+        names = {str(row[c]) for row in rows for c in pair.systems or ()}
+        sides = {column for column in columns if _says_sides(names, (row[column] for row in rows))}
         choices, counts = Choices(name), Counter[str]()
         inputs, raters, aspects = (column_of(role, rows[0]) for role in ("input", "rater", "aspect"))
         turns = [n for n in rows[0] if plain(n) == "turn" and len({str(row[n]) for row in rows}) > 1]
@@ -101,21 +106,14 @@ class Pairwise(Reader):
                 if not vote:
                     counts["rows without a vote left out"] += 1
                     continue
-                if column in signed:
-                    preferred = _by_sign(table.where.at(i, column), vote, said["negative"])
-                else:
-                    named = () if column in sides else (first, second)
-                    preferred = _preferred(table.where.at(i, column), vote, named, said)
+                named = () if column in sides else (first, second)
+                where = table.where.at(i, column)
+                preferred = _meaning(where, vote, said, None if column in signed else named)
                 if preferred == TIE and plain(vote) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
                 choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
-        notes = [f"{n} {what}" for what, n in counts.items()]
-        notes += [
-            f"'{c}': negative numbers prefer the {said['negative']} output, 0 is a tie" for c in columns if c in signed
-        ]
-        if LOSER in {plain(c) for c in rows[0]}:
-            notes.append("columns winner and loser: which of the two was shown first is not known")
+        notes = _notes(counts, rows[0], [c for c in columns if c in signed], said)
         if pair.systems is None:
             notes.append(f"no columns name the systems: {' and '.join(pair.outputs or ())} stand for them")
         return choices.dataset(notes)
@@ -270,12 +268,97 @@ def _by_sign(where: str, vote: Any, negative: str) -> str:
     return negative if value < 0 else SECOND if negative == FIRST else FIRST
 
 
-def _says_sides(rows: Sequence[Mapping[str, Any]], column: str, systems: tuple[str, str]) -> bool:
+def _says_sides(names: set[str], votes: Iterable[Any]) -> bool:
     """Whether votes name sides, where a system has the name of a side (B): others do, and no vote names a system."""
-    names = {str(row[c]) for row in rows for c in systems}
-    found = {str(row[column]) for row in rows if row[column] is not None}
+    found = {str(vote) for vote in votes if vote is not None}
     words = {v for v in found if MEANING.get(plain(v)) in (FIRST, SECOND)}
     return bool(words & names) and bool(words - names) and not (found & names) - words
+
+
+def _meaning(where: str, vote: str, said: Mapping[str, str], named: tuple[str, ...] | None) -> str:
+    """What a vote prefers. `named`: the two systems, where votes may name them; None where it is a number of a scale
+    around 0."""
+    return _by_sign(where, vote, said["negative"]) if named is None else _preferred(where, vote, named, said)
+
+
+def _notes(
+    counts: Mapping[str, int], names: Iterable[str], signed: Iterable[str], said: Mapping[str, str]
+) -> list[str]:
+    notes = [f"{n} {what}" for what, n in counts.items()]
+    notes += [f"'{c}': negative numbers prefer the {said['negative']} output, 0 is a tie" for c in signed]
+    if LOSER in {plain(c) for c in names}:
+        notes.append("columns winner and loser: which of the two was shown first is not known")
+    return notes
+
+
+def _only_votes(table: RawTable) -> bool:
+    """Whether a table holds systems and votes, and nothing of the outputs: then it is read column by column."""
+    columns = table.frame.columns
+    pair = find_pair(columns)
+    others = [column_of(role, columns) for role in ("source", "context", "control")]
+    return bool(
+        pair.systems
+        and not pair.outputs
+        and table.frame.height
+        and _vote_columns(dict.fromkeys(columns))
+        and not (table.nested or any(others) or any(plain(c) in {*SETS, "turn"} for c in columns))
+        and not any(kind.is_nested() for kind in table.frame.dtypes)
+    )
+
+
+def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | None) -> Dataset:
+    """The same as `Pairwise.of` of a table without outputs: each vote on two systems is read once, however often it
+    was given."""
+    frame, pair = table.frame, find_pair(table.frame.columns)
+    assert pair.systems
+    columns = _vote_columns(dict.fromkeys(frame.columns))
+    said = _numbered(pair) | option_map("votes", votes)
+    given = {c: frame[c].unique(maintain_order=True).to_list() for c in (*columns, *pair.systems)}
+    signed = [column for column in columns if _check_numbers(table, column, given[column], said)]
+    names = {str(system) for c in pair.systems for system in given[c]}
+    sides = {column for column in columns if _says_sides(names, given[column])}
+    inputs, raters, aspects = (column_of(role, frame.columns) for role in ("input", "rater", "aspect"))
+    place = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("place")
+    rows = pl.DataFrame(
+        [
+            place,
+            (as_text(frame[inputs]).fill_null("None") if inputs else place.cast(pl.String)).alias("input"),
+            *(as_text(frame[c], str).fill_null("None").alias(n) for n, c in zip(TWO, pair.systems, strict=True)),
+        ]
+    )
+    nobody = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
+    rater = as_text(frame[raters]) if raters else nobody
+    asked, kinds = _votes(dict.fromkeys(frame.columns), columns), []
+    for number, (_, _, column, _) in enumerate(asked):
+        kind = rows.select("place", *TWO).with_columns(frame[column].alias("vote")).group_by("vote", *TWO)
+        kinds.append(kind.agg(pl.col("place").min(), pl.len()).with_columns(pl.lit(number).alias("column")))
+    preferred, counts = [], Counter[str]()
+    every = pl.concat([k.with_columns(as_text(k["vote"], _vote_text).alias("text")).drop("vote") for k in kinds])
+    for row in (ordered := every.with_row_index("at").sort("place", "column")).iter_rows(named=True):
+        column, vote = asked[row["column"]][2], row["text"]
+        if not vote:
+            counts["rows without a vote left out"] += row["len"]
+            preferred.append(None)
+            continue
+        named = () if column in sides else (row["first"], row["second"])
+        where = table.where.at(row["place"], column)
+        preferred.append(_meaning(where, vote, said, None if column in signed else named))
+        if preferred[-1] == TIE and plain(vote) != "tie":
+            counts[f"votes '{vote}' are read as ties"] += row["len"]
+    meaning = ordered.select("at", pl.Series("preferred", preferred, pl.String)).sort("at")["preferred"]
+    parts, start = [], 0
+    for (aspect, who, column, _), kind in zip(asked, kinds, strict=True):
+        read = kind.select("vote", *TWO).with_columns(meaning.slice(start, len(kind)).alias("preferred"))
+        start += len(kind)
+        about = pl.repeat(aspect, frame.height, dtype=pl.String, eager=True)
+        about = as_text(frame[aspects], str).zip_with(frame[aspects].is_not_null(), about) if aspects else about
+        voter = pl.repeat(who, frame.height, dtype=pl.String, eager=True) if who else rater
+        part = rows.with_columns(frame[column].alias("vote"), about.alias("aspect"), voter.alias("rater"))
+        part = part.join(read, on=["vote", *TWO], how="left", nulls_equal=True, maintain_order="left")
+        parts.append(part.select("place", *Dataset.COMPARISONS).drop_nulls("preferred"))
+    comparisons = parts[0] if len(parts) == 1 else pl.concat(parts).sort("place", maintain_order=True)
+    notes = _notes(counts, frame.columns, signed, said)
+    return dataset_of_votes(name, rows, comparisons.drop("place"), notes)
 
 
 def _preferred(where: str, vote: str, named: tuple[str, ...], said: Mapping[str, str]) -> str:
