@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.pairwise._sides import SidesVotes
@@ -49,9 +50,7 @@ class SideRanking:
     @property
     def factor(self) -> float:
         """Standard errors in half an interval."""
-        from scipy.stats import t
-
-        return float(t.ppf((1 + LEVEL) / 2, self.made.freedom))
+        return float(stdtrit(self.made.freedom, (1 + LEVEL) / 2))
 
     def counts(self) -> tuple[Floats, Floats, Floats]:
         """Wins, ties and losses of each system."""
@@ -186,9 +185,7 @@ def _tested(ballots: Ballots, made: Strengths, why: list[str]) -> Floats | None:
 
 def _expanded(units: float) -> list[float]:
     """Percentiles widened for the bootstrap's narrowness with few units (Hesterberg 2015)."""
-    from scipy.stats import norm, t
-
-    tail = float(norm.cdf(np.sqrt(units / (units - 1)) * t.ppf((1 - LEVEL) / 2, units - 1)))
+    tail = float(ndtr(np.sqrt(units / (units - 1)) * stdtrit(units - 1, (1 - LEVEL) / 2)))
     return [tail, 1 - tail]
 
 

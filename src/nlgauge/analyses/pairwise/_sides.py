@@ -22,6 +22,8 @@ from nlgauge.stats.ranking.wins import UNKNOWN, score_votes
 from nlgauge.text.formatting import FEATURES, format_counts
 from nlgauge.types import Ints
 
+UNIT = "__unit__"  # what is independent, as a number
+
 
 @dataclass(frozen=True)
 class SidesVotes:
@@ -55,16 +57,16 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     parts |= {str(r): part for (r,), part in sorted(votes.filter(model).group_by("rater"), key=lambda g: str(g[0][0]))}
     parts = {name: part for name, part in parts.items() if part.height}
     systems = _best_first(next(iter(parts.values())), votes)
-    inputs = votes["input"].unique(maintain_order=True).to_list()
-    units = units_of(data, inputs)
-    code = {name: k for k, name in enumerate(sorted(set(units.names or inputs)))}
-    numbers = {i: code[name] for i, name in zip(inputs, units.names or inputs, strict=True)}
-    sides = {name: _ballots(part, systems, numbers, features) for name, part in parts.items()}
+    inputs = votes["input"].unique(maintain_order=True)
+    units = units_of(data, inputs.to_list())
+    numbered = pl.DataFrame({"input": inputs, UNIT: list(units.names) or inputs})
+    numbered = numbered.with_columns(pl.col(UNIT).rank("dense").cast(pl.Int64) - 1)
+    sides = {name: _ballots(part, systems, numbered, features) for name, part in parts.items()}
     if HUMAN in sides:  # a model or a metric stands for itself, not for others like it
         sides[HUMAN] = replace(sides[HUMAN], annotator=_number_annotators(parts[HUMAN]))
     pairs = votes.unique(["input", "first", "second"], maintain_order=True)
     for name in choice.metrics or ():
-        sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
+        sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbered, features))
     return SidesVotes(
         systems, sides, str(votes["aspect"][0]), units.column or "input", features, [*notes, *said], data.voters_assumed
     )
@@ -102,12 +104,12 @@ def _best_first(votes: pl.DataFrame, every: pl.DataFrame) -> list[str]:
     return [*order, *sorted({*every["first"], *every["second"]} - set(order))]
 
 
-def _ballots(votes: pl.DataFrame, systems: list[str], units: dict[str, int], features: list[str]) -> Ballots:
+def _ballots(votes: pl.DataFrame, systems: list[str], units: pl.DataFrame, features: list[str]) -> Ballots:
     place = {s: k for k, s in enumerate(systems)}
     first, second = (votes[c].replace_strict(place, return_dtype=pl.Int64).to_numpy() for c in ("first", "second"))
     said = votes["preferred"].to_numpy()
     outcome = np.where(said == FIRST, 0, np.where(said == SECOND, 1, TIE)).astype(np.int64)
-    unit = votes["input"].replace_strict(units, return_dtype=pl.Int64).to_numpy()
+    unit = votes.select("input").join(units, on="input", how="left", maintain_order="left")[UNIT].to_numpy()
     return Ballots(first, second, outcome, unit, votes.select(features).to_numpy() if features else None)
 
 
