@@ -17,7 +17,7 @@ from nlgauge.data.dataset_questions import AsksQuestions
 from nlgauge.data.families import check_family
 from nlgauge.data.files import refuse_patterns
 from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.data.units import KEY, trials_text
+from nlgauge.data.units import KEY, has_unique_keys, trials_text
 from nlgauge.errors import DataError, NameUnknown, code_of
 from nlgauge.options import call, option
 from nlgauge.registry import did_you_mean
@@ -123,7 +123,7 @@ class Dataset(AsksQuestions):
         metric_aspects: Mapping[str, str] | None = None,
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
-        if not samples.select(KEY).is_unique().all():
+        if not has_unique_keys(samples):
             twice = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
             raise DataError(f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'.")
         refuse_patterns(name, (*samples.columns, *(() if scores is None else scores.columns)))

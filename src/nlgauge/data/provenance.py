@@ -54,6 +54,7 @@ SCORE = re.compile(r"[._ /]*(scores?|value|result)$", re.I)
 PROTOCOLS = re.compile(r"^(mqm|da|dasqm|sqm|esa|pyr|pyramid|litepyramid.*|resp|responsiveness|[csd]?mos|raw)", re.I)
 STATISTICS = frozenset("z zs zscore zscores znorm standardized standardised avg average mean median".split())
 MOST_ANNOTATORS = 12  # whose mean a rating may be: its values are multiples of 1/n
+LOOK = 1000  # values that are looked at before all are
 MOST_LEVELS = 20  # different values of a column that may be an annotation
 MIN_ROWS, MIN_EACH = 20, 5  # rows with both, and rows of each of two values, from which on a column is suspected
 DETERMINED = 0.95  # share of the variance of the rating that an annotation explains
@@ -229,6 +230,8 @@ def likely_annotation(values: ArrayLike, rating: ArrayLike) -> str:
     x, z = np.asarray(values, np.float64), np.asarray(rating, np.float64)
     both = np.isfinite(x) & np.isfinite(z)
     x, z = x[both], z[both]
+    if len(np.unique(x[:LOOK])) > MOST_LEVELS:  # as of most metrics: seen without sorting all of it
+        return ""
     levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
     graded = np.unique(z)
     if len(x) < MIN_ROWS or len(levels) < 2 or len(graded) < 2:
@@ -251,7 +254,11 @@ def are_vote_shares(values: ArrayLike, rating: ArrayLike) -> bool:
     >>> are_vote_shares([0, 0, 1 / 3, 1], rating), are_vote_shares([1, 4 / 3, 5, 2], rating)
     (True, False)
     """
-    x, z = (np.unique(v[np.isfinite(v)]) for v in (np.asarray(values, np.float64), np.asarray(rating, np.float64)))
+    x, z = (np.asarray(v, np.float64) for v in (values, rating))
+    x, z = (v[np.isfinite(v)] for v in (x, z))
+    if len(np.unique(x[:LOOK])) > MOST_ANNOTATORS + 1:
+        return False
+    x, z = np.unique(x), np.unique(z)
     if len(x) < 3 or len(x) > MOST_ANNOTATORS + 1 or x[0] < 0 or x[-1] > 1:
         return False
     fractions = z[z != np.round(z)]

@@ -39,6 +39,15 @@ class Units(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+def has_unique_keys(frame: pl.DataFrame, keys: Sequence[str] = KEY) -> bool:
+    """Whether no two rows have the same key.
+
+    Rows whose hashes differ differ; only where two hashes are equal the rows themselves are compared.
+    """
+    rows = frame.select(keys)
+    return bool(rows.hash_rows().n_unique() == rows.height or rows.is_unique().all())
+
+
 def base_inputs(samples: pl.DataFrame) -> pl.Series:
     """Return the input that each row of `samples` was asked for, whichever trial or part of an output it holds."""
     known = [pl.col(c).cast(pl.String) for c in (TRIAL_OF, PART_OF) if c in samples.columns]

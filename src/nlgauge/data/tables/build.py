@@ -19,7 +19,7 @@ from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
-from nlgauge.data.units import TRIAL_OF, trials_text
+from nlgauge.data.units import TRIAL_OF, has_unique_keys, trials_text
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 
@@ -51,7 +51,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         scores = _pivot_scores(frame, table, roles, repeats, notes)
     nested: dict[str, Provenance] = {}
     long, persons = _ratings(frame, table, roles, ratings, notes, nested)
-    samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
+    samples = (frame if has_unique_keys(frame) else frame.unique(KEY, keep="first", maintain_order=True)).drop(ROW)
     sources = {**nested, **{a: s for a, s in roles.sources.items() if a not in nested or not s.assumed}}
     if "" in sources:  # a long table has one source for all aspects
         sources = dict.fromkeys(long["aspect"].unique(maintain_order=True), sources[""])
@@ -101,7 +101,7 @@ def _number_repeats(
     Rows of several raters (or of long tables) repeat a sample on purpose: there only another trial or a different
     output is a new one.
     """
-    if frame.select(KEY).is_unique().all():
+    if has_unique_keys(frame):
         return frame
     if repeats != "mean" and (roles.trials or "output" in frame.columns or repeats == "number"):
         frame = _numbered(frame, roles, repeats)
@@ -200,7 +200,7 @@ def _one_value_a_sample(
     """Metric values per sample; rows of several raters must repeat the same value."""
     values = frame.select(ROW, *KEY).with_columns(metrics)
     names = [s.name for s in metrics]
-    if values.select(KEY).is_unique().all():
+    if has_unique_keys(values):
         return values.drop(ROW)
     grouped = values.group_by(KEY, maintain_order=True)
     if repeats == "mean":
@@ -329,10 +329,11 @@ def _ratings(
 def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """One value per sample, aspect and rater; an average given beside individual ratings only fills gaps."""
     who = [*KEY, "aspect"]
-    long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
-    long = long.filter(pl.col("rater").is_not_null() | ~pl.col("__named__")).drop("__named__")
+    if 0 < long["rater"].null_count() < long.height:
+        long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
+        long = long.filter(pl.col("rater").is_not_null() | ~pl.col("__named__")).drop("__named__")
     keyed = [*who, "rater"]
-    twice = long.height - long.select(keyed).n_unique()
+    twice = 0 if has_unique_keys(long, keyed) else long.height - long.select(keyed).n_unique()
     if twice:
         same = long.select([*keyed, "value"]).n_unique() == long.height - twice
         if not same:

@@ -172,7 +172,9 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
             leaks[column] = reason
         elif any(are_vote_shares(scores, rating) for rating in ratings):
             shares.append(column)
-        elif len(two := np.unique(scores[np.isfinite(scores)])) == 2:
+        elif len(np.unique(scores[np.isfinite(scores)][:1000])) <= 2 and (
+            len(two := np.unique(scores[np.isfinite(scores)])) == 2
+        ):
             few.setdefault(tuple(two.tolist()), []).append(column)
     if len(shares) >= CODING_SCHEME:
         why = f"{len(shares)} columns are shares of votes, on the grid of the annotators' means"

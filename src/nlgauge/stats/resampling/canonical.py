@@ -36,14 +36,14 @@ def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> O
     True
     """
     human = _together([_ratings(table) for table in people])
-    scores = [_ranks(table) for table in metrics]
-    if human is None and not scores:
+    metrics = list(metrics)
+    if human is None and not metrics:
         raise ValueError("an order needs tables")
     if human is None:
-        human = np.zeros_like(scores[0])
+        human = np.zeros(metrics[0].shape, np.int64)
     classes = _refined(human, np.zeros(human.shape[0], np.int64), np.zeros(human.shape[1], np.int64))
     if not (_told_apart(classes[0]) and _told_apart(classes[1])):
-        scored = _together(scores, beside=human)
+        scored = _together([_ranks(table) for table in metrics], beside=human)
         cells = (
             human if scored is None else _dense(np.stack([human.ravel(), scored.ravel()], axis=1)).reshape(human.shape)
         )
@@ -93,6 +93,8 @@ def _dense(rows: Ints) -> Ints:
     if len(rows) > 1000 * rows.shape[1]:  # many short rows: number them by the first two columns, then by the third …
         found = np.zeros(len(rows), np.int64)
         for column in rows.T:
+            if _told_apart(found):  # nothing is left to tell apart
+                break
             found = _numbered(found * (int(column.max(initial=0)) + 1) + column)
         return found
     # Bytes of numbers from 0 up, the highest first, sort as the numbers do, and many times faster than NumPy's rows.
@@ -102,6 +104,10 @@ def _dense(rows: Ints) -> Ints:
 
 
 def _numbered(values: NDArray[Any]) -> Ints:
+    if values.dtype == np.int64 and len(values) and 0 <= values.min() <= values.max() < 4 * len(values):
+        there = np.zeros(int(values.max()) + 1, bool)  # small numbers need no sorting
+        there[values] = True
+        return np.asarray((np.cumsum(there) - 1)[values], np.int64)
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
