@@ -22,7 +22,7 @@ BUILD = Path("build") / f"cython{'-' if KIND else ''}{KIND}"
 PLAIN = {"__init__", "_plain", "_roles", "_room", "shared"}  # never compiled
 BITS = {"ordered", "ties"}  # see floats as their bits
 # Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
-WIDE = {"ks", "long_sequences", "ordered", "overlaps", "panel", "resample", "sequences", "ter"}
+WIDE = {"ks", "long_sequences", "ordered", "overlaps", "panel", "resample", "resample_data", "sequences", "ter"}
 
 CHECKED = {
     "boundscheck": True,

@@ -1,4 +1,4 @@
-"""What resampling needs before and after the walk: one order of the scores of two metrics, and sums over cells."""
+"""What resampling needs beside the walk: one order of two metrics' scores, sums over cells, pairs of system means."""
 
 from __future__ import annotations
 
@@ -108,3 +108,41 @@ def sum_cells(values, to, draws, sums):
                     else:
                         for t in range(STRIP):
                             out[s, k, place[i], t] += value * (rows[s, row[i], t] * cols[s, col[i], t])
+
+
+@kernel
+def compare_points(points, weight, above, counts):
+    """Compare each two points of both variables (2 × systems × draws) in every draw, as often as both count.
+
+    `above` (as `points`, or empty) gets the weight of the points below each one less that above it; `counts`
+    (4 × draws, or empty) the weight of the pairs in the same order less those in the opposite one, of those neither
+    variable ties, and of those that the first and the second do not tie.
+    """
+    cython.declare(i=Int, j=Int, t=Int)
+    p: cython.const[cython.double][:, :, ::1] = points
+    w: cython.const[cython.double][:, ::1] = weight
+    rank: cython.double[:, :, ::1] = above
+    out: cython.double[:, ::1] = counts
+    draws: Int = w.shape[1]
+    ranked: cython.bint = rank.shape[0] > 0
+    paired: cython.bint = out.shape[0] > 0
+    with cython.nogil:
+        for i in range(w.shape[0]):
+            for j in range(i):
+                if ranked:
+                    for t in range(draws):
+                        x = (1.0 if p[0, i, t] > p[0, j, t] else 0.0) - (1.0 if p[0, i, t] < p[0, j, t] else 0.0)
+                        z = (1.0 if p[1, i, t] > p[1, j, t] else 0.0) - (1.0 if p[1, i, t] < p[1, j, t] else 0.0)
+                        rank[0, i, t] += w[j, t] * x
+                        rank[0, j, t] -= w[i, t] * x
+                        rank[1, i, t] += w[j, t] * z
+                        rank[1, j, t] -= w[i, t] * z
+                if paired:
+                    for t in range(draws):
+                        x = (1.0 if p[0, i, t] > p[0, j, t] else 0.0) - (1.0 if p[0, i, t] < p[0, j, t] else 0.0)
+                        z = (1.0 if p[1, i, t] > p[1, j, t] else 0.0) - (1.0 if p[1, i, t] < p[1, j, t] else 0.0)
+                        both = w[i, t] * w[j, t]
+                        out[0, t] += both * x * z
+                        out[1, t] += both * (x * x) * (z * z)
+                        out[2, t] += both * (x * x)
+                        out[3, t] += both * (z * z)

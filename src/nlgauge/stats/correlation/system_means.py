@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nlgauge.kernels.resample_data import sum_cells
+from nlgauge.kernels.resample_data import compare_points, sum_cells
 from nlgauge.kernels.shared import NEAR, STRIP
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.types import Array, Mask
@@ -129,17 +129,16 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
         values[slots.pearson] = _cosine(_centered(x, weight, n), _centered(z, weight, n), weight, enough)
     if slots.spearman < 0 and not len(slots.places):
         return
-    above, above_z = (np.sign(points[:, None] - points) for points in (x, z))
+    points = np.stack([x, z])
+    above = np.zeros(points.shape if slots.spearman >= 0 else (0, 0, 0))
+    pairs = np.zeros((4 if len(slots.places) else 0, len(n)))
+    compare_points(points, np.ascontiguousarray(weight, np.float64), above, pairs)
     if slots.spearman >= 0:  # how many systems each one is above, less those it is below
-        values[slots.spearman] = _cosine((weight * above).sum(axis=1), (weight * above_z).sum(axis=1), weight, enough)
+        values[slots.spearman] = _cosine(*above, weight, enough)
     if not len(slots.places):
         return
-    both = weight[:, None] * weight / 2  # every pair is met twice; a system drawn twice ties with itself
-    product, untied, untied_z = above * above_z, above * above, above_z * above_z
-    # C − D, C + D, and the pairs that the metric and people do not tie
-    balance, decided, metric, human = (
-        (both * kind).sum(axis=(0, 1)) for kind in (product, untied * untied_z, untied, untied_z)
-    )
+    # C − D, C + D, and the pairs that the metric and people do not tie; a system drawn twice ties with itself
+    balance, decided, metric, human = pairs
     tied_both = n * (n - 1) / 2 - metric - human + decided
     counts = np.stack([(decided + balance) / 2, (decided - balance) / 2, metric - decided, human - decided, tied_both])
     for form, place in zip(slots.forms, slots.places, strict=True):
