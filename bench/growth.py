@@ -7,6 +7,8 @@ metric that has no value for a text says why, and that is quick.
     python -m bench.growth                          (all metrics, prints the table)
     python -m bench.growth --write docs/limits.md   (and writes the page)
     python -m bench.growth meteor hlepor            (some of them)
+    python -m bench.growth --analyses               (analyses and `run` instead: growth in systems, inputs, metrics, raters)
+    python -m bench.growth --analyses run uses      (some of them)
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import resource
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,6 +37,9 @@ KINDS: dict[str, Callable[[int], str]] = {
     "one word": lambda n: "a" * n,
     "punctuation": lambda n: (".,;:!?-\"()'" * (n // 11 + 1))[:n],
 }
+START = {"systems": 8, "inputs": 25, "metrics": 4, "raters": 2}
+STEPS = (1, 4, 16)  # times the start, along one axis
+ANALYSES = ("correlate", "compare", "intervals", "uses", "ceiling", "measures", "checklist", "run")
 TRIGRAM = "perplexity(lm='trigram')"
 
 
@@ -169,6 +177,67 @@ def reasons(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"{', '.join(f'`{n}`' for n in dict.fromkeys(names))}: {reason}"
 
 
+def rated_table(systems: int, inputs: int, metrics: int, raters: int) -> Any:
+    """Ratings from 1 to 5 and scores of systems of different quality, one row per output and rater."""
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(1)
+    quality, n = np.tile(rng.normal(size=systems), inputs), systems * inputs
+    names = {
+        "system": np.tile([f"system {i}" for i in range(systems)], inputs),
+        "input": np.repeat([f"input {i}" for i in range(inputs)], systems),
+    }
+    truth = quality + rng.normal(size=n)
+    scores = {f"metric{k}": truth + rng.normal(0, 1 + k / metrics, n) for k in range(metrics)}
+    rated = [np.clip(np.round(truth + rng.normal(0, 0.5, n)) + 3, 1, 5) for _ in range(raters)]
+    return pl.concat(
+        [pl.DataFrame({**names, "rater": [f"r{r}"] * n, "coherence": rated[r], **scores}) for r in range(raters)]
+    )
+
+
+def one_analysis(name: str, axis: str, times: int) -> None:
+    """Print CPU seconds and megabytes that one analysis needs beside loading; limits hold for this process."""
+    import nlgauge
+
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 10, SECONDS + 11))
+    table = rated_table(**{**START, axis: START[axis] * times})
+    data = nlgauge.load(table, columns={"human": "coherence"}, name="grown")
+    warm = nlgauge.load(rated_table(4, 12, 3, 2), columns={"human": "coherence"}, name="warm")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def asked(of: Any) -> None:
+            if name == "run":
+                nlgauge.report(of, out=Path(folder) / "page.html")
+            else:
+                nlgauge.analyze(name, of)
+
+        asked(warm)  # imports and what is loaded once
+        Path("/proc/self/clear_refs").write_text("5")
+        before, began = _status("VmRSS"), _spent()
+        asked(data)
+        print(json.dumps({"seconds": _spent() - began, "megabytes": (_status("VmHWM") - before) / 1024}))
+
+
+def growth_of_analyses(names: Sequence[str]) -> Iterator[str]:
+    """A line per analysis and axis: seconds and megabytes at each size, and the exponent of the last step."""
+    for name in names or ANALYSES:
+        for axis, start in START.items():
+            found: list[dict[str, float]] = []
+            for times in STEPS:
+                command = [sys.executable, "-m", "bench.growth", "--one", name, axis, str(times)]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    break
+                found.append(json.loads(done.stdout.splitlines()[-1]))
+            shown = " / ".join(f"{f['seconds']:.2f}" for f in found)
+            ends = [max(f["seconds"], 1e-3) for f in found[-2:]]
+            exponent = f"{math.log(ends[-1] / ends[0], STEPS[1]):.2f}" if len(ends) > 1 else "–"
+            broke = "" if len(found) == len(STEPS) else f"  not at {start * STEPS[len(found)]:,}"
+            memory = f"{found[-1]['megabytes']:.0f} MB" if found else ""
+            yield f"{name:12} {axis:8} {start:>4} ×1/×4/×16  {shown} s  exponent {exponent}  {memory}{broke}"
+
+
 TOP = """# How long a text may be
 
 Written by `python -m bench.growth --write docs/limits.md`; do not edit.
@@ -192,8 +261,17 @@ def page(cells: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.growth", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("metrics", nargs="*")
+    parser.add_argument("--analyses", action="store_true", help="analyses and `run` instead of metrics")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/limits.md")
     asked = parser.parse_args(arguments)
+    if asked.one:
+        name, axis, times = asked.metrics
+        return one_analysis(name, axis, int(times))
+    if asked.analyses:
+        for line in growth_of_analyses(asked.metrics):
+            print(line, flush=True)
+        return None
     cells = []
     for cell in measured(asked.metrics or specs()):
         cells.append(cell)
@@ -202,6 +280,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     if asked.write:
         asked.write.write_text(page(cells), encoding="utf-8")
         print(f"written: {asked.write}")
+    return None
 
 
 if __name__ == "__main__":

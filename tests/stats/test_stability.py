@@ -11,11 +11,13 @@ from twins import TWELVE, correlate, panel
 
 from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
+from nlgauge.stats.design import stability
 from nlgauge.stats.design.stability import (
     advise,
     discriminative_power,
     over_metrics,
     p_value_curve,
+    pairs_to_test,
     ranking_consistency,
 )
 from nlgauge.stats.resampling.draws import halves
@@ -39,6 +41,27 @@ def test_discriminative_power_is_the_mean_p_value_and_the_area_under_its_curve()
     p[2, 3] = np.nan
     assert discriminative_power(p)[3] == pytest.approx(np.delete(p[:, 3], 2).mean())
     assert np.isnan(discriminative_power(np.full((3, 1), np.nan)))
+
+
+def test_many_metrics_are_compared_in_parts_with_the_same_result(monkeypatch):
+    rng = np.random.default_rng(4)
+    x, z = panel(rng, systems=5, inputs=14, metrics=6, levels=4)
+    whole = ranking_consistency(x, z, TWELVE, trials=40)
+    monkeypatch.setattr(stability, "CHUNK", 100)
+    parts = ranking_consistency(x, z, TWELVE, trials=40)
+    np.testing.assert_array_equal(parts.trials, whole.trials)
+    np.testing.assert_allclose(parts.by_pair, whole.by_pair, rtol=1e-13)
+
+
+def test_of_very_many_pairs_a_random_part_is_tested(monkeypatch):
+    monkeypatch.setattr(stability, "MAX_PAIRS", 7)
+    some = pairs_to_test(6, seed=1)
+    assert len({tuple(pair) for pair in some}) == 7 and (some[:, 0] < some[:, 1]).all()
+    assert not np.array_equal(some, pairs_to_test(6, seed=2))
+    x, z = panel(np.random.default_rng(5), systems=5, inputs=14, metrics=6, levels=4)
+    every, part = permutation_pairs(x, z, TWELVE, draws=60), permutation_pairs(x, z, TWELVE, draws=60, pairs=some)
+    rows = [np.flatnonzero((every.pairs == pair).all(axis=1))[0] for pair in some]
+    np.testing.assert_array_equal(part.p, every.p[rows])
 
 
 def test_intervals_leave_out_metrics_and_are_wider_than_pairs_would_make_them():

@@ -25,7 +25,7 @@ from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.stats.tests.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table, Title
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
 Correction = Literal["simultaneous", "holm", "bh", "none"]
@@ -222,9 +222,14 @@ def _correction_words(correction: Correction) -> str:
 
 
 def run_test(
-    stacked: Array, human: Array, measures: list[Measure], chosen: PairTest, progress: Progress | None = None
+    stacked: Array,
+    human: Array,
+    measures: list[Measure],
+    chosen: PairTest,
+    progress: Progress | None = None,
+    pairs: Ints | None = None,
 ) -> PairTests:
-    """The chosen test on all pairs, without correction."""
+    """The chosen test on all pairs, without correction; `pairs`: those that permutations test."""
     if chosen.test == "williams":
         absolute = profile_of(chosen.profile).williams_absolute
         return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
@@ -232,7 +237,7 @@ def run_test(
         swaps = Swaps(chosen.draws or Swaps().draws, chosen.seed)
         return difference_tests(stacked, human, measures, swaps=swaps, progress=progress)
     if chosen.test == "permutation":
-        options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "progress": progress}
+        options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "pairs": pairs, "progress": progress}
         return permutation_pairs(stacked, human, measures, how=chosen.how, profile=chosen.profile, **options)
     return _bootstrap_pairs(stacked, human, measures, chosen, progress)
 

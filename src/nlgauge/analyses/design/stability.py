@@ -24,6 +24,7 @@ from nlgauge.stats.design.stability import (
     discriminative_power,
     over_metrics,
     p_value_curve,
+    pairs_to_test,
     ranking_consistency,
 )
 from nlgauge.stats.resampling.jackknife import SYSTEMS
@@ -112,7 +113,7 @@ def stability(
     chosen, notes = defined_measures(panel, measures)
     stacked = panel.oriented()
     asked = PairTest(test, draws=draws, profile=profile, seed=seed)
-    tests = run_test(stacked, panel.human, chosen, asked, progress=progress)
+    tests = run_test(stacked, panel.human, chosen, asked, progress, pairs_to_test(len(stacked), seed))
     power = discriminative_power(tests.p)
     consistency = ranking_consistency(stacked, panel.human, chosen, trials=trials, seed=seed)
     halves = [consistency]
@@ -138,12 +139,19 @@ def stability(
         heads=HEADS,
         facts={"curves": curves, "steady": bool(advice.steady), "alike": [str(chosen[j]) for j in advice.alike]},
         definitions={name: text for name, text in DEFINITIONS.items() if name != "RC systems" or halves[1:]},
-        method=f"{len(panel.metrics)} metrics, {len(tests.pairs)} pairs; DP: {tests.method}. RC: {consistency.method}. "
+        method=f"{_pairs_words(len(panel.metrics), len(tests.pairs))}; DP: {tests.method}. RC: {consistency.method}. "
         "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
         answers=[recommendation],
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
     )
+
+
+def _pairs_words(metrics: int, tested: int) -> str:
+    """State how many metrics and pairs were tested, and that the pairs are a part of all where they are."""
+    every = metrics * (metrics - 1) // 2
+    of = "" if tested == every else f" of {every:,} (drawn at random)"
+    return f"{metrics} metrics, {tested}{of} pairs"
 
 
 def _rows(

@@ -21,6 +21,8 @@ from nlgauge.types import Array, Ints
 LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
 LEVEL = 0.95  # of the intervals behind advice
 AVERAGED = 255  # draws behind a mean over all pairs of metrics: with the unswapped data they fill two strips of 128
+MAX_PAIRS = 2500  # of metrics that are tested for discriminative power: all pairs of 71 metrics
+CHUNK = 4_000_000  # pairs of metrics × trials that are compared at once
 ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
@@ -49,6 +51,21 @@ def discriminative_power(p: ArrayLike) -> Array:
     values = np.asarray(p, np.float64)
     tested = np.isfinite(values).sum(axis=0)
     return np.where(tested > 0, np.nansum(values, axis=0) / np.maximum(tested, 1), np.nan)
+
+
+def pairs_to_test(metrics: int, seed: int = 0) -> Ints:
+    """Return all pairs of metrics, or `MAX_PAIRS` of them drawn at random where there are more.
+
+    Discriminative power is a mean over pairs, so that of a random part of them is not biased.
+
+    >>> len(pairs_to_test(20)), len(pairs_to_test(500))
+    (190, 2500)
+    """
+    every = all_pairs(metrics)
+    if len(every) <= MAX_PAIRS:
+        return every
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    return every[np.sort(rng.choice(len(every), MAX_PAIRS, replace=False))]
 
 
 def p_value_curve(p: ArrayLike) -> Array:
@@ -188,6 +205,16 @@ def ranking_consistency(
 def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
     """tau-b of each row of a with the same row of b (NaN values are left out), and what each two columns bring in."""
     i, k = np.triu_indices(a.shape[1], 1)
+    step = max(1, CHUNK // max(1, len(i)))
+    parts = [_compared(a[at : at + step], b[at : at + step], i, k) for at in range(0, len(a), step)]
+    taus, added, told = zip(*parts, strict=True)
+    brings, times = np.full(len(i), np.nan), sum(told)
+    np.divide(sum(added), times, out=brings, where=times > 0)
+    return np.concatenate(taus), brings
+
+
+def _compared(a: Array, b: Array, i: Ints, k: Ints) -> tuple[Array, Array, Ints]:
+    """tau-b of some rows, and for each two columns the sum of what they bring in and in how many rows they do."""
     with np.errstate(invalid="ignore"):
         s, t = np.sign(a[:, i] - a[:, k]), np.sign(b[:, i] - b[:, k])
     there = np.isfinite(s) & np.isfinite(t)
@@ -197,9 +224,7 @@ def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
     np.divide((s * t).sum(axis=1), below, out=out, where=below > 0)
     counted = np.where(below > 0, there.sum(axis=1) / np.where(below > 0, below, 1.0), 0.0)
     told = (there & (below > 0)[:, None]).sum(axis=0)
-    brings = np.full(len(i), np.nan)
-    np.divide((s * t * counted[:, None]).sum(axis=0), told, out=brings, where=told > 0)
-    return out, brings
+    return out, (s * t * counted[:, None]).sum(axis=0), told
 
 
 @dataclass(frozen=True)
@@ -216,8 +241,8 @@ class Advice:
 
 
 def advise(p: Array, pairs: Ints, kept: Sequence[Array], order: Sequence[int]) -> Advice:
-    """What may be said of L measures, from p-values (P×L) and the consistencies of metric pairs (`kept`, P×L each: on
-    halves of the inputs, of the systems).
+    """What may be said of L measures, from p-values of `pairs` (P×L) and the consistencies of all metric pairs (`kept`:
+    on halves of the inputs, of the systems).
 
     Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart
     where the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at LEVEL for all others
@@ -226,14 +251,14 @@ def advise(p: Array, pairs: Ints, kept: Sequence[Array], order: Sequence[int]) -
     strict = 1.0 - (1.0 - LEVEL) / p.shape[1]  # of twelve measures one or another would look steady by chance
     steady = over_metrics(p, pairs, level=LEVEL).high < LEAST_POWER
     for values, sure in zip(kept, (LEVEL, strict), strict=False):
-        steady &= over_metrics(values, pairs, level=sure).low > 0.0
+        steady &= over_metrics(values, level=sure).low > 0.0
     found = [j for j in order if steady[j]]
     if not found:
         return Advice((), ())
     best, others = found[0], [j for j in order if j != found[0]]
     strict = 1.0 - (1.0 - LEVEL) / max(len(others), 1)
     power = over_metrics(p[:, others] - p[:, [best]], pairs, level=strict).low > 0.0
-    again = over_metrics(kept[0][:, [best]] - kept[0][:, others], pairs, level=strict).low > 0.0
+    again = over_metrics(kept[0][:, [best]] - kept[0][:, others], level=strict).low > 0.0
     enough = len(np.unique(pairs)) >= ENOUGH
     alike = [j for j, a, b in zip(others, power, again, strict=True) if not (a and b and enough)]
     return Advice(tuple(found), (best, *alike))

@@ -108,9 +108,10 @@ def permutation_pairs(
     draws: int | None = None,
     seed: int = 0,
     profile: str | Profile = "nlgauge",
+    pairs: Ints | None = None,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Test all pairs of metrics by exchanging their scores at random.
+    """Test pairs of metrics by exchanging their scores at random.
 
     Parameters
     ----------
@@ -126,6 +127,8 @@ def permutation_pairs(
     seed : int, default 0
     profile : str, default 'nlgauge'
         Conventions of another tool.
+    pairs : array of P × 2, optional
+        The pairs to test; all of them by default.
     progress : callable, optional
         Called with the number of pairs done, and of how many.
 
@@ -143,7 +146,7 @@ def permutation_pairs(
     stacked, human = arrays(x, z)
     rules, want = profile_of(profile, how), plan_measures(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
-    chosen = all_pairs(len(stacked))
+    chosen = all_pairs(len(stacked)) if pairs is None else pairs
     data, total = table(stacked, human, want), rules.draws if draws is None else draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
