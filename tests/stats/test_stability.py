@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bench._coverage_stability import simulate
@@ -11,6 +13,7 @@ from twins import TWELVE, correlate, panel
 
 from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
+from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.design import stability
 from nlgauge.stats.design.stability import (
     advise,
@@ -21,7 +24,7 @@ from nlgauge.stats.design.stability import (
     ranking_consistency,
 )
 from nlgauge.stats.resampling.draws import halves
-from nlgauge.stats.tests.permutation import permutation_pairs
+from nlgauge.stats.tests.permutation import permutation_of_pairs, permutation_pairs
 
 
 def test_discriminative_power_is_the_mean_p_value_and_the_area_under_its_curve():
@@ -59,7 +62,8 @@ def test_of_very_many_pairs_a_random_part_is_tested(monkeypatch):
     assert len({tuple(pair) for pair in some}) == 7 and (some[:, 0] < some[:, 1]).all()
     assert not np.array_equal(some, pairs_to_test(6, seed=2))
     x, z = panel(np.random.default_rng(5), systems=5, inputs=14, metrics=6, levels=4)
-    every, part = permutation_pairs(x, z, TWELVE, draws=60), permutation_pairs(x, z, TWELVE, draws=60, pairs=some)
+    every = permutation_pairs(x, z, TWELVE, draws=60)
+    part = permutation_of_pairs(x, z, TWELVE, some, replace(profile_of("nlgauge"), draws=60))
     rows = [np.flatnonzero((every.pairs == pair).all(axis=1))[0] for pair in some]
     np.testing.assert_array_equal(part.p, every.p[rows])
 

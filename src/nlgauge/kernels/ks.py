@@ -63,11 +63,10 @@ def count_reached(
     highs: Counts,
     lanes: Int,
     least: cython.const[cython.double][::1],
-    reached: cython.longlong[::1],
-    known: cython.longlong[::1],
+    counts: cython.longlong[:, ::1],
 ):
-    """Add to `reached` in how many of the draws each metric's distance is at least `least`, and to `known` in how many
-    it has one: both samples are not empty.
+    """Add to counts[0] in how many of the draws each metric's distance is at least `least`, and to counts[1] in how
+    many it has one: both samples are not empty.
 
     Metric k has the outputs order[start[k]:start[k + 1]], from low to high scores; `last` marks the last one of a run
     of equal scores, where both distribution functions are complete.
@@ -110,5 +109,5 @@ def count_reached(
                         gap[t] = value if value > gap[t] else gap[t]
             for t in range(lanes):
                 if share[0, t] > 0.0 and share[1, t] > 0.0:
-                    known[k] += 1
-                    reached[k] += gap[t] >= least[k]
+                    counts[1, k] += 1
+                    counts[0, k] += gap[t] >= least[k]

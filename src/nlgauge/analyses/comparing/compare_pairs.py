@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import sentence
 from nlgauge.options import option
+from nlgauge.stats.correlation.evaluate_groups import all_pairs
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
@@ -22,7 +23,7 @@ from nlgauge.stats.resampling.contrasts import Contrasts, Swaps, contrasts, diff
 from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import generalizes_to, too_few, unit_word
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
-from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
+from nlgauge.stats.tests.permutation import PairTests, permutation_of_pairs
 from nlgauge.stats.tests.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
@@ -237,8 +238,10 @@ def run_test(
         swaps = Swaps(chosen.draws or Swaps().draws, chosen.seed)
         return difference_tests(stacked, human, measures, swaps=swaps, progress=progress)
     if chosen.test == "permutation":
-        options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "pairs": pairs, "progress": progress}
-        return permutation_pairs(stacked, human, measures, how=chosen.how, profile=chosen.profile, **options)
+        rules = profile_of(chosen.profile, chosen.how)
+        rules = rules if chosen.draws is None else replace(rules, draws=chosen.draws)
+        pairs = all_pairs(len(stacked)) if pairs is None else pairs
+        return permutation_of_pairs(stacked, human, measures, pairs, rules, seed=chosen.seed, progress=progress)
     return _bootstrap_pairs(stacked, human, measures, chosen, progress)
 
 

@@ -7,7 +7,7 @@ inputs or outputs, recomputes both correlations and compares the difference with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,10 +108,9 @@ def permutation_pairs(
     draws: int | None = None,
     seed: int = 0,
     profile: str | Profile = "nlgauge",
-    pairs: Ints | None = None,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Test pairs of metrics by exchanging their scores at random.
+    """Test all pairs of metrics by exchanging their scores at random.
 
     Parameters
     ----------
@@ -127,8 +126,6 @@ def permutation_pairs(
     seed : int, default 0
     profile : str, default 'nlgauge'
         Conventions of another tool.
-    pairs : array of P × 2, optional
-        The pairs to test; all of them by default.
     progress : callable, optional
         Called with the number of pairs done, and of how many.
 
@@ -143,11 +140,25 @@ def permutation_pairs(
     exchanged. p is (count + 1) / (draws + 1) of differences at least as large. Only outputs count that have a rating
     and scores of both metrics.
     """
-    stacked, human = arrays(x, z)
-    rules, want = profile_of(profile, how), plan_measures(measures)
+    rules = profile_of(profile, how)
+    rules = rules if draws is None else replace(rules, draws=draws)
+    return permutation_of_pairs(x, z, measures, all_pairs(len(arrays(x, z)[0])), rules, seed=seed, progress=progress)
+
+
+def permutation_of_pairs(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    chosen: Ints,
+    rules: Profile,
+    *,
+    seed: int = 0,
+    progress: Steps | None = None,
+) -> PairTests:
+    """Do the same for the chosen pairs (P × 2) by the rules of a profile, as many draws as it says."""
+    (stacked, human), want = arrays(x, z), plan_measures(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
-    chosen = all_pairs(len(stacked)) if pairs is None else pairs
-    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    data, total = table(stacked, human, want), rules.draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     work = _Swapped(data, want, rules, chosen, total, seed)

@@ -127,8 +127,7 @@ class _KSTests:
     order: Ints
     last: NDArray[np.uint8]
     start: Ints
-    reached: Ints
-    known: Ints
+    counts: Ints  # draws that reached the distance, and draws that have one
 
     @classmethod
     def of(cls, scores: Array, low: Array, high: Array) -> _KSTests:
@@ -142,8 +141,9 @@ class _KSTests:
             orders.append(places)
             ends.append(np.append(row[places][1:] != row[places][:-1], True)[: len(places)].astype(np.uint8))
         start = np.cumsum([len(places) for places in orders])
-        none = np.zeros(len(flat), np.int64)
-        return cls(observed, low.size, np.concatenate(orders), np.concatenate(ends), start, none, none.copy())
+        return cls(
+            observed, low.size, np.concatenate(orders), np.concatenate(ends), start, np.zeros((2, len(flat)), np.int64)
+        )
 
     def strip(self) -> NDArray[np.int32]:
         """Make room for the counts of sixteen draws."""
@@ -152,12 +152,13 @@ class _KSTests:
     def count(self, lows: NDArray[np.int32], highs: NDArray[np.int32], lanes: int) -> None:
         """Take some more draws into account."""
         least = self.observed - TIE_TOLERANCE
-        count_reached(self.order, self.last, self.start, lows, highs, lanes, least, self.reached, self.known)
+        count_reached(self.order, self.last, self.start, lows, highs, lanes, least, self.counts)
 
     def result(self) -> tuple[Array, Array]:
         """Return the distances and their p-values."""
-        p = (self.reached + 1) / (self.known + 1)
-        return self.observed, np.where(np.isnan(self.observed) | (self.known == 0), np.nan, p)
+        reached, known = self.counts
+        p = (reached + 1) / (known + 1)
+        return self.observed, np.where(np.isnan(self.observed) | (known == 0), np.nan, p)
 
 
 def _scaled(table: Array, ranks: bool) -> Array:
