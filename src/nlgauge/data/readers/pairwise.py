@@ -330,9 +330,9 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
     rater = as_text(frame[raters]) if raters else nobody
     asked, kinds = _votes(dict.fromkeys(frame.columns), columns), []
     for number, (_, _, column, _) in enumerate(asked):
-        kind = rows.select("place", *TWO).with_columns(frame[column].alias("vote")).group_by("vote", *TWO)
-        kinds.append(kind.agg(pl.col("place").min(), pl.len()).with_columns(pl.lit(number).alias("column")))
-    preferred, counts = [], Counter[str]()
+        equal = rows.select("place", *TWO).with_columns(frame[column].alias("vote")).group_by("vote", *TWO)
+        kinds.append(equal.agg(pl.col("place").min(), pl.len()).with_columns(pl.lit(number).alias("column")))
+    preferred, counts = list[str | None](), Counter[str]()
     every = pl.concat([k.with_columns(as_text(k["vote"], _vote_text).alias("text")).drop("vote") for k in kinds])
     for row in (ordered := every.with_row_index("at").sort("place", "column")).iter_rows(named=True):
         column, vote = asked[row["column"]][2], row["text"]

@@ -134,7 +134,7 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
     pairs = np.zeros((4 if len(slots.places) else 0, len(n)))
     compare_points(points, np.ascontiguousarray(weight, np.float64), above, pairs)
     if slots.spearman >= 0:  # how many systems each one is above, less those it is below
-        values[slots.spearman] = _cosine(*above, weight, enough)
+        values[slots.spearman] = _cosine(above[0], above[1], weight, enough)
     if not len(slots.places):
         return
     # C − D, C + D, and the pairs that the metric and people do not tie; a system drawn twice ties with itself

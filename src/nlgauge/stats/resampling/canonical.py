@@ -41,7 +41,7 @@ def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> O
         raise ValueError("an order needs tables")
     if human is None:
         human = np.zeros(metrics[0].shape, np.int64)
-    classes = _refined(human, np.zeros(human.shape[0], np.int64), np.zeros(human.shape[1], np.int64))
+    classes = _refined(human, np.zeros(len(human), np.int64), np.zeros(len(human.T), np.int64))
     if not (_told_apart(classes[0]) and _told_apart(classes[1])):
         scored = _together([_ranks(table) for table in metrics], beside=human)
         cells = (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, see
     tests = _KSTests.of(scores, low, high)
     lows, highs = tests.strip(), tests.strip()
     whole = [np.ascontiguousarray(w, np.int32) for w in (low, high)]
-    for rows, cols in shuffles(*low.shape[1:], draws, seed, low.size):
+    for rows, cols in shuffles(low.shape[1], low.shape[2], draws, seed, low.size):
         for first in range(0, len(rows), LANES):
             lanes = min(LANES, len(rows) - first)
             shuffle_counts(*whole, rows, cols, first, lanes, lows, highs)
@@ -101,7 +102,7 @@ def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, see
 def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
     """KS between two systems (K × raters × 2 × M, `weights` raters × 2 × M), and its p: the two systems' outputs of an
     input change places at random. Outputs of one input stay compared with each other."""
-    low, high = weights.astype(np.int32), weights.astype(np.int32)
+    low, high = (np.asarray(weights, np.int32).copy() for _ in range(2))
     low[:, 1], high[:, 0] = 0, 0
     inputs = weights.shape[2]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
@@ -130,7 +131,7 @@ class _KSTests:
     counts: Ints  # draws that reached the distance, and draws that have one
 
     @classmethod
-    def of(cls, scores: Array, low: Array, high: Array) -> _KSTests:
+    def of(cls, scores: Array, low: NDArray[Any], high: NDArray[Any]) -> _KSTests:
         """Sort the outputs of each metric once; a metric without a distance has none."""
         flat = scores.reshape(len(scores), low.size)
         observed = ks_weighted(flat, low.ravel(), high.ravel())
