@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.foreign_text import for_terminal
 from nlgauge.number import is_p
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ SPECIAL = {
     "…": r"\dots{}",
     "†": r"\textsuperscript{\textdagger}",
     "‡": r"\textsuperscript{\textdaggerdbl}",
-    "\n": " ",
+    "⟦": "[",
+    "⟧": "]",
     **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
     **{sign: f"$_{place}$" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{sign: f"$^{place}$" for place, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
@@ -80,7 +83,7 @@ def latex(table: Table) -> str:
             _cell(cell, formats[i], marks[at][i], cell.best or (first and header[i] == "metric"))
             for i, cell in enumerate(cells)
         ]
-        lines.append(f"    {' & '.join(shown)} \\\\")
+        lines.append(_row(shown))
     said = [table.title + ".", *table.headlines, table.method, *table.answers, *table.notes, *legend]
     caption = " ".join(_tex(text) for text in said if text)
     lines += [
@@ -115,12 +118,18 @@ def _heads(header: list[str], formats: list[str]) -> list[str]:
     below = {i for run in shared for i in run}
     texts = [_tex(words[i][1] if i in below else head) for i, head in enumerate(header)]
     last = [text if form in "lr" else f"{{{text}}}" for text, form in zip(texts, formats, strict=True)]
-    line = f"    {' & '.join(last)} \\\\"
+    line = _row(last)
     if not shared:
         return [line]
     cells = [rf"\multicolumn{{{len(run)}}}{{c}}{{{_tex(words[run[0]][0])}}}" if run in shared else "{}" for run in runs]
     rules = " ".join(rf"\cmidrule(lr){{{run[0] + 1}-{run[-1] + 1}}}" for run in shared)
-    return [f"    {' & '.join(cells)} \\\\", f"    {rules}", line]
+    return [_row(cells), f"    {rules}", line]
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A line of the table: a bracket or star at its beginning would be an option of the line or rule above."""
+    guard = "{}" if cells[0].lstrip()[:1] in ("[", "*") else ""
+    return f"    {guard}{' & '.join(cells)} \\\\"
 
 
 def stars(p: Any) -> str:
@@ -208,4 +217,4 @@ def _tex(text: str) -> str:
     >>> _tex("a_b & 5 %")
     'a\\\\_b \\\\& 5 \\\\%'
     """
-    return "".join(SPECIAL.get(sign, sign) for sign in text)
+    return "".join(SPECIAL.get(sign, sign) for sign in for_terminal(text))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import DataError
+from nlgauge.foreign_text import for_json
 from nlgauge.options import call
 from nlgauge.writing import write_whole
 
@@ -14,9 +15,8 @@ SCHEMA_VERSION = 3  # a change that breaks readers of the file adds one
 
 
 def write_results(path: Path, results: dict[str, Any]) -> Path:
-    """Write a results file, whole or not at all."""
     """Write results as JSON, whole or not at all; return the path."""
-    write_whole(path, json.dumps(results, ensure_ascii=False, indent=1, default=str) + "\n")
+    write_whole(path, for_json(json.dumps(results, ensure_ascii=False, indent=1, default=str)) + "\n")
     return path
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.foreign_text import for_json, for_markdown, for_spreadsheet
 from nlgauge.html import html
 from nlgauge.latex import latex
 from nlgauge.number import Title as Title  # noqa: PLC0414 (also for importers of this module)
@@ -119,14 +120,14 @@ class Table:
 
     def to_json(self) -> str:
         """Return the table as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        return for_json(json.dumps(self.to_dict(), ensure_ascii=False, indent=1))
 
     def to_csv(self) -> str:
-        """Return the rows as CSV text; NaN becomes an empty cell."""
+        """Return the rows as CSV text; NaN becomes an empty cell, and no text can run as a formula of a spreadsheet."""
         out = io.StringIO()
-        writer = csv.DictWriter(out, self.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({k: "" if _plain(v) is None else v for k, v in row.items()} for row in self.rows)
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([_csv(name) for name in self.columns])
+        writer.writerows([_csv(row.get(name)) for name in self.columns] for row in self.rows)
         return out.getvalue()
 
     def to_polars(self) -> polars.DataFrame:
@@ -256,15 +257,22 @@ class Table:
         if self.printed != [self]:
             return "\n".join(part.to_markdown() for part in self.parts)
         header, body = self.grid()
-        said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
-        answers = [line for text in self.answers for line in (_md(text), "")]
-        lines = [*said, f"**{_md(self.title)}**", "", *answers, "| " + " | ".join(_md(h) for h in header) + " |"]
+        said = [line for text in self.headlines for line in (f"**{for_markdown(text)}**", "")]
+        answers = [line for text in self.answers for line in (for_markdown(text), "")]
+        lines = [
+            *said,
+            f"**{for_markdown(self.title)}**",
+            "",
+            *answers,
+            "| " + " | ".join(for_markdown(h) for h in header) + " |",
+        ]
         right = [i > 0 and all(row[i].is_number for row in body) for i in range(len(header))]
         lines.append("|" + "|".join(" ---: " if number else " --- " for number in right) + "|")
         lines += [
-            "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body
+            "| " + " | ".join(f"**{for_markdown(c.text)}**" if c.best else for_markdown(c.text) for c in cells) + " |"
+            for cells in body
         ]
-        lines += ["", *(f"{_md(text)}  " for text in self.remarks() if text not in self.answers)]
+        lines += ["", *(f"{for_markdown(text)}  " for text in self.remarks() if text not in self.answers)]
         return "\n".join(lines).rstrip() + "\n"
 
     def to_latex(self) -> str:
@@ -341,8 +349,11 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _md(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+def _csv(value: Any) -> Any:
+    """A value as a cell of a CSV file."""
+    if _plain(value) is None:
+        return ""
+    return value if isinstance(value, int | float) else for_spreadsheet(str(value))
 
 
 def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:

@@ -9,9 +9,11 @@ their values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+
+from nlgauge.foreign_text import for_terminal
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -58,7 +60,7 @@ def wrapped(text: str, width: int) -> list[str]:
     from rich.cells import cell_len
 
     lines, line = [], ""
-    for piece in _pieces(text):
+    for piece in _pieces(for_terminal(text)):
         if line and cell_len((line + piece).rstrip()) > width:
             lines.append(line.rstrip())
             line = ""
@@ -71,10 +73,10 @@ def _pieces(text: str) -> list[str]:
     pieces, piece, inside, path = [], "", False, False
     for sign, following in zip_longest(text, text[1:], fillvalue=""):
         path = sign == "/" if not piece and not path else path and sign != " "
-        piece += " " if sign == "\n" else sign
+        piece += sign
         inside = (inside and sign != "]") or (sign == "[" and "]" in text)
         bar = sign == "|" and " " not in text and following
-        if (sign in " \n" and not inside) or bar or (path and sign == "/" and len(piece) > 1):
+        if (sign == " " and not inside) or bar or (path and sign == "/" and len(piece) > 1):
             pieces.append(piece)
             piece = ""
     return [*pieces, piece] if piece else pieces
@@ -82,7 +84,7 @@ def _pieces(text: str) -> list[str]:
 
 @dataclass
 class _Column:
-    head: str
+    head: str  # this and the texts of the cells went through `for_terminal`
     cells: list[Cell]
     name: str = ""  # of the column in the rows, where the table is a list
     key: bool = False  # says whose a line is: never left out
@@ -142,7 +144,8 @@ def _columns(table: Table) -> list[_Column]:
     columns = []
     for i, (head, name) in enumerate(zip(header, names, strict=True)):
         lead = i <= len(table.groups) if table.layout or table.groups else i == 0 or (name in KEYS and i < first + 2)
-        columns.append(_Column(head, [cells[i] for cells in body], name, lead))
+        texts = [replace(cells[i], text=for_terminal(cells[i].text)) for cells in body]
+        columns.append(_Column(for_terminal(head), texts, name, lead))
     return [c for c in columns if c.key or not c.empty]
 
 

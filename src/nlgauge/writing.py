@@ -63,7 +63,8 @@ def _part_name(name: str) -> str:
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """The same for what is in memory already."""
     with whole(path) as part:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        # halves of characters, as in file names that are not UTF-8, are written as the escapes that JSON has for them
+        part.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def os_error(error: Exception) -> OSError | None:

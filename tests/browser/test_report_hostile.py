@@ -8,6 +8,8 @@ import pytest
 from browser_visit import Visit
 from report_made import report_of
 
+import nlgauge as ng
+from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 
 SCRIPT = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
@@ -19,7 +21,7 @@ TEXTS = [SCRIPT, TEMPLATE, TURNED, LONG, COMMENT]
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data() -> Dataset:
     rows = [
         {
             "system": f"{SCRIPT}{s}",
@@ -34,7 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for k, s in enumerate("ABCD")
         for i in range(10)
     ]
-    data = load(
+    return load(
         rows,
         name=SCRIPT,
         system="system",
@@ -43,6 +45,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         human=["quality"],
         metrics=[f"{SCRIPT}m", f"{TURNED}n", "evil.py@x"],
     )
+
+
+@pytest.fixture(scope="module")
+def report(data: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report_of(data, tmp_path_factory.mktemp("hostile") / "hostile.html")
 
 
@@ -81,3 +87,17 @@ def test_texts_show_as_they_are_written(visit: Visit, report: Path) -> None:
 
 def test_a_megabyte_does_not_make_the_page_heavy(report: Path) -> None:
     assert report.stat().st_size < 4_000_000
+
+
+def test_results_in_a_notebook_run_nothing_and_ask_for_nothing(visit: Visit, data: Dataset, tmp_path: Path) -> None:
+    """`_repr_html_` stands in the page of the notebook itself: no template and no policy protects it."""
+    parts = [data._repr_html_(), ng.correlate(data)._repr_html_()]
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html><meta charset=utf-8><div>{'</div><div>'.join(parts)}</div>", encoding="utf-8")
+    page = visit.open(cell)
+    page.mouse.move(400, 300)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("script, img, b[onmouseover], a").count() == 0
+    assert visit.errors == [] and visit.requests == [cell.resolve().as_uri()]
+    assert SCRIPT in page.locator("body").inner_text()
+    assert "⟦U+202E⟧" in page.locator("body").inner_text()

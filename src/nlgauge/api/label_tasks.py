@@ -18,6 +18,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import DRAWN, ROUND
 from nlgauge.errors import NameUnknown
+from nlgauge.foreign_text import for_spreadsheet
 from nlgauge.options import option
 from nlgauge.writing import write_whole
 
@@ -67,7 +68,8 @@ def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
     writer.writerow([*KEY, *named, *asked, *DRAWN])
     for row in tasks.iter_rows(named=True):
         empty = [""] * len(asked)
-        writer.writerow([*(row[c] for c in (*KEY, *named)), *empty, *("" if row[c] is None else row[c] for c in DRAWN)])
+        texts = (for_spreadsheet(row[c] or "") for c in (*KEY, *named))  # people open the file in a spreadsheet
+        writer.writerow([*texts, *empty, *("" if row[c] is None else row[c] for c in DRAWN)])
     return out.getvalue()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from nlgauge.cli._screen import bar
 from nlgauge.errors import NlgaugeError, PartlyDone
+from nlgauge.foreign_text import for_terminal
 from nlgauge.registry import own_file
 from nlgauge.terminal import wrapped
 from nlgauge.writing import unwritable
@@ -114,7 +115,7 @@ def ended(run: Callable[[], object]) -> int:
     except Exception as error:
         import traceback
 
-        traceback.print_exc()
+        print("\n".join(map(for_terminal, traceback.format_exc().splitlines())), file=sys.stderr)
         if where := own_file(error):
             return _say(WRONG, f"{where}: a fault of your own file ({type(error).__name__}: {error}).")
         return _say(FAULT, "this is a fault of nlgauge, not of your data; please report it with the lines above.")
@@ -138,7 +139,7 @@ def _code(run: Callable[[], object]) -> int:
 
 def _say(code: int, words: str) -> int:
     try:
-        print(_whole_words(f"nlgauge: {words}"), file=sys.stderr)
+        print(_whole_words(for_terminal(f"nlgauge: {words}")), file=sys.stderr)
     except OSError:  # nobody listens there either
         _no_more(sys.stderr)
     return code

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError, PartlyDone
+from nlgauge.foreign_text import for_json, for_terminal
 from nlgauge.table import FORMATS, CommandOutput, Table, joined
 from nlgauge.terminal import shown, wrapped
 from nlgauge.writing import write_whole
@@ -48,6 +49,7 @@ def _watched() -> int | None:
 def log_remarks(lines: Sequence[str]) -> None:
     """Print remarks on stderr, so that stdout stays a table or JSON."""
     from rich.console import Console
+    from rich.text import Text
 
     bar.close()
     screen = Console(stderr=True, highlight=False)
@@ -55,7 +57,7 @@ def log_remarks(lines: Sequence[str]) -> None:
         indent = "  " if i else ""
         for part in wrapped(line, screen.width - len(indent)):
             # a command longer than the line stays in one piece, to be copied
-            screen.print(indent + part, markup=False, style=None if i else "bold", soft_wrap=True)
+            screen.print(Text(indent + part, style="" if i else "bold"), soft_wrap=True)
 
 
 def print_lines(lines: Sequence[str], colors: Mapping[str, str] | None = None) -> None:
@@ -65,7 +67,7 @@ def print_lines(lines: Sequence[str], colors: Mapping[str, str] | None = None) -
     bar.close()
     screen = console()
     for line in lines:
-        text = Text(line)
+        text = Text(for_terminal(line))
         for word, color in (colors or {}).items():
             text.highlight_regex(rf"(?<=  ){word}(?=  |$)", color)
         screen.print(text)
@@ -152,7 +154,7 @@ def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[
 def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
     """Several tables in one file: JSON keeps them apart, CSV is one long table; else groups (`by`) are one table."""
     if form == "json":
-        return json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1) + "\n"
+        return for_json(json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1)) + "\n"
     if form == "csv":
         return Table("", [row for table in tables for row in table.rows]).to_csv()
     return "\n".join(FORMATS[form](table) for table in _grouped(tables, by))
@@ -182,8 +184,9 @@ class _Bars:
                 self.live = _live()
             thread = threading.get_ident()
             if thread not in self.tasks:
-                self.tasks[thread] = self.live.add_task(words, total=total)
-            self.live.update(self.tasks[thread], completed=done, total=total, description=words.replace("[", r"\["))
+                self.tasks[thread] = self.live.add_task("", total=total)
+            description = for_terminal(words).replace("[", r"\[")
+            self.live.update(self.tasks[thread], completed=done, total=total, description=description)
             if done >= total:
                 self.live.remove_task(self.tasks.pop(thread))
                 if not self.tasks:

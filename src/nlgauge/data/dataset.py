@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -19,6 +18,7 @@ from nlgauge.data.files import refuse_patterns
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.data.units import KEY, has_unique_keys, trials_text
 from nlgauge.errors import DataError, NameUnknown, code_of
+from nlgauge.foreign_text import for_html
 from nlgauge.options import call, option
 from nlgauge.registry import did_you_mean
 
@@ -409,7 +409,8 @@ class Dataset(AsksQuestions):
     def _repr_html_(self) -> str:
         """As a notebook shows it: what was understood, line by line."""
         first, *rest = card(self)
-        return f"<p><strong>{escape(first)}</strong></p><ul>{''.join(f'<li>{escape(line)}</li>' for line in rest)}</ul>"
+        lines = "".join(f"<li>{for_html(line)}</li>" for line in rest)
+        return f"<p><strong>{for_html(first)}</strong></p><ul>{lines}</ul>"
 
 
 def _of_other_aspect(made: Mapping[tuple[str, bool], Panel], aspect: str, canonical: bool) -> Panel | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.declared import Declared
 from nlgauge.data.load import read_data
@@ -12,6 +14,7 @@ from nlgauge.data.tidy import write_tidy
 from nlgauge.data.units import unit_by_input
 from nlgauge.digests import digest
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.foreign_text import is_formula
 from nlgauge.looks import begin_log
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -51,7 +54,23 @@ def export(data: Dataset, path: str | Path) -> list[str]:
         write_tidy(data, path)
         return [f"written: {path}"]
     lost = write_wide(data, path)
-    return [f"written: {path}", *(f"the table does not hold {what}; .jsonl does" for what in lost)]
+    lines = [f"written: {path}", *(f"the table does not hold {what}; .jsonl does" for what in lost)]
+    if path.suffix.lower() == ".csv" and (count := formula_cells(data)):
+        lines.append(
+            f"{count:,} cells begin with =, +, - or @ and are kept as they are: a spreadsheet may run them as formulas; "
+            "import their columns as text, or write .jsonl"
+        )
+    return lines
+
+
+def formula_cells(data: Dataset) -> int:
+    """Return how many texts of the samples a spreadsheet may read as formulas."""
+    count = 0
+    for series in data.samples.iter_columns():
+        texts = series.explode() if series.dtype == pl.List(pl.String) else series
+        if texts.dtype == pl.String:
+            count += sum(map(is_formula, texts.filter(texts.str.contains(r"^[=+\-@\t\r]"))))
+    return count
 
 
 def differences(data: Dataset, path: str | Path) -> list[str]:

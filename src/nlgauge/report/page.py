@@ -17,7 +17,7 @@ import nlgauge
 from nlgauge.number import percent
 from nlgauge.report.answer import Mark, ReportAnswer
 from nlgauge.report.answer_words import STATISTICS, USES, ci
-from nlgauge.report.foreign_text import for_script, visible, with_code
+from nlgauge.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
 from nlgauge.report.views import PartView, SectionView, Views, sections_of
 from nlgauge.table import Table

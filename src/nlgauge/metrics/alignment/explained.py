@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.foreign_text import for_terminal
 from nlgauge.metrics.alignment.alignments import Alignment
 from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.base import Metric
@@ -90,8 +91,9 @@ class AlignedOutput:
         if unsupported := [s for s in self.support if s.weak]:
             yield Text(f"Content words below {self.weak:g}, and the sentence that fits theirs best", style="bold")
             for s in unsupported:
-                yield Text(", ".join(f"{word} {score:.2f}" for word, score in s.weak), style="yellow")
-                yield Text(f"  {s.evidence} (fit {s.fit:.2f})")
+                weak = ", ".join(f"{word} {score:.2f}" for word, score in s.weak)
+                yield Text(for_terminal(weak), style="yellow")
+                yield Text(f"  {for_terminal(s.evidence)} (fit {s.fit:.2f})")
         elif self.support:
             yield Text(f"No content word of the output is below {self.weak:g}.")
         yield Text(f"{self.metric} = {self.score:.4f}")
@@ -103,7 +105,7 @@ def words_over_scores(alignment: Alignment, width: int) -> list[Text]:
 
     lines: list[Text] = []
     above, below = Text(), Text()
-    for token, score in zip(alignment.tokens, alignment.scores.tolist(), strict=True):
+    for token, score in zip(map(for_terminal, alignment.tokens), alignment.scores.tolist(), strict=True):
         room = max(len(token), 3) + 1
         if above.cell_len + room > width and above.cell_len:
             lines += [above, below]

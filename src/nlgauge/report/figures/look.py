@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.foreign_text import visible
 from nlgauge.number import missing, number
 from nlgauge.table import Row
 
@@ -70,7 +71,7 @@ def plain(text: Any) -> str:
     -------
     str
     """
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return str(visible(str(text))).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def cut(text: Any, most: int = 44) -> str:

@@ -14,7 +14,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.options import call, option
-from nlgauge.report.foreign_text import MAX_CHARACTERS, cut, visible
+from nlgauge.foreign_text import MAX_CHARACTERS, cut, visible
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import percent, two
 from nlgauge.table import Row, Table
