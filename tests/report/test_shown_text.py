@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.number import interval
 from nlgauge.foreign_text import cut, for_script, visible, with_code
+from nlgauge.number import interval
 from nlgauge.report.page import render
 from nlgauge.report.views import Views
 from nlgauge.table import Table, Title

@@ -57,8 +57,8 @@ def export(data: Dataset, path: str | Path) -> list[str]:
     lines = [f"written: {path}", *(f"the table does not hold {what}; .jsonl does" for what in lost)]
     if path.suffix.lower() == ".csv" and (count := formula_cells(data)):
         lines.append(
-            f"{count:,} cells begin with =, +, - or @ and are kept as they are: a spreadsheet may run them as formulas; "
-            "import their columns as text, or write .jsonl"
+            f"{count:,} cells begin with =, +, - or @ and are kept as they are: a spreadsheet may run them as "
+            "formulas; import their columns as text, or write .jsonl"
         )
     return lines
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import nlgauge
+from nlgauge.foreign_text import for_script, visible, with_code
 from nlgauge.number import percent
 from nlgauge.report.answer import Mark, ReportAnswer
 from nlgauge.report.answer_words import STATISTICS, USES, ci
-from nlgauge.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
 from nlgauge.report.views import PartView, SectionView, Views, sections_of
 from nlgauge.table import Table

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nlgauge.report.figures import figure_of
 from nlgauge.foreign_text import CELL, cut
+from nlgauge.report.figures import figure_of
 from nlgauge.report.sections import Answered, Finding
 from nlgauge.report.sections.words import sentence
 from nlgauge.table import Cell, Table, Title

@@ -13,8 +13,8 @@ from nlgauge.analyses.errors.disagreements import ALL, furthest, metric_place, r
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.options import call, option
 from nlgauge.foreign_text import MAX_CHARACTERS, cut, visible
+from nlgauge.options import call, option
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import percent, two
 from nlgauge.table import Row, Table
