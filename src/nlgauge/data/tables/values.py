@@ -237,7 +237,10 @@ def numbers(table: RawTable, column: str) -> pl.Series:
     if found is None and filled.null_count() == len(filled):
         return pl.Series(series.name, [None] * len(series), pl.Float64)
     if found is None:
-        if words := few_words(series, recur=False):
+        words = few_words(series, recur=False)
+        if words and {word.lower() for word in words} <= {"true", "false"}:  # as a column of Booleans in other formats
+            return (filled.str.to_lowercase() == "true").cast(pl.Float64).alias(series.name)
+        if words:
             raise DataError(
                 f"{table.where.at(None, column)}: found the words {', '.join(words)}, expected numbers; "
                 f"say what they are worth: {option('values', open_worth(words))}."

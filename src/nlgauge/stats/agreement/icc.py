@@ -84,6 +84,8 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     """
     table = as_units(ratings)
     given = ~np.isnan(table)
+    # No form depends on the unit; a power of two changes no digit and keeps squares of squares within the floats.
+    table = np.ldexp(table, -int(np.frexp(np.abs(table[given]).max(initial=0.0))[1]))
     complete = given.all(axis=0)
     one_way_units = given.any(axis=0) if unequal else complete
     one_way = _one_way(table[:, one_way_units], given[:, one_way_units])
