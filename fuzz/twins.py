@@ -71,7 +71,8 @@ def correlations(scores: Mapping[Cell, Fraction], human: Mapping[Cell, Fraction]
     grouped["system"] = [[(mean([x for x, _ in p]), mean([z for _, z in p])) for p in per_system]]
     found = {}
     for grouping, groups in grouped.items():
-        used = [pairs for pairs in groups if varies(pairs)]
+        least = 2 if grouping in ("input", "item") else 3  # one correlation of two points is always 1 or -1
+        used = [pairs for pairs in groups if len(pairs) >= least and varies(pairs)]
         for name, coefficient in COEFFICIENTS.items():
             values = [coefficient(pairs) for pairs in used]
             found[f"{grouping}/{name}"] = (math.fsum(values) / len(values) if values else math.nan, len(used))

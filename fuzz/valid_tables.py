@@ -65,7 +65,8 @@ def valid_table(seed: object) -> ValidTable:
     aspects, metrics = names[: rng.choice([1, 1, 2])], names[2 : rng.choice([3, 4])]
     verdicts = rng.random() < 0.35
     table = ValidTable([], {}, layout, aspects, metrics, verdicts)
-    rate = {a: _verdict(rng) if verdicts else _number(rng) for a in aspects}
+    rated = _verdict(rng) if verdicts else _number(rng)  # one column holds all ratings of a long table
+    rate = {a: rated if layout == "long" else _verdict(rng) if verdicts else _number(rng) for a in aspects}
     score = {m: _verdict(rng) if verdicts and k == 0 else _number(rng) for k, m in enumerate(metrics)}
     gap = rng.choice([0, 0, 0, 0.1, 0.4])
     trials = rng.choice([1, 1, 1, 2]) if layout == "one" else 1
@@ -241,6 +242,7 @@ def holds(data: bytes) -> None:
     _check_agreement(table, loaded["jsonl"])
     if table.verdicts:
         _check_verdicts(table, loaded["jsonl"])
+    _check_relations(table, loaded["jsonl"])
 
 
 def _check_values(table: ValidTable, data: Dataset) -> None:
@@ -301,6 +303,22 @@ def _check_verdicts(table: ValidTable, data: Dataset) -> None:
             if row["metric"] == judge and row["measure"] in expected:
                 value = expected[row["measure"]]
                 check(twins.same(row["value"], value), f"{row['measure']}: {row['value']!r}, the twin has {value!r}")
+
+
+def _check_relations(table: ValidTable, data: Dataset) -> None:
+    """Neither the order of the rows nor the unit of a metric changes a correlation; the opposite metric turns its sign."""
+    if table.layout == "one" and "repeats" in table.declared:
+        return  # trials are numbered in the order of the rows
+    columns = {f"metric.{m}" for m in table.metrics}
+    backward = [{k: v if k not in columns or v is None else -8.0 * v for k, v in row.items()} for row in table.rows[::-1]]
+    other = ng.load(backward, **table.declared)
+    for aspect in table.aspects:
+        one, two = (answer(lambda d=d, a=aspect: ng.correlate(d, aspect=a)) for d in (data, other))  # type: ignore[misc]
+        check((one is None) == (two is None), "refused in one order of the rows only")
+        values = [{(r["metric"], r["measure"]): r["value"] for r in t or ()} for t in (one, two)]
+        check(set(values[0]) == set(values[1]), "other rows in another order of the rows")
+        for key, value in values[0].items():
+            check(twins.same(value, -values[1][key]), f"{key[1]}: {value!r}, of the opposite {values[1][key]!r}")
 
 
 def answer(ask: Callable[[], Any]) -> Any:

@@ -329,6 +329,10 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
         )
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
+    if quoted and any('""' in name for name in frame.columns):  # polars leaves a doubled quote of a heading doubled
+        header = next(csv.reader(io.StringIO(text), delimiter=separator))
+        plain_names = {name.replace('"', '""'): name for name in header}
+        frame.columns = [plain_names.get(name, name) for name in frame.columns]
     # whole numbers may be names (of raters), but not twice
     if values := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*|\d+_duplicated_\d+", c)]:
         raise DataError(
