@@ -16,10 +16,10 @@ def log_of(path: str | Path) -> Path:
 
 
 def is_test_part(path: object) -> bool:
-    """Return whether looks at this file are written down; no file has a log whose name is too long for one."""
+    """Return whether a file is the test part of a split, whose uses are logged."""
     try:
         return isinstance(path, str | Path) and log_of(path).is_file()
-    except OSError:
+    except OSError:  # the name of the file is as long as names can be, so it has no log
         return False
 
 
@@ -32,11 +32,12 @@ def look(path: str | Path) -> str:
     """Write a look down, and say how many there were."""
     who = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
     words = ["nlgauge" if who in ("nlgauge", "__main__.py") else "python" if who == "-c" else who, *sys.argv[1:]]
-    line = {"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), "command": " ".join(words)}
+    command = " ".join(words)
+    line = {"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), "command": command}
     log = log_of(path)
     try:
         with log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(json.dumps(line, ensure_ascii=not command.isprintable()) + "\n")
         n = sum(1 for _ in log.open(encoding="utf-8"))
     except OSError as error:
         return Note(f"a test part, and this look could not be written to {log.name} ({error.strerror})", "look")

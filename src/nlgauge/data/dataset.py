@@ -71,6 +71,10 @@ class Dataset(AsksQuestions):
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
     family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
 
+    def __post_init__(self) -> None:
+        # the name of a file that is not UTF-8 holds halves of characters, which no other file can hold
+        object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
+
     RATINGS: ClassVar[dict[str, Any]] = {
         "system": pl.String,
         "input": pl.String,

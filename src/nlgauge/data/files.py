@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
+import stat
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from nlgauge.errors import DataError, first_line
+from nlgauge.number import some
 from nlgauge.options import option
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
@@ -24,6 +28,33 @@ HALVES = re.compile(
 )
 
 
+NO_FILES = {
+    "a pipe": stat.S_ISFIFO,
+    "a device": lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode),
+    "a socket": stat.S_ISSOCK,
+}
+# First bytes of packed files that are not read as they are; gzip is.
+PACKED = {
+    b"PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!": "rar",
+    b"\xfd7zXZ\x00": "xz",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is no file on a disk: a pipe may never begin, a device never ends."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return  # who opens it says why it cannot be opened
+    for kind, is_kind in NO_FILES.items():
+        if is_kind(mode):
+            raise DataError(f"{path}: is {kind}, which may never end; save what it gives to a file, and name that.")
+
+
 def read_bytes(path: Path, whole: bytes | None = None) -> bytes:
     """Return a file's content, decompressed; refuse what is empty, a pickle, cut off or a decompression bomb.
 
@@ -33,6 +64,7 @@ def read_bytes(path: Path, whole: bytes | None = None) -> bytes:
         raise DataError(f"{path}: is a folder; name a file, or a folder layout with {option('reader')}.")
     if not path.exists():
         raise DataError(f"{path}: no such file.")
+    check_regular(path)
     try:
         if (size := path.stat().st_size) > MAX_BYTES:
             raise DataError(
@@ -90,6 +122,8 @@ def _gunzip(path: Path, raw: bytes) -> bytes:
 def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     """Bytes to text: UTF-8 (with or without BOM), UTF-16 by its BOM, or what the user says."""
     asked = encoding is not None
+    if packed := next((kind for start, kind in PACKED.items() if raw.startswith(start)), ""):
+        raise DataError(f"{path}: is a {packed} archive{_members(raw)}; unpack it, and name the file with the table.")
     if encoding is None:
         encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -107,6 +141,16 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     if "\x00" in text[:4096]:
         raise DataError(f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?).")
     return text
+
+
+def _members(raw: bytes) -> str:
+    """Files inside a zip archive, for the message."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            names = [entry.filename[:60] for entry in archive.infolist()[:100_000] if not entry.is_dir()]
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        return ""
+    return f" of {some(names, 3)}" if names else ""
 
 
 def check_letters(where: str, text: str) -> None:

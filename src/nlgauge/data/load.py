@@ -12,6 +12,7 @@ from typing import Any
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.declared import ColumnNames, Declared, Repeats
+from nlgauge.data.files import check_regular
 from nlgauge.data.labels import current_labels, joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
@@ -337,6 +338,7 @@ def _path(source: str | Path) -> Path:
             raise ValueError("a NUL byte in its name")
     except (OSError, ValueError) as error:  # too long, a NUL byte, a folder that may not be looked into
         raise DataError(f"{source}: cannot be opened ({getattr(error, 'strerror', None) or error}).") from None
+    check_regular(path)
     return path
 
 

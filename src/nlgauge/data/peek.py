@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
+from nlgauge.data.files import check_regular
 from nlgauge.data.tables.separated import separator_of
 
 SIZE = 1 << 18
@@ -49,6 +50,7 @@ class Peek:
     @cached_property
     def start(self) -> bytes:
         """The first bytes as they stand in the file, a few more than are looked at; empty for an unreadable file."""
+        check_regular(self.path)
         try:
             with self.path.open("rb") as stream:
                 return stream.read(SIZE + 1)

@@ -45,7 +45,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
         "columns": {name: str(dtype) for name, dtype in samples.schema.items()},
         "lines": len(lines),
     }
-    raw = "".join(_json(line) + "\n" for line in (header, *lines)).encode()
+    raw = "".join(_json(line) + "\n" for line in (header, *lines)).encode(errors="replace")  # of a path
     write_whole(path, gzip.compress(raw, compresslevel=5, mtime=0) if path.suffix == ".gz" else raw)
     return path
 

@@ -113,7 +113,7 @@ def report(
     """
     chosen = select(data, aspect, metrics, **choice)
     name = chosen.data.name
-    stem = re.sub(r"[^\w-]+", "-", Path(chosen.source or name).name.split(".")[0]).strip("-")
+    stem = re.sub(r"[^\w-]+", "-", Path(chosen.source or name).name.split(".")[0]).strip("-")[:80]
     path = Path(f"{stem}.report.html" if out is None else out)
     if path.suffix.lower() not in (".html", ".htm"):
         raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge analyze NAME -o` for {path.suffix}.")

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import polars as pl
 
-from nlgauge.data.files import parquet
+from nlgauge.data.files import check_regular, parquet
 from nlgauge.data.records import parse_object
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
 from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
@@ -101,6 +101,7 @@ class TableFile:
 
     def check(self) -> None:
         """Refuse a file that does not exist or cannot be read in batches."""
+        check_regular(self.path)
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file.")
         if self.kind not in FORMATS:

@@ -7,6 +7,7 @@ CSV, TSV, JSONL, JSON and Parquet (also gzipped), pandas, polars and Hugging Fac
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import re
@@ -34,6 +35,7 @@ SUFFIXES = {
 
 
 MOST_COLUMNS = 5_000
+PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 KEYS = ("system", "input", "rater", "output", "source")  # read by name also where only named columns are read
 
 
@@ -174,8 +176,11 @@ def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) 
         if isinstance(t, (pl.List, pl.Array)) and isinstance(t.inner, pl.Struct)
     }
     _check_header(frame.columns, where)
-    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    return RawTable(frame.drop(list(nested)), where, nested, list(notes))
+    durations = [c for c, t in frame.schema.items() if t == pl.Duration]
+    seconds = [(frame[c].cast(pl.Float64) / PER_SECOND[frame.schema[c].time_unit]).alias(c) for c in durations]  # type: ignore[attr-defined]
+    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String), *seconds)
+    more = [f"column '{c}' holds durations: read as seconds" for c in durations]
+    return RawTable(frame.drop(list(nested)), where, nested, [*notes, *more])
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
@@ -276,6 +281,8 @@ def _flatten(row: dict[str, Any], prefix: str = "", depth: int = 4) -> dict[str,
 
 def _series(name: str, values: list[Any]) -> pl.Series:
     kinds = {type(v) for v in values if v is not None}
+    if kinds and all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        return pl.Series(name, [None if v is None else v.total_seconds() for v in values], pl.Float64)
     if kinds == {bool}:
         return pl.Series(name, values, pl.Boolean)
     if kinds and kinds <= {int, float, bool}:

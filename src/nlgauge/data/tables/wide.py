@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -26,11 +27,11 @@ def write_wide(data: Dataset, path: str | Path) -> list[str]:
     """Write a .csv or .parquet file; the lines returned say what it does not hold."""
     path = Path(path)
     table, lost = wide_table(data)
-    with whole(path) as part:
+    with whole(path) as part, part.open("wb") as file:  # polars opens no name that is not UTF-8
         if path.suffix.lower() == ".parquet":
-            table.write_parquet(part)
+            table.write_parquet(file)
         else:
-            _flat(table).write_csv(part)
+            _flat(table).write_csv(file)
     return lost
 
 
@@ -117,10 +118,8 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
         many = [one.get(i, null_on_oob=True).alias(f"reference_{i + 1}") for i in range(most)]
         table = table.with_columns(many).drop("references")
     for name, dtype in table.schema.items():
-        if dtype.is_nested():
-            texts = [
-                None if value is None else json.dumps(value, ensure_ascii=False, default=str)
-                for value in table[name].to_list()
-            ]
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object):
+            write = partial(json.dumps, ensure_ascii=False, default=str) if dtype.is_nested() else str
+            texts = [None if value is None else write(value) for value in table[name].to_list()]
             table = table.with_columns(pl.Series(name, texts, pl.String))
     return table
