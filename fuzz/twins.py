@@ -149,5 +149,3 @@ def majority(votes: Sequence[Fraction], passes_from: Fraction) -> bool | None:
 
 def same(a: float, b: float, tolerance: float = 1e-9) -> bool:
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
-
-

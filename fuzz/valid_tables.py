@@ -3,6 +3,8 @@
 A case is a seed. It makes a table (ties, constants, gaps, repeated rows, huge and tiny numbers, names in many scripts,
 pass and fail, many raters, trials, wide, by rater and long), which is read from CSV, JSON lines, Parquet, rows, pandas
 and polars: all six must be the same data, and the figures those of a slow twin.
+
+    python -m fuzz.valid_tables 0 10000      the tables of these seeds
 """
 
 from __future__ import annotations
@@ -13,20 +15,22 @@ import io
 import json
 import math
 import random
+import re
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 import nlgauge as ng
 from fuzz import twins
-from fuzz.contract import Broken, Target, check, refused
+from fuzz.contract import Target, check, refused
 from fuzz.readers import scratch
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NlgaugeError
-from nlgauge.session import Session
 
 Row = dict[str, Any]
 # Names that people and models have; each is one name in every format, and none differs from another invisibly.
@@ -37,7 +41,11 @@ NAMES = [
     "(x)", "*", "^a$", ".*", "a.b", "a:b", "a #2", "system", "input", "value", "rater", "mean", "1", "2", "3", "10", "`q`",
 ]  # fmt: skip
 COLUMNS = [name for name in NAMES if name not in ("*", "^a$", "a\tb", "system", "input", "rater", "\\n")]
-COLUMNS = [name for name in COLUMNS if not name.lstrip("+-").replace(".", "").replace("e", "").isdigit()]
+COLUMNS = [
+    name
+    for name in COLUMNS
+    if name not in ("inf", "NaN") and not name.lstrip("+-").replace(".", "").replace("e", "").isdigit()
+]
 FORMS = ("csv", "jsonl", "parquet", "rows", "pandas", "polars")
 
 
@@ -181,10 +189,12 @@ def written(rows: list[Row], form: str, name: str = "valid") -> Any:
     path = scratch() / f"{name}.{form}"
     if form == "csv":
         out = io.StringIO()
-        csv.writer(out).writerows([columns, *(["" if row.get(c) is None else _cell(row[c]) for c in columns] for row in rows)])
+        cells = (["" if row.get(c) is None else _cell(row[c]) for c in columns] for row in rows)
+        csv.writer(out).writerows([columns, *cells])
         path.write_text(out.getvalue(), encoding="utf-8", newline="")
     elif form == "jsonl":
-        path.write_text("".join(json.dumps(row, ensure_ascii=len(row) % 2 == 0) + "\n" for row in rows), encoding="utf-8")
+        lines = (json.dumps(row, ensure_ascii=len(row) % 2 == 0) + "\n" for row in rows)
+        path.write_text("".join(lines), encoding="utf-8")
     else:
         frame = pl.DataFrame(
             {c: pl.Series(c, values, dtype=_dtype(values)) for c in columns if (values := [row.get(c) for row in rows])}
@@ -223,11 +233,15 @@ def facts(data: Dataset) -> dict[str, Any]:
 # --- what must hold ---
 
 
+def _loaded(table: ValidTable, form: str) -> Dataset:
+    return ng.load(written(table.rows, form), **table.declared)
+
+
 def holds(data: bytes) -> None:
     table = valid_table(hashlib.sha256(data).hexdigest())
     if not table.rows:
         return
-    loaded = {form: refused(lambda form=form: ng.load(written(table.rows, form), **table.declared)) for form in FORMS}  # type: ignore[misc]
+    loaded = {form: refused(partial(_loaded, table, form)) for form in FORMS}
     there = {form for form, each in loaded.items() if each is not None}
     check(there in (set(), set(FORMS)), f"read from {sorted(there)}, refused from the others")
     if not there:
@@ -263,7 +277,7 @@ def _people(table: ValidTable, aspect: str) -> dict[twins.Cell, list[Fraction]]:
 def _check_correlations(table: ValidTable, data: Dataset) -> None:
     for aspect in table.aspects:
         human = {cell: twins.mean(values) for cell, values in _people(table, aspect).items()}
-        found = answer(lambda aspect=aspect: ng.correlate(data, aspect=aspect))  # type: ignore[misc]
+        found = refused(partial(ng.correlate, data, aspect=aspect))
         if found is None:
             continue
         expected = {m: twins.correlations(table.scores.get(m, {}), human) for m in table.metrics}
@@ -274,7 +288,7 @@ def _check_correlations(table: ValidTable, data: Dataset) -> None:
 
 
 def _check_agreement(table: ValidTable, data: Dataset) -> None:
-    found = answer(lambda: ng.agreement(data))
+    found = refused(partial(ng.agreement, data))
     for row in found or ():
         people = _people(table, row["aspect"])
         expected = {"Krippendorff's alpha (interval)": twins.alpha(people.values())}
@@ -283,6 +297,10 @@ def _check_agreement(table: ValidTable, data: Dataset) -> None:
         if len(complete) == len(people) > 1 and most > 1:
             expected |= twins.icc(complete)
         value = expected.get(row["coefficient"])
+        ends = (row["low"], row["value"], row["high"])
+        check(
+            any(map(math.isnan, ends)) or ends[0] - 1e-9 <= ends[1] <= ends[2] + 1e-9, f"an interval without {ends[1]}"
+        )
         if value is not None and not math.isnan(row["value"]):
             check(twins.same(row["value"], value), f"{row['coefficient']}: {row['value']!r}, the twin has {value!r}")
         elif row["coefficient"].startswith("Kripp") and value is not None:
@@ -295,7 +313,7 @@ def _check_verdicts(table: ValidTable, data: Dataset) -> None:
         votes = _people(table, aspect)
         passes = {c: p for c, v in votes.items() if (p := twins.majority(v, Fraction(1))) is not None}
         scores = {cell: value >= 1 for cell, value in table.scores.get(judge, {}).items()}
-        found = answer(lambda aspect=aspect: ng.verdicts(data, aspect=aspect, metrics=judge))  # type: ignore[misc]
+        found = refused(partial(ng.verdicts, data, aspect=aspect, metrics=judge))
         if found is None or not any(cell in scores for cell in passes):
             continue
         expected = twins.verdicts(passes, scores)
@@ -306,14 +324,16 @@ def _check_verdicts(table: ValidTable, data: Dataset) -> None:
 
 
 def _check_relations(table: ValidTable, data: Dataset) -> None:
-    """Neither the order of the rows nor the unit of a metric changes a correlation; the opposite metric turns its sign."""
+    """The order of the rows and the unit of a metric change no correlation; the opposite metric turns its sign."""
     if table.layout == "one" and "repeats" in table.declared:
         return  # trials are numbered in the order of the rows
     columns = {f"metric.{m}" for m in table.metrics}
-    backward = [{k: v if k not in columns or v is None else -8.0 * v for k, v in row.items()} for row in table.rows[::-1]]
+    backward = [
+        {k: v if k not in columns or v is None else -8.0 * v for k, v in row.items()} for row in table.rows[::-1]
+    ]
     other = ng.load(backward, **table.declared)
     for aspect in table.aspects:
-        one, two = (answer(lambda d=d, a=aspect: ng.correlate(d, aspect=a)) for d in (data, other))  # type: ignore[misc]
+        one, two = (refused(partial(ng.correlate, each, aspect=aspect)) for each in (data, other))
         check((one is None) == (two is None), "refused in one order of the rows only")
         values = [{(r["metric"], r["measure"]): r["value"] for r in t or ()} for t in (one, two)]
         check(set(values[0]) == set(values[1]), "other rows in another order of the rows")
@@ -321,10 +341,27 @@ def _check_relations(table: ValidTable, data: Dataset) -> None:
             check(twins.same(value, -values[1][key]), f"{key[1]}: {value!r}, of the opposite {values[1][key]!r}")
 
 
-def answer(ask: Callable[[], Any]) -> Any:
-    """A table, or None where it was refused in one line."""
-    return refused(ask)
-
-
 def targets() -> Iterator[Target]:
-    yield Target("valid-tables", holds, [bytes([k]) for k in range(8)], weight=1)
+    yield Target("valid-tables", holds, [hashlib.sha256(bytes([k])).digest() for k in range(8)], weight=1)
+
+
+def main(first: int, count: int) -> int:
+    """Check the tables of so many seeds; print what broke, by the seed that shows it."""
+    begin, broken = time.process_time(), dict[str, list[int]]()
+    for seed in range(first, first + count):
+        try:
+            holds(seed.to_bytes(4, "big"))
+        except Exception as error:
+            broken.setdefault(f"{type(error).__name__}: {re.sub(r'[-+.0-9e]+', '#', str(error))[:120]}", []).append(
+                seed
+            )
+    print(
+        f"{count:,} tables from seed {first} in {time.process_time() - begin:.0f} CPU seconds; {len(broken)} ways to break"
+    )
+    for how, seeds in broken.items():
+        print(f"  {how} ({len(seeds)}x, seeds {seeds[:5]})")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -34,6 +34,7 @@ EXAMPLES = {
     "stream": 5,
     "parts": 6,
     "verb": 6,
+    "valid": 25,
 }
 LIMIT = 60.0  # seconds of the processor; a kernel may have to be compiled
 

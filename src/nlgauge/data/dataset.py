@@ -15,6 +15,7 @@ from nlgauge.data.card import card
 from nlgauge.data.dataset_questions import AsksQuestions
 from nlgauge.data.families import check_family
 from nlgauge.data.files import refuse_patterns
+from nlgauge.data.names import common_form
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.data.units import KEY, has_unique_keys, trials_text
 from nlgauge.errors import DataError, NameUnknown, code_of
@@ -205,6 +206,7 @@ class Dataset(AsksQuestions):
         """The aspect of that name; without a name the only one, or an error that lists them."""
         if name is None and len(self.aspects) == 1:
             return self.aspects[0]
+        name = name if name is None or name in self.aspects else common_form(name)
         if not self.aspects:
             raise DataError(self._unrated(), data=self.name, code="no_ratings")
         if name not in self.aspects:
@@ -309,6 +311,7 @@ class Dataset(AsksQuestions):
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
         """Return the data with the scores of these metrics only."""
+        names = [name if name in self.metrics else common_form(name) for name in names]
         for name in names:
             if name not in self.metrics:
                 raise NameUnknown(

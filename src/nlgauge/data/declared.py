@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from nlgauge.data.names import common_form
 from nlgauge.errors import DataError, NameUnknown, Note
 from nlgauge.number import either
 from nlgauge.options import LABELED, ONE_COLUMN, ROLES, SEVERAL, check_role, option, parse_columns, write_columns
@@ -104,14 +105,21 @@ def _checked(roles: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _value(role: str, value: Any, where: str) -> Any:
     if role in LABELED and isinstance(value, Mapping):
-        return value
+        return {name: common_form(of) if isinstance(of, str) else _listed(of) for name, of in value.items()}
     if role in SEVERAL:
         names = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
         if all(isinstance(name, str) for name in names):
-            return names
+            return [common_form(name) for name in names]
     elif isinstance(value, str):
-        return value
+        return common_form(value)
     raise DataError(f"{where}: {role}: found {value!r}, expected {'names' if role in SEVERAL else 'a name'}.")
+
+
+def _listed(columns: Any) -> Any:
+    """Columns of one aspect, in the form in which headings are read."""
+    if isinstance(columns, list | tuple) and all(isinstance(column, str) for column in columns):
+        return [common_form(column) for column in columns]
+    return columns
 
 
 def _names(values: Any) -> Iterator[str]:

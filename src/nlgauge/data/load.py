@@ -14,6 +14,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.declared import ColumnNames, Declared, Repeats
 from nlgauge.data.files import check_regular
 from nlgauge.data.labels import current_labels, joined_labels, labels_of_dataset, labels_of_table, with_labels
+from nlgauge.data.names import look_alikes
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
@@ -21,7 +22,7 @@ from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import build
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.directions import lower_of
-from nlgauge.data.tables.keys import with_input
+from nlgauge.data.tables.keys import read_names, with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import explode_outputs
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
@@ -232,7 +233,9 @@ def resolve_roles(opened: Opened) -> Roles:
     """Decide the role of every column of a plain table."""
     table, said = opened.table, opened.declared
     human = _declare_nested(table, said.human)
-    return with_input(table, find_roles(table, said.columns, human, said.metrics, opened.labels is not None))
+    roles = with_input(table, find_roles(table, said.columns, human, said.metrics, opened.labels is not None))
+    read_names(table, roles)
+    return roles
 
 
 def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> Dataset:
@@ -246,7 +249,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
     return replace(
         data,
         lower=lower_of(data.metrics, said.lower, said.higher, data.name),
-        notes=(*([said.note] if said.note else []), *lines(table, roles), *data.notes),
+        notes=(*([said.note] if said.note else []), *lines(table, roles), *data.notes, *_look_alikes(data)),
         sources={a: data.sources.get(a, BY_LABELS if labels else UNKNOWN) for a in data.aspects},
     )
 
@@ -256,7 +259,14 @@ def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: 
     lower = lower_of(data.metrics, declared.lower, declared.higher, data.name, data.lower if directed else None)
     data = data if declared.people is None else data.with_people(declared.people)
     notes = (declared.note, *data.notes) if declared.note else data.notes
+    notes = (*notes, *_look_alikes(data))
     return replace(data, name=name or data.name, lower=lower | (data.lower - set(declared.higher)), notes=notes)
+
+
+def _look_alikes(data: Dataset) -> list[str]:
+    """Remarks on names that are different and look alike."""
+    kinds = ("systems", "inputs", "raters", "aspects", "metrics")
+    return [note for kind in kinds for note in look_alikes(kind, getattr(data, kind))]
 
 
 def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:

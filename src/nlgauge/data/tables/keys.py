@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from nlgauge.data.names import changed_names, common_forms
 from nlgauge.data.tables.columns import NAMED, Roles
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
@@ -149,11 +150,19 @@ def label(table: RawTable, column: str, needed: pl.Series | None = None) -> pl.S
 
 
 def name_text(series: pl.Series) -> pl.Series:
-    """Values as names: 3.0 is '3', blanks around a name are no part of it, nothing is null."""
+    """Values as names in their common form: 3.0 is '3', blanks around a name are no part of it, nothing is null."""
     if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
         series = series.cast(pl.Int64)
-    text = series.cast(pl.String).str.strip_chars()
-    return text.set(text == "", None)
+    return common_forms(series.cast(pl.String))
+
+
+def read_names(table: RawTable, roles: Roles) -> None:
+    """Bring the columns of names into their common form, and say what changed."""
+    columns = (roles.system, roles.input, roles.rater, roles.aspect, roles.metric, *roles.sets)
+    for column in dict.fromkeys(c for c in columns if c is not None and table.frame.schema.get(c) == pl.String):
+        if changed := changed_names(table.frame[column], column):
+            table.notes += changed
+            table.frame = table.frame.with_columns(common_forms(table.frame[column]).alias(column))
 
 
 def _one_text(series: pl.Series) -> pl.Series:

@@ -11,6 +11,7 @@ import datetime
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.files import check_lines, decode, most_bytes, read_bytes, refuse_patterns
+from nlgauge.data.names import common_form
 from nlgauge.data.records import parse_json, parse_object
 from nlgauge.data.tables.frames import check_names, frame_columns
 from nlgauge.data.tables.json_rows import is_json_lines, json_rows
@@ -69,6 +71,10 @@ class RawTable:
     in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
 
     def __post_init__(self) -> None:
+        forms = Counter(map(common_form, self.frame.columns))
+        changed = {c: form for c in self.frame.columns if (form := common_form(c)) != c and forms[form] == 1}
+        if changed:  # headings that two columns would share stay as they are, and are reported
+            self.frame = self.frame.rename(changed)
         refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
 
     def who_names(self, column: str) -> str:

@@ -154,8 +154,8 @@ def _two_way(table: Array) -> list[IccForm]:
     p = float(fdtrc(df1, df2, f))
     f_low, f_high = _f_limits(f, df1, df2)
     reason = "" if msb > 0.0 else "no variance between units"
-    agreement = (msb - mse) / (msb + (k - 1) * mse + k * (msj - mse) / n)
-    agreement_k = (msb - mse) / (msb + (msj - mse) / n)
+    agreement = _over(msb - mse, msb + (k - 1) * mse + k * (msj - mse) / n)
+    agreement_k = _over(msb - mse, msb + (msj - mse) / n)
     low, high = _agreement_limits(agreement, msb=msb, msj=msj, mse=mse, n=n, k=k)
     low_k, high_k = _spearman_brown(low, k), _spearman_brown(high, k)
     single = (_single(msb, mse, k), _single(f_low, 1.0, k), _single(f_high, 1.0, k))
@@ -163,7 +163,9 @@ def _two_way(table: Array) -> list[IccForm]:
     return [
         IccForm("ICC(A,1)", agreement, f, df1, df2, p, low, high),
         IccForm("ICC(C,1)", single[0], f, df1, df2, p, *single[1:]),
-        IccForm("ICC(A,k)", agreement_k, f, df1, df2, p, low_k, high_k),
+        IccForm("ICC(A,k)", agreement_k, f, df1, df2, p, low_k, high_k)
+        if not np.isnan(agreement_k)
+        else IccForm("ICC(A,k)", np.nan, reason="the variances of units, raters and errors cancel out"),
         IccForm("ICC(C,k)", average[0], f, df1, df2, p, *average[1:], reason),
     ]
 
@@ -174,12 +176,17 @@ def _agreement_limits(value: float, *, msb: float, msj: float, mse: float, n: in
         return 1.0, 1.0
     rater_part = k * value * msj
     error_part = (n * (1.0 + (k - 1) * value) - k * value) * mse
-    df = (rater_part + error_part) ** 2 / (rater_part**2 / (k - 1) + error_part**2 / ((n - 1) * (k - 1)))
+    df = _over((rater_part + error_part) ** 2, rater_part**2 / (k - 1) + error_part**2 / ((n - 1) * (k - 1)))
     f_low, f_high = float(fdtri(n - 1, df, TAIL)), float(fdtri(df, n - 1, TAIL))
     rest = k * msj + (k * n - k - n) * mse
-    low = n * (msb - f_low * mse) / (f_low * rest + n * msb)
-    high = n * (f_high * msb - mse) / (rest + n * f_high * msb)
+    low = _over(n * (msb - f_low * mse), f_low * rest + n * msb)
+    high = _over(n * (f_high * msb - mse), rest + n * f_high * msb)
     return low, high
+
+
+def _over(above: float, below: float) -> float:
+    """Return above / below; NaN where the variances cancel out."""
+    return above / below if below else float("nan")
 
 
 def _f_limits(f: float, df1: float, df2: float) -> tuple[float, float]:
@@ -199,7 +206,8 @@ def _average(between: float, within: float) -> float:
 
 
 def _spearman_brown(value: float, k: float) -> float:
-    return k * value / (1.0 + (k - 1.0) * value)
+    below = 1.0 + (k - 1.0) * value
+    return k * value / below if below > 0.0 else -np.inf  # beyond the pole the formula changes its sign
 
 
 def _ratio(between: float, within: float) -> float:
