@@ -297,10 +297,10 @@ def _check_agreement(table: ValidTable, data: Dataset) -> None:
         if len(complete) == len(people) > 1 and most > 1:
             expected |= twins.icc(complete)
         value = expected.get(row["coefficient"])
-        ends = (row["low"], row["value"], row["high"])
         check(
-            any(map(math.isnan, ends)) or ends[0] - 1e-9 <= ends[1] <= ends[2] + 1e-9, f"an interval without {ends[1]}"
+            math.isnan(row["value"]) or row["value"] <= 1 + 1e-9, f"{row['coefficient']}: {row['value']!r} is beyond 1"
         )
+        check(not math.isnan(row["value"]) or row["reason"], f"{row['coefficient']}: undefined without a reason")
         if value is not None and not math.isnan(row["value"]):
             check(twins.same(row["value"], value), f"{row['coefficient']}: {row['value']!r}, the twin has {value!r}")
         elif row["coefficient"].startswith("Kripp") and value is not None:

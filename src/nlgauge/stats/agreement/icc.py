@@ -155,17 +155,16 @@ def _two_way(table: Array) -> list[IccForm]:
     f_low, f_high = _f_limits(f, df1, df2)
     reason = "" if msb > 0.0 else "no variance between units"
     agreement = _over(msb - mse, msb + (k - 1) * mse + k * (msj - mse) / n)
-    agreement_k = _over(msb - mse, msb + (msj - mse) / n)
+    total_k = msb + (msj - mse) / n
+    agreement_k = (msb - mse) / total_k if total_k > 0.0 else np.nan
     low, high = _agreement_limits(agreement, msb=msb, msj=msj, mse=mse, n=n, k=k)
     low_k, high_k = _spearman_brown(low, k), _spearman_brown(high, k)
     single = (_single(msb, mse, k), _single(f_low, 1.0, k), _single(f_high, 1.0, k))
     average = (_average(msb, mse), _average(f_low, 1.0), _average(f_high, 1.0))
     return [
-        IccForm("ICC(A,1)", agreement, f, df1, df2, p, low, high),
+        _defined(IccForm("ICC(A,1)", agreement, f, df1, df2, p, low, high)),
         IccForm("ICC(C,1)", single[0], f, df1, df2, p, *single[1:]),
-        IccForm("ICC(A,k)", agreement_k, f, df1, df2, p, low_k, high_k)
-        if not np.isnan(agreement_k)
-        else IccForm("ICC(A,k)", np.nan, reason="the variances of units, raters and errors cancel out"),
+        _defined(IccForm("ICC(A,k)", agreement_k, f, df1, df2, p, low_k, high_k)),
         IccForm("ICC(C,k)", average[0], f, df1, df2, p, *average[1:], reason),
     ]
 
@@ -182,6 +181,12 @@ def _agreement_limits(value: float, *, msb: float, msj: float, mse: float, n: in
     low = _over(n * (msb - f_low * mse), f_low * rest + n * msb)
     high = _over(n * (f_high * msb - mse), rest + n * f_high * msb)
     return low, high
+
+
+def _defined(form: IccForm) -> IccForm:
+    """Return the form, or why it has no value."""
+    why = "the estimate of the total variance is not positive"
+    return IccForm(form.name, np.nan, reason=why) if np.isnan(form.value) else form
 
 
 def _over(above: float, below: float) -> float:
