@@ -26,6 +26,7 @@ from nlgauge.datasets import entries
 from nlgauge.datasets.download import inside
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.secret import Secret
+from nlgauge.metrics.judge.task import filled, load_task
 from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.spec import parse_spec
 
@@ -188,14 +189,37 @@ def test_every_file_of_the_catalogue_stays_inside_and_has_its_hash(tmp_path: Pat
 
 def test_a_judge_task_cannot_grow_without_bound(tmp_path: Path) -> None:
     pytest.importorskip("yaml")
-    from nlgauge.metrics.judge.task import load_task
-
     names = "abcdefghijk"
     lines = [f"  {b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise(names)]
     path = tmp_path / "laughs.yaml"
     path.write_text("\n".join(["task: t", "aspects:", "  a: &a [x, x, x]", *lines]))
     with pytest.raises(NlgaugeError, match="a list or a mapping where a text or number should be"):
         load_task(str(path))
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "python/object/apply:os.mkdir [ran]",
+        "python/object/new:os.mkdir [ran]",
+        "python/name:os.system",
+        "python/module:os",
+    ],
+)
+def test_a_judge_task_makes_no_objects(tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("yaml")
+    monkeypatch.chdir(tmp_path)
+    Path("task.yaml").write_text(f"task: !!{tag}\naspects: {{a: b}}\n")
+    with pytest.raises(NlgaugeError, match=r"task\.yaml") as refused:
+        load_task("task.yaml")
+    assert "\n" not in str(refused.value) and not Path("ran").exists()
+
+
+def test_a_text_is_no_template_of_a_prompt() -> None:
+    text = "{scale} {aspect} {output} {0} {output.__class__} {{x}} %s $HOME"
+    assert filled("Rate {output} for {aspect} from {scale}.", output=text, aspect="{output}", scale="1-5") == (
+        f"Rate {text} for {{output}} from 1-5."
+    )
 
 
 def test_a_key_does_not_show_itself() -> None:

@@ -24,7 +24,6 @@ ADVICE = {
 }
 
 
-
 @contextmanager
 def whole(path: str | Path) -> Iterator[Path]:
     """A path to write to; when the block ends well it becomes `path` in one step, otherwise the old file stays.

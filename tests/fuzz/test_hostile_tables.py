@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import sqlite3
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from fuzz.contract import in_time
 from fuzz.verbs import VERBS, called, explored, hostile, verb
@@ -17,6 +20,7 @@ from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.report.explorer.points import Explored
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import DamagedCache, Store, StoredScore
+from nlgauge.stats.agreement.icc import icc
 
 pytest.importorskip("yaml", reason="judge tasks need the extra 'judges'")
 HERE = [name for name, words in VERBS.items() if words]
@@ -156,3 +160,49 @@ def test_the_hostile_tables_are_many_kinds_and_the_verbs_get_through_some_of_the
     for k in range(6):
         with in_time(60):
             verb("convert")(bytes([k]))
+
+
+# --- found by the generated tables of fuzz/valid_tables.py ---
+
+
+def test_a_heading_with_quotes_has_one_name_in_every_format(tmp_path: Path) -> None:
+    name = 'metric.say "hi"'
+    rows = [
+        {"system": s, "input": str(i), "human.quality": i, name: k / 7} for i in range(3) for k, s in enumerate("AB")
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
+    assert ng.load(tmp_path / "t.csv").metrics == ng.load(rows).metrics == ['say "hi"']
+
+
+@pytest.mark.parametrize("word", ["False", "true", "TRUE"])
+def test_a_column_of_one_truth_value_is_read_from_csv_too(word: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("system,input,passed,ok\n" + "".join(f"A,{i},{i % 2},{word}\n" for i in range(4)))
+    data = ng.load(tmp_path / "t.csv", human="passed", metrics="ok")
+    assert data.scores["ok"].to_list() == [float(word.lower() == "true")] * 4
+
+
+@pytest.mark.parametrize("unit", [2.0**-400, 2.0**-1000, 2.0**400, 2.0**900])
+def test_agreement_does_not_depend_on_the_unit(unit: float) -> None:
+    """A power of two changes no digit: values and limits are the same to the last bit."""
+    table = np.random.default_rng(0).integers(0, 100, (3, 9)).astype(float)
+    one, other = icc(table), icc(table * unit)
+    for name in one.forms:
+        assert (one[name].value, one[name].low, one[name].high) == (
+            other[name].value,
+            other[name].low,
+            other[name].high,
+        )
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        [[0, 0, 1], [1, 0, 0], [0, 1, 0]],  # every variance of a mean is zero or negative
+        [[0, 1], [1, 0]],
+        [[0, 2, 1, 3], [3, 1, 2, 0]],
+    ],
+)
+def test_no_agreement_is_beyond_one(ratings: list[list[float]]) -> None:
+    for form in icc(ratings).forms.values():
+        assert form.value <= 1 or (math.isnan(form.value) and form.reason)
+        assert not form.low > form.high

@@ -122,8 +122,7 @@ def _gunzip(path: Path, raw: bytes) -> bytes:
 def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     """Bytes to text: UTF-8 (with or without BOM), UTF-16 by its BOM, or what the user says."""
     asked = encoding is not None
-    if packed := next((kind for start, kind in PACKED.items() if raw.startswith(start)), ""):
-        raise DataError(f"{path}: is a {packed} archive{_members(raw)}; unpack it, and name the file with the table.")
+    refuse_packed(path, raw)
     if encoding is None:
         encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -141,6 +140,12 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     if "\x00" in text[:4096]:
         raise DataError(f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?).")
     return text
+
+
+def refuse_packed(path: Path, raw: bytes) -> None:
+    """Refuse an archive by its content, or by its first bytes: no reader looks into it."""
+    if packed := next((kind for start, kind in PACKED.items() if raw.startswith(start)), ""):
+        raise DataError(f"{path}: is a {packed} archive{_members(raw)}; unpack it, and name the file with the table.")
 
 
 def _members(raw: bytes) -> str:

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import polars as pl
 
-from nlgauge.data.files import check_regular, parquet
+from nlgauge.data.files import check_regular, parquet, refuse_packed
 from nlgauge.data.records import parse_object
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
 from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
@@ -104,6 +104,8 @@ class TableFile:
         check_regular(self.path)
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file.")
+        with self.path.open("rb") as file:
+            refuse_packed(self.path, file.read(8))
         if self.kind not in FORMATS:
             raise DataError(
                 f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge data convert` "
