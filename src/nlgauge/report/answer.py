@@ -18,7 +18,7 @@ import polars as pl
 
 from nlgauge.analyses.agreement.dependence import dependence_hints
 from nlgauge.analyses.estimates.system_labels import panel_labels
-from nlgauge.data.failed_scores import headlines
+from nlgauge.data.card import headlines
 from nlgauge.data.provenance import assumption
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.number import sentence

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nlgauge.data.card import headline
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.failed_scores import headline
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.client import Asking

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.data.failed_scores import headline
+from nlgauge.data.card import headline
 from nlgauge.metrics import Batch, Metric
 from nlgauge.scoring.score_batch import Column, against
 from nlgauge.table import Layout, Row, Table, Title
