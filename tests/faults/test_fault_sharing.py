@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from fault_tools import NLGAUGE, assert_one_line, environment, in_namespace, needs_mounts, nlgauge
 
-from nlgauge.file_locks import ByteLocks
 from nlgauge.metrics.judge import client
 from nlgauge.metrics.judge.client import Asking, ask
 from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.scoring import work_claims
+from nlgauge.scoring.file_locks import ByteLocks
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store
 from nlgauge.scoring.work_claims import Claims

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.file_locks import locks_work
 from nlgauge.places import cache_path, network_file_system
+from nlgauge.scoring.file_locks import locks_work
 
 MAX_QUERY_KEYS = 500  # keys in one question: SQLite allows at least 999
 LOCK_WAIT_SECONDS = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT says otherwise

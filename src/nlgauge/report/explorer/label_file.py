@@ -19,8 +19,8 @@ from typing import IO
 
 from nlgauge.data.labels import LOG_COLUMNS
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.file_locks import locked
 from nlgauge.options import option
+from nlgauge.scoring.file_locks import locked
 from nlgauge.writing import unwritable, write_whole
 
 WITHOUT_ANNOTATORS = LOG_COLUMNS[:3]  # the columns of a file of one person
