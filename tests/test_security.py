@@ -217,9 +217,8 @@ def test_a_judge_task_makes_no_objects(tag: str, tmp_path: Path, monkeypatch: py
 
 def test_a_text_is_no_template_of_a_prompt() -> None:
     text = "{scale} {aspect} {output} {0} {output.__class__} {{x}} %s $HOME"
-    assert filled("Rate {output} for {aspect} from {scale}.", output=text, aspect="{output}", scale="1-5") == (
-        f"Rate {text} for {{output}} from 1-5."
-    )
+    prompt = filled("Rate {output} for {aspect} from {scale}.", output=text, aspect="{output}", scale="1-5")
+    assert prompt.text == f"Rate {text} for {{output}} from 1-5."
 
 
 def test_a_key_does_not_show_itself() -> None:

@@ -1,7 +1,7 @@
 """Claims: several runs on one store share the work instead of doing, or paying for, all of it twice.
 
 A claim belongs to a run, which has a random number and a lease. The operating system holds the lease while the process
-lives (`scoring.file_locks`), in whatever container; a killed run blocks nobody. A thread renews it by counting a heartbeat: a
+lives (`file_locks`), in whatever container; a killed run blocks nobody. A thread renews it by counting a heartbeat: a
 run whose process is there and whose heart stands still (stopped by Ctrl-Z, hung) loses its claims after LEASE_SECONDS.
 Nobody looks at the time of day.
 """
