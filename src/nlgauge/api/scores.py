@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack
 
+import numpy as np
 import polars as pl
 
 from nlgauge.api.questions import FileOptions, dataset
@@ -20,18 +21,20 @@ from nlgauge.metrics import Batch, Metric, metric_from_spec
 from nlgauge.metrics.alignment.explained import AlignedOutput, aligned_output
 from nlgauge.options import ONE_COLUMN, option, parse_columns
 from nlgauge.registry import did_you_mean
-from nlgauge.scoring.aggregate import aggregate
-from nlgauge.scoring.plan import plan, suggested
-from nlgauge.scoring.score import run
+from nlgauge.scoring.aggregate import aggregate, check_column
+from nlgauge.scoring.plan import column_names, suggested
+from nlgauge.scoring.score import Scored, run
 from nlgauge.scoring.stream import BATCH, is_large, look_at_all, stream, streams
 from nlgauge.scoring.table_batches import TableFile
+from nlgauge.scoring.text_lists import TextLists
 from nlgauge.table import CommandOutput, Table
-from nlgauge.types import Bounds, Progress
+from nlgauge.types import Array, Bounds, Progress
 
 Texts = str | Path | Sequence[str | Path] | None
 Scorer = str | Metric | Callable[..., float | None]  # a spec, a metric, or a function of texts
 Metrics = Scorer | Sequence[Scorer] | None
 TEXTS = (*(role for role in ONE_COLUMN if role != "rater"), "references")
+MAX_DEFERRED = 100_000  # outputs of which frames and tables are made only when they are asked for
 UNKEPT = "the scores of single outputs are not kept; {option} keeps them"
 
 
@@ -47,12 +50,81 @@ class ScoredDataset(Dataset):
         What was assumed and written.
     unfinished : str
         Metrics that gave no output a value, where others did.
+
+    Notes
+    -----
+    Frames and tables are made when they are first asked for: `values` needs none of them.
     """
 
     tables: list[Table] = field(default_factory=list, compare=False, repr=False)
     lines: None = field(default=None, compare=False, repr=False)
     remarks: list[str] = field(default_factory=list, compare=False, repr=False)
     unfinished: str = field(default="", compare=False, repr=False)
+
+    @classmethod
+    def deferred(cls, scored: Scored, by: str, remarks: list[str], unfinished: str) -> ScoredDataset:
+        """Wrap what was scored; of more than MAX_DEFERRED outputs at once, as the texts are then let go."""
+        made = object.__new__(cls)
+        vars(made).update(_deferred=(scored, by), remarks=remarks, unfinished=unfinished)
+        if not isinstance(scored.source, TextLists):  # the fields with a default that a class has, too
+            simple = [name for name in DATASET_FIELDS if name in vars(Dataset)]
+            vars(made).update({name: getattr(scored.source, name) for name in simple})
+            vars(made)["notes"] = (*scored.source.notes, *scored.notes)
+        vars(made)["lower"] = frozenset((made.lower - set(scored.columns)) | scored.lower)
+        if len(scored.batch) > MAX_DEFERRED:
+            made.__getstate__()
+        return made
+
+    def values(self, metric: str | None = None) -> Array:
+        """Return the scores of a metric as an array, in the order of the outputs; NaN where there is none.
+
+        Parameters
+        ----------
+        metric : str, optional
+            A metric that was scored; not needed where it is the only one.
+
+        Returns
+        -------
+        array of outputs
+
+        Examples
+        --------
+        >>> import nlgauge as ng
+        >>> ng.score(["a b", "c"], "rouge-1", ref=["a b", "d"]).values().tolist()
+        [1.0, 0.0]
+        """
+        deferred = vars(self).get("_deferred")
+        columns = deferred[0].columns if deferred else {}
+        names = list(columns) or self.metrics
+        if metric is None and len(names) == 1:
+            metric = names[0]
+        if metric is None:
+            raise NlgaugeError(f"metric: one of several is needed; there are {', '.join(names)}.")
+        if metric in columns:
+            return columns[metric].values  # type: ignore[no-any-return]
+        return self.only_metrics([metric]).scores[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the frames, or the tables, when one of them is first asked for."""
+        deferred = vars(self).get("_deferred")
+        if deferred is None or name not in (*DATASET_FIELDS, "tables"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        scored, by = deferred
+        if name == "tables":
+            means = aggregate(scored.data, scored.metrics, by, batch=scored.batch)
+            vars(self)["tables"] = [scored.table, means]
+        else:
+            vars(self).update({each: getattr(scored.data, each) for each in DATASET_FIELDS})
+        return vars(self)[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields, made if need be; what they were made from is let go."""
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        vars(self).pop("_deferred", None)
+        return state
+
+
+DATASET_FIELDS = tuple(each.name for each in fields(Dataset))
 
 
 def score(
@@ -151,7 +223,7 @@ def score(
     other: Any  # what is no Dataset, and is asked for by an option of its own
     texts = {"references": ref, "source": src, "context": context}
     if explain:
-        other = _explained(_read(data, texts, file), metrics, system, input)
+        other = _explained(_dataset(_read(data, texts, file)), metrics, system, input)
         return other  # type: ignore[no-any-return]
     chosen_engine = engine_of(engine, address)
     if size := _batch_size(data, batch, metrics, chosen_engine, file, say):
@@ -160,16 +232,15 @@ def score(
         return other  # type: ignore[no-any-return]
     read = _read(data, texts, file)
     if isinstance(data, str | Path):
-        say(" ".join(reading(read, keep_people=True)))
-    chosen = suggested(read) if metrics is None else plan(read, metrics)
+        say(" ".join(reading(_dataset(read), keep_people=True)))
+    chosen: Any = suggested(read) if metrics is None else metrics
+    check_column(read.name, by, column_names(read))
     remarks = [] if metrics is not None else [_suggested(chosen)]
     tick = None if progress is None else lambda done, total, metric: progress(metric, done, total)
     scored = run(read, chosen, progress=tick, workers=workers)
-    lost = _lost(scored.table)
-    means = aggregate(scored.data, scored.metrics, by, batch=scored.batch)
+    lost = _lost(scored.table) if scored.without_values else ""
     remarks += [UNKEPT.format(option=option("out", "scored.jsonl"))] if out is None else export(scored.data, out)
-    values = {name: getattr(scored.data, name) for name in (f.name for f in fields(Dataset))}
-    return ScoredDataset(**values, tables=[scored.table, means], remarks=remarks, unfinished=lost)
+    return ScoredDataset.deferred(scored, by, remarks, lost)
 
 
 def _suggested(metrics: Sequence[object]) -> str:
@@ -261,19 +332,23 @@ def _explained(data: Dataset, metrics: Any, system: str | None, input: str | Non
     return aligned_output(metric, Batch.of(one), which)
 
 
-def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset:
+def _dataset(read: Dataset | TextLists) -> Dataset:
+    return read.dataset if isinstance(read, TextLists) else read
+
+
+def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset | TextLists:
     """The data: a table, text files with one text per line, or texts."""
     given = {name: value for name, value in texts.items() if value is not None}
     if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
         return from_text_files(data, given)
     if isinstance(data, list | tuple) and data and all(isinstance(text, str) for text in data):
-        return _from_texts({"output": data, **given})
+        return TextLists.of({"output": data, **given})
     if given:
         raise NlgaugeError(f"{', '.join(given)}: only for outputs that are a text file or a list of texts.")
     return dataset(data, **file)
 
 
-def from_text_files(outputs: str | Path, texts: Mapping[str, Any]) -> Dataset:
+def from_text_files(outputs: str | Path, texts: Mapping[str, Any]) -> TextLists:
     """Read outputs, references, sources and contexts from text files with one text per line.
 
     Parameters
@@ -296,30 +371,13 @@ def from_text_files(outputs: str | Path, texts: Mapping[str, Any]) -> Dataset:
     if "references" in files:
         rows = zip(*(lines[str(path)] for path in files["references"]), strict=True)
         columns["references"] = [[text for text in row if text.strip()] for row in rows]
-    return replace(_from_texts(columns, Path(outputs).stem), name=Path(outputs).name)
+    return TextLists.of(columns, Path(outputs).stem, Path(outputs).name)
 
 
 def _lines(path: Path) -> list[str]:
     """The lines of a text file; the end of the last one is not another line."""
     lines = decode(path, read_bytes(path)).replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _from_texts(texts: Mapping[str, Any], system: str = "outputs") -> Dataset:
-    """One system's outputs, numbered from 1."""
-    columns = {name: [t] if isinstance(t, str) else list(t) for name, t in texts.items() if t is not None}
-    sizes = {name: len(column) for name, column in columns.items()}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{n} of {name}" for name, n in sizes.items())
-        raise NlgaugeError(f"every output needs its own texts, in the same order; found {found}.")
-    if "references" in columns:
-        columns["references"] = [[r] if isinstance(r, str) else list(r) for r in columns["references"]]
-    for name, column in columns.items():
-        wrong = [t for t in column if t is not None and not isinstance(t, str) and name != "references"]
-        if wrong:
-            raise NlgaugeError(f"{name}: a text is needed; found {type(wrong[0]).__name__}.")
-    keys = {"system": system, "input": [str(i + 1) for i in range(sizes["output"])]}
-    return Dataset.of("texts", pl.DataFrame({**keys, **columns}), people=())
 
 
 def _one_output(data: Dataset, system: str | None, input: str | None) -> Dataset:

@@ -42,8 +42,8 @@ def aggregate(
     ('mean', 24)
     """
     data, known = _scored(data, metrics)
-    if by is not None and by not in data.samples.columns:
-        raise NameUnknown(f"{data.name}: no column '{by}'.{did_you_mean(by, data.samples.columns)}")
+    if by is not None:
+        check_column(data.name, by, data.samples.columns)
     groups = _groups(data, by)
     line = by or "outputs"
     rows: list[Row] = []
@@ -58,6 +58,12 @@ def aggregate(
             counts = {"n": len(valid), "unscored": len(found) - len(valid), "lower": lower}
             rows += group_rows({line: group}, name, mean, whole.get(group), counts)
     return group_table(data.name, by, rows)
+
+
+def check_column(data: str, by: str, columns: Sequence[str]) -> None:
+    """Raise NameUnknown where the data have no such column."""
+    if by not in columns:
+        raise NameUnknown(f"{data}: no column '{by}'.{did_you_mean(by, columns)}")
 
 
 def _scored(data: Dataset, metrics: Sequence[str | Metric] | None) -> tuple[Dataset, dict[str, Metric | None]]:

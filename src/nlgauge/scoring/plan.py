@@ -13,6 +13,7 @@ from nlgauge.metrics import Facts, Metric, metric_from_spec
 from nlgauge.metrics.base import MetricLike
 from nlgauge.metrics.function import FunctionMetric
 from nlgauge.options import option
+from nlgauge.scoring.text_lists import TextLists
 
 NEED_NAMES = {
     "output": "outputs",
@@ -29,14 +30,14 @@ BY_TASK = {
 }
 
 
-def plan(data: Dataset, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
+def plan(data: Dataset | TextLists, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
     """Return the metrics to run, each once; one error names everything that is wrong with any of them.
 
     >>> import nlgauge as ng
     >>> [str(m) for m in plan(ng.example(), ["len", "wps", "len"])]
     ['len', 'wps']
     """
-    return plan_for(there(data), data.samples.columns, data.name, metrics)
+    return plan_for(there(data), column_names(data), data.name, metrics)
 
 
 def plan_for(
@@ -110,8 +111,15 @@ def known_metric(name: str) -> Metric | None:
         return None
 
 
-def there(data: Dataset) -> set[str]:
+def column_names(data: Dataset | TextLists) -> list[str]:
+    """Return the names of the columns of the samples."""
+    return data.columns if isinstance(data, TextLists) else data.samples.columns
+
+
+def there(data: Dataset | TextLists) -> set[str]:
     """Return which texts at least one sample has: outputs, references, …"""
+    if isinstance(data, TextLists):
+        return data.has
     found = set()
     for need in NEED_NAMES:
         if need in data.samples.columns:
@@ -157,9 +165,9 @@ def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[M
     raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}")
 
 
-def suggested(data: Dataset) -> list[Metric]:
+def suggested(data: Dataset | TextLists) -> list[Metric]:
     """Return the metrics that run by default: those whose needs the data meet, without extras and weights."""
-    return suggested_for(there(data), data.samples.columns, data.name)
+    return suggested_for(there(data), column_names(data), data.name)
 
 
 def suggested_for(has: set[str], columns: Sequence[str], name: str) -> list[Metric]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
+import numpy as np
 import polars as pl
 
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.metrics import Batch, Metric
 from nlgauge.metrics.base import MetricLike
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch
+from nlgauge.scoring.text_lists import TextLists
 from nlgauge.table import Table
 
 __all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
@@ -20,12 +23,41 @@ __all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
 
 @dataclass(frozen=True)
 class Scored:
-    """The Dataset with its new columns, and what was run: metric, mean, unscored, seconds, signature."""
+    """What metrics gave on some data. The Dataset with the new columns and the table are made when they are asked for,
+    as both take longer than scoring a few outputs.
+    """
 
-    data: Dataset
-    table: Table
+    source: Dataset | TextLists
     batch: Batch
     metrics: list[Metric]
+    columns: dict[str, Column]
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The Dataset with its new columns."""
+        return _add(self.source.dataset if isinstance(self.source, TextLists) else self.source, self)
+
+    @cached_property
+    def table(self) -> Table:
+        """What was run: metric, mean, unscored, seconds, signature."""
+        return Sums.of(self.batch, self.columns).table(self.source.name, self.metrics)
+
+    @property
+    def lower(self) -> set[str]:
+        """Return the metrics of which a lower value is better."""
+        return {str(m) for m in self.metrics if m.facts.lower}
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what the Dataset notes about the new columns."""
+        known = [] if isinstance(self.source, TextLists) else self.source.metrics
+        replaced = [name for name in self.columns if name in known]
+        return [f"scored anew, the file's values are replaced: {', '.join(replaced)}"] if replaced else []
+
+    @property
+    def without_values(self) -> bool:
+        """Whether a metric gave no output a value."""
+        return any(np.isnan(column.values).all() for column in self.columns.values())
 
 
 def score(
@@ -48,7 +80,7 @@ def score(
 
 
 def run(
-    data: Dataset,
+    data: Dataset | TextLists,
     metrics: Sequence[MetricLike] | MetricLike,
     *,
     progress: ScoreProgress | None = None,
@@ -62,16 +94,16 @@ def run(
     texts serves every layer that is asked for.
     """
     planned = plan(data, metrics)
-    batch = Batch.of(data)
+    check_metrics(data.name, map(str, planned))
+    batch = data.batch if isinstance(data, TextLists) else Batch.of(data)
     columns = score_batch(batch, planned, progress=progress, workers=workers, engine=engine)
-    table = Sums.of(batch, columns).table(data.name, planned)
-    return Scored(_add(data, planned, columns), table, batch, planned)
+    return Scored(data, batch, planned, columns)
 
 
-def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Dataset:
-    names = [str(m) for m in metrics]
+def _add(data: Dataset, scored: Scored) -> Dataset:
+    names = list(scored.columns)
     frames = [data.failures.filter(~pl.col("metric").is_in(names))]
-    for name, column in columns.items():
+    for name, column in scored.columns.items():
         places = sorted(column.reasons)
         frames.append(
             data.samples.select(KEY)[places].with_columns(
@@ -79,13 +111,10 @@ def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Da
                 pl.Series("reason", [column.reasons[i] for i in places], pl.String),
             )
         )
-    replaced = [name for name in names if name in data.metrics]
-    notes = [f"scored anew, the file's values are replaced: {', '.join(replaced)}"] if replaced else []
-    data = data.with_scores({name: column.values for name, column in columns.items()})  # type: ignore[misc]
     return replace(
-        data,
+        data.with_scores({name: column.values for name, column in scored.columns.items()}),  # type: ignore[misc]
         failures=pl.concat(frames),
-        notes=(*data.notes, *notes),
-        signatures={**data.signatures, **{str(m): m.signature for m in metrics}},
-        lower=(data.lower - set(names)) | {str(m) for m in metrics if m.facts.lower},
+        notes=(*data.notes, *scored.notes),
+        signatures={**data.signatures, **{str(m): m.signature for m in scored.metrics}},
+        lower=(data.lower - set(names)) | scored.lower,
     )

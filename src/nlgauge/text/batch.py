@@ -96,17 +96,35 @@ class Batch:
         given = (c for c in (output, source, context, references, control, system, input) if c is not None)
         n = len(next(given, ()))
         lists = [refs or () for refs in references] if references is not None else [()] * n
-        flat = list(chain.from_iterable(lists))
-        texts, (outputs, sources, contexts, reference) = numbered(n, output, source, context, flat)
-        many = np.fromiter(map(len, lists), np.int64, len(lists))
+        start = np.zeros(n + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, lists), np.int64, n), out=start[1:])
+        batch = cls.from_flat(output, source, context, list(chain.from_iterable(lists)), start)
+        batch.control = control if control is not None else [None] * n
+        batch.system, batch.input = _numbers(system), _numbers(input)
+        return batch
+
+    @classmethod
+    def from_flat(
+        cls,
+        output: Sequence[str | None] | None,
+        source: Sequence[str | None] | None,
+        context: Sequence[str | None] | None,
+        references: Sequence[str | None] | None,
+        start: Ints,
+    ) -> Batch:
+        """Make a batch from columns of texts, the references of all samples one after the other.
+
+        Those of sample i are `references[start[i]:start[i + 1]]`; None among them is left out.
+        """
+        n = len(start) - 1
+        texts, (outputs, sources, contexts, reference) = numbered(n, output, source, context, references or ())
         if len(reference) and reference.min() < 0:
             there = reference >= 0
-            many = np.bincount(np.repeat(np.arange(n), many)[there], minlength=n)
+            many = np.bincount(np.repeat(np.arange(n), np.diff(start))[there], minlength=n)
+            start = np.zeros(n + 1, np.int64)
+            np.cumsum(many, out=start[1:])
             reference = reference[there]
-        start = np.zeros(n + 1, np.int64)
-        np.cumsum(many, out=start[1:])
-        rest = control if control is not None else [None] * n
-        return cls(texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input))
+        return cls(texts, outputs, sources, contexts, reference, start, [None] * n)
 
     def __len__(self) -> int:
         return len(self.output)
@@ -162,7 +180,7 @@ def take(batch: Batch, rows: Ints) -> Batch:
     -------
     Batch
     """
-    if len(rows) == len(batch) and np.array_equal(rows, np.arange(len(batch))):
+    if len(rows) == len(batch) and (rows == np.arange(len(batch))).all():
         return batch
     lengths = (batch.start[1:] - batch.start[:-1])[rows]
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
