@@ -341,7 +341,7 @@ def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset | T
     given = {name: value for name, value in texts.items() if value is not None}
     if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
         return from_text_files(data, given)
-    if isinstance(data, list | tuple) and data and all(isinstance(text, str) for text in data):
+    if isinstance(data, list | tuple) and data and all(issubclass(kind, str) for kind in set(map(type, data))):
         return TextLists.of({"output": data, **given})
     if given:
         raise NlgaugeError(f"{', '.join(given)}: only for outputs that are a text file or a list of texts.")

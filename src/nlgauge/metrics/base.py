@@ -137,7 +137,10 @@ class Metric:
         return type(self).pooled is not Metric.pooled
 
     def __str__(self) -> str:
-        return format_spec(self.facts.name, self)
+        spec = vars(self).get("_spec")
+        if spec is None:
+            spec = vars(self)["_spec"] = format_spec(self.facts.name, self)
+        return str(spec)
 
     def signed(self, **settings: Any) -> str:
         """Return a signature: the models with a hash of their weights, these settings, our version."""

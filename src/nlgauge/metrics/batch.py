@@ -44,8 +44,8 @@ class Scores:
     notes: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for place in np.flatnonzero(np.isnan(self.values)):
-            self.reasons.setdefault(int(place), UNDEFINED)
+        for place in np.isnan(self.values).nonzero()[0].tolist():
+            self.reasons.setdefault(place, UNDEFINED)
 
 
 class Sample(NamedTuple):
@@ -81,7 +81,7 @@ class Usable:
     @functools.cached_property
     def start(self) -> Ints:
         """Return where the references of each sample begin in `reference`, with the end as last entry."""
-        return np.searchsorted(self.sample, np.arange(len(self) + 1)).astype(np.int64)
+        return self.sample.searchsorted(np.arange(len(self) + 1)).astype(np.int64)
 
     @functools.cached_property
     def output(self) -> Ints:
@@ -101,8 +101,9 @@ class Usable:
 
     def scores(self, values: Array) -> Scores:
         """Scores from one value per sample of the batch."""
-        values = np.asarray(values, np.float64).copy()
-        values[list(self.reasons)] = np.nan
+        values = np.array(values, np.float64)
+        if self.reasons:
+            values[list(self.reasons)] = np.nan
         return Scores(values, dict(self.reasons), dict(self.notes))
 
     def scattered(self, values: Sequence[float] | Array, why: str = UNDEFINED) -> Scores:
@@ -116,8 +117,9 @@ class Usable:
 
     def zeroed(self, stats: Array) -> Array:
         """Statistics of all samples, those of samples without a value as zeros."""
-        stats = np.asarray(stats, np.float64).copy()
-        stats[list(self.reasons)] = 0.0
+        stats = np.array(stats, np.float64)
+        if self.reasons:
+            stats[list(self.reasons)] = 0.0
         return stats
 
 
@@ -143,37 +145,47 @@ def usable(
     """
     if filled is None:
         filled = batch.view("filled", lambda texts: np.array([bool(t.strip()) for t in texts], np.bool_))
-    filled = np.append(filled, False)  # the last: no text
+    known = np.zeros(len(filled) + 1, np.bool_)  # the last: no text
+    known[:-1] = filled
+    many = batch.start[1:] - batch.start[:-1]
+    sample = np.arange(len(batch)).repeat(many)
+    held = known[batch.reference]
+    full = many if held.all() else np.bincount(sample[held], minlength=len(batch))
     reasons: dict[int, str] = {}
-    notes: dict[int, str] = {}
-    sample = np.repeat(np.arange(len(batch)), np.diff(batch.start))
-    full = np.bincount(sample[filled[batch.reference]], minlength=len(batch))
-    for need, name in NEEDS.items():
-        if need not in needs:
+    for need in (need for need in NEEDS if need in needs):
+        there, has = _present(batch, need, known, many > 0, full > 0)
+        if (there if need in may_be_empty else has).all():
             continue
-        if need == "references":
-            there, held = np.diff(batch.start) > 0, full > 0
-        elif need == "control":
-            given = [batch.control[i] if i < len(batch.control) else None for i in range(len(batch))]
-            there = np.array([c is not None for c in given], np.bool_)
-            held = np.array([bool(c and c.strip()) for c in given], np.bool_)
-        else:
-            there, held = getattr(batch, need) >= 0, filled[getattr(batch, need)]
-        lacks = {f"no {name}": ~there, f"empty {name}": there & ~held}
+        lacks = {f"no {NEEDS[need]}": ~there, f"empty {NEEDS[need]}": there & ~has}
         for why, where in lacks.items() if need not in may_be_empty else [*lacks.items()][:1]:
             for place in np.flatnonzero(where).tolist():
                 reasons.setdefault(place, why)
-    scored = np.ones(len(batch), np.bool_)
-    scored[list(reasons)] = False
-    places = np.flatnonzero(scored)
+    places = np.arange(len(batch))
+    if reasons:
+        scored = np.ones(len(batch), np.bool_)
+        scored[list(reasons)] = False
+        places, held = np.flatnonzero(scored), held & scored[sample]
+    of_sample = np.maximum(batch.output, 0)
     if "references" not in needs:
         none = np.empty(0, np.int64)
-        return Usable(np.maximum(batch.output, 0), places, none, none, reasons, notes)
-    empty = np.diff(batch.start) - full
-    for place in places[empty[places] > 0].tolist():
-        notes[place] = f"{empty[place]} empty references left out"
-    kept = filled[batch.reference] & scored[sample]
-    return Usable(np.maximum(batch.output, 0), places, sample[kept], batch.reference[kept], reasons, notes)
+        return Usable(of_sample, places, none, none, reasons, {})
+    if full is many and not reasons:  # every reference of every sample
+        return Usable(of_sample, places, sample, batch.reference, reasons, {})
+    empty = many - full
+    notes = {i: f"{empty[i]} empty references left out" for i in places[empty[places] > 0].tolist()}
+    return Usable(of_sample, places, sample[held], batch.reference[held], reasons, notes)
+
+
+def _present(batch: Batch, need: str, filled: Mask, referenced: Mask, full: Mask) -> tuple[Mask, Mask]:
+    """Which samples have what is needed, and of which of them it is not empty."""
+    if need == "references":
+        return referenced, full
+    if need == "control":
+        given = [batch.control[i] if i < len(batch.control) else None for i in range(len(batch))]
+        has = np.array([bool(c and c.strip()) for c in given], np.bool_)
+        return np.array([c is not None for c in given], np.bool_), has
+    numbers = getattr(batch, need)
+    return numbers >= 0, filled[numbers]
 
 
 def readable(batch: Batch, needs: Collection[str]) -> Usable:

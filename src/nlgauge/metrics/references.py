@@ -27,7 +27,8 @@ def usable_pairs(batch: Batch, tokens: Tokens, *more: str) -> Usable:
     """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
     found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
     empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
-    found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
+    if empty.any():
+        found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
     return found
 
 
@@ -54,12 +55,15 @@ def over_references(
     array of samples
         NaN where a sample has no pair.
     """
+    sizes = pairs.start[1:] - pairs.start[:-1]
+    there = sizes > 0
+    if len(values) == len(sizes) and there.all():  # one reference each
+        return np.asarray(values, np.float64)
     found = np.full((len(pairs), *values.shape[1:]), np.nan)
-    there = pairs.start[1:] > pairs.start[:-1]
-    first, many = pairs.start[:-1][there], np.diff(pairs.start)[there]
+    first, many = pairs.start[:-1][there], sizes[there]
     if not len(first):
         return found
-    if len(first) == len(values) and how != "closest":  # one reference each
+    if len(first) == len(values):  # one reference each, where there is any
         found[there] = values
         return found
     if how == "mean":

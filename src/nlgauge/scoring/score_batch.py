@@ -28,6 +28,7 @@ RunMetric = Callable[[Metric, Batch], Scores]
 
 # Samples of a piece: so many that starting it costs nothing beside it, so few that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
+SMALL_TEXT = 1 << 18  # characters of distinct texts; up to here starting threads takes longer than they save
 MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
 
 
@@ -91,7 +92,8 @@ def score_batch(
     heavy = [m for m in metrics if m.facts.weights]
     engine = engine or (CachedRunner(Store()) if heavy else _run_uncached)
     columns = {str(m): Column(len(batch)) for m in metrics}
-    workers = workers or os.cpu_count() or 1
+    if workers is None:
+        workers = 1 if sum(map(len, batch.texts.list())) <= SMALL_TEXT else os.cpu_count() or 1
     together = [m for m in metrics if not m.facts.corpus and m not in heavy]
     alone = [m for m in metrics if m.facts.corpus and m not in heavy]
     parts = [(rows, together) for rows in pieces(len(batch), workers)] if together else []
@@ -102,7 +104,7 @@ def score_batch(
     passes += [(everything, [m]) for m in heavy if m not in encoding]
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
     tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))
-    for _ in Local(workers).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
+    for _ in Local(min(workers, max(len(jobs), 1))).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
         pass
     unknown = [m for m in heavy if getattr(engine, "lacks", _always_lacks)(m, batch)]
     for metric in unknown:
@@ -119,9 +121,11 @@ def _check_crashes(columns: dict[str, Column]) -> None:
     """Nothing but crashes is an error; otherwise a crash is the reason of its missing values."""
     crashes = {}
     for name, column in columns.items():
-        reasons = [column.reasons.get(int(i), "") for i in np.flatnonzero(np.isnan(column.values))]
+        if not np.isnan(column.values).all():
+            return
+        reasons = (column.reasons.get(i, "") for i in range(column.n))
         crash = next((why for why in reasons if code_of(why) == "crash"), None)
-        if len(reasons) < column.n or crash is None:
+        if crash is None:
             return
         crashes[name] = crash
     raise NlgaugeError("; ".join(f"'{name}': {why}" for name, why in crashes.items()))
@@ -171,8 +175,10 @@ def _part(
             column.values[rows[kept]] = values
             column.reasons.update({int(rows[i]): why for i, why in found.reasons.items()})
             column.reasons.update({int(rows[kept[i]]): why for i, why in reasons.items()})
-            column.notes.update(notes.values())
-            column.tally.update(tally)
+            if notes:
+                column.notes.update(notes.values())
+            if tally:
+                column.tally.update(tally)
         tick(str(metric))
 
 

@@ -180,7 +180,7 @@ def take(batch: Batch, rows: Ints) -> Batch:
     -------
     Batch
     """
-    if len(rows) == len(batch) and (rows == np.arange(len(batch))).all():
+    if len(rows) == len(batch) and bool((rows == np.arange(len(batch))).all()):
         return batch
     lengths = (batch.start[1:] - batch.start[:-1])[rows]
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

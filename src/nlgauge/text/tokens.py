@@ -96,7 +96,7 @@ class Vocabulary(NamedTuple):
 
 def empty_vocabulary() -> Vocabulary:
     """Return a vocabulary without tokens."""
-    return Vocabulary(np.zeros(1 << 13, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
+    return Vocabulary(np.zeros(1 << 11, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
 
 
 class TokenEncoder:
@@ -111,20 +111,21 @@ class TokenEncoder:
     def ensure(self, texts: list[str], asked: Iterable[Ints], joined: Joined) -> None:
         """Encode what is asked for and not known yet; whoever calls holds the lock of the texts."""
         have = self.tokens
-        size = max(len(texts), 1, len(have.length))  # never empty, so that a missing text has a length too
-        new = np.zeros(size, np.bool_)
+        size, known = max(len(texts), 1, len(have.length)), len(have.length)  # never empty: a missing text has a length
+        new = np.zeros(size + 1, np.bool_)  # the last: no text
         for numbers in asked:
-            new[numbers[numbers >= 0]] = True
-        new[: len(have.length)] &= have.length < 0
-        todo = np.flatnonzero(new)
-        if not len(todo) and size == len(have.length):
+            new[numbers] = True
+        new[:known] &= have.length < 0
+        todo = new[:-1].nonzero()[0]
+        if not len(todo) and size == known:
             return
-        start, length = np.zeros(size, np.int64), np.full(size, -1, np.int64)
-        start[: len(have.start)], length[: len(have.length)] = have.start, have.length
+        start, length = np.zeros(size, np.int64), np.empty(size, np.int64)
+        start[:known], length[:known], length[known:] = have.start, have.length, -1
         ids, lines = have.ids, have.lines
         if len(todo):
-            more, length[todo], further = self._encode(joined.of(texts, todo))
-            start[todo] = len(ids) + np.cumsum(length[todo]) - length[todo]
+            more, sizes, further = self._encode(joined.of(texts, todo))
+            length[todo] = sizes
+            start[todo] = len(ids) + sizes.cumsum() - sizes
             ids = np.append(ids, more) if len(ids) else more
             lines = np.append(lines, further) if len(lines) else further
         self.tokens = Tokens(ids, start, length, lines, partial(words_of, self.vocabulary))
@@ -185,7 +186,7 @@ class Joined:
 
     def of(self, texts: list[str], numbers: Ints) -> Joined:
         """Join these texts (numbers in order, each once), unless they are the ones already joined."""
-        if not np.array_equal(numbers, self.numbers):
+        if len(numbers) != len(self.numbers) or (numbers != self.numbers).any():
             every = len(numbers) == len(texts)  # numbers are in order, each once
             self.numbers, self.texts = numbers, texts if every else [texts[t] for t in numbers.tolist()]
             self._made, self._rare = {}, None
@@ -219,7 +220,7 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
     elif lower:
         joined = joined.lower()
     offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
     if plain:
         return np.frombuffer(joined.encode("ascii"), np.uint8).astype(np.uint32), offsets
     return np.frombuffer(bytearray(joined.encode("utf-32-le", "surrogatepass")), np.uint32), offsets

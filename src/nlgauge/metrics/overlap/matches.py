@@ -39,7 +39,11 @@ def tokenized_pairs(
         Numbers of texts: `output[p]` and `reference[p]` of each pair p; those of sample i are
         `start[i]:start[i + 1]`. `scores` makes the Scores of one value per sample, with reasons.
     """
-    found = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
+
+    def encode() -> Tokens:
+        return tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
+
+    found: Tokens = batch.keep(("tokens", name, lowercase, stem, spaces), encode)
 
     def make() -> Usable:
         if not spaces:

@@ -75,13 +75,14 @@ class Rouge(Metric):
 def f_measure(precision: Array, recall: Array, beta: float) -> Array:
     """Return F from precision and recall, which weighs `beta` times as much; 0 where both are 0."""
     below = recall + beta**2 * precision
-    return (1 + beta**2) * precision * recall / np.where(below > 0, below, 1.0)
+    below[below <= 0] = 1.0
+    return (1 + beta**2) * precision * recall / below
 
 
-def sizes(tokens: Tokens, pairs: Usable, less: int = 0) -> tuple[Array, Array]:
+def sizes(tokens: Tokens, pairs: Usable, less: int = 0) -> tuple[Ints, Ints]:
     """Tokens of output and reference of each pair, or n-grams of order `less + 1`; at least 1, for divisions."""
-    both = (tokens.length[pairs.output] - less, tokens.length[pairs.reference] - less)
-    return np.maximum(both[0], 1).astype(np.float64), np.maximum(both[1], 1).astype(np.float64)
+    both = np.maximum(tokens.length - less, 1)
+    return both[pairs.output], both[pairs.reference]
 
 
 @dataclass(frozen=True)
