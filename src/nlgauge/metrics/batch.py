@@ -84,6 +84,12 @@ class Usable:
         return self.sample.searchsorted(np.arange(len(self) + 1)).astype(np.int64)
 
     @functools.cached_property
+    def single(self) -> bool:
+        """Whether every sample has exactly one reference, so that pairs are samples."""
+        each = self.start[1:] - self.start[:-1]
+        return len(self.reference) == len(self) == np.count_nonzero(each)
+
+    @functools.cached_property
     def output(self) -> Ints:
         """The output that each reference belongs to."""
         return self.of_sample[self.sample]
@@ -150,11 +156,11 @@ def usable(
     many = batch.start[1:] - batch.start[:-1]
     sample = np.arange(len(batch)).repeat(many)
     held = known[batch.reference]
-    full = many if held.all() else np.bincount(sample[held], minlength=len(batch))
+    full = many if np.count_nonzero(held) == len(held) else np.bincount(sample[held], minlength=len(batch))
     reasons: dict[int, str] = {}
     for need in (need for need in NEEDS if need in needs):
         there, has = _present(batch, need, known, many > 0, full > 0)
-        if (there if need in may_be_empty else has).all():
+        if np.count_nonzero(there if need in may_be_empty else has) == len(batch):
             continue
         lacks = {f"no {NEEDS[need]}": ~there, f"empty {NEEDS[need]}": there & ~has}
         for why, where in lacks.items() if need not in may_be_empty else [*lacks.items()][:1]:

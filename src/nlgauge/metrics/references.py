@@ -27,7 +27,7 @@ def usable_pairs(batch: Batch, tokens: Tokens, *more: str) -> Usable:
     """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
     found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
     empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
-    if empty.any():
+    if np.count_nonzero(empty):
         found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
     return found
 
@@ -55,10 +55,10 @@ def over_references(
     array of samples
         NaN where a sample has no pair.
     """
+    if pairs.single:
+        return np.asarray(values, np.float64)
     sizes = pairs.start[1:] - pairs.start[:-1]
     there = sizes > 0
-    if len(values) == len(sizes) and there.all():  # one reference each
-        return np.asarray(values, np.float64)
     found = np.full((len(pairs), *values.shape[1:]), np.nan)
     first, many = pairs.start[:-1][there], sizes[there]
     if not len(first):

@@ -57,7 +57,7 @@ class Scored:
     @property
     def without_values(self) -> bool:
         """Whether a metric gave no output a value."""
-        return any(np.isnan(column.values).all() for column in self.columns.values())
+        return any(np.count_nonzero(np.isnan(column.values)) == column.n for column in self.columns.values())
 
 
 def score(

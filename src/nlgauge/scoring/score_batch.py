@@ -121,7 +121,7 @@ def _check_crashes(columns: dict[str, Column]) -> None:
     """Nothing but crashes is an error; otherwise a crash is the reason of its missing values."""
     crashes = {}
     for name, column in columns.items():
-        if not np.isnan(column.values).all():
+        if np.count_nonzero(np.isnan(column.values)) < column.n:
             return
         reasons = (column.reasons.get(i, "") for i in range(column.n))
         crash = next((why for why in reasons if code_of(why) == "crash"), None)
@@ -152,13 +152,13 @@ def _part(
     stats: bool,
 ) -> None:
     """All these metrics on one part: what they share is computed once and then let go."""
-    part = take(batch, rows)
+    part = batch if len(rows) == len(batch) else take(batch, rows)
     ready: dict[frozenset[str], tuple[Usable, Batch]] = {}
     for metric in metrics:
         needs, column = metric.facts.needs, columns[str(metric)]
         if needs not in ready:
             found = usable(part, needs, may_be_empty=NEEDS)
-            ready[needs] = found, take(part, found.places)
+            ready[needs] = found, take(part, found.places) if found.reasons else part
         found, able = ready[needs]
         kept = found.places
         began = time.perf_counter()

@@ -186,7 +186,7 @@ class Joined:
 
     def of(self, texts: list[str], numbers: Ints) -> Joined:
         """Join these texts (numbers in order, each once), unless they are the ones already joined."""
-        if len(numbers) != len(self.numbers) or (numbers != self.numbers).any():
+        if len(numbers) != len(self.numbers) or np.count_nonzero(numbers != self.numbers):
             every = len(numbers) == len(texts)  # numbers are in order, each once
             self.numbers, self.texts = numbers, texts if every else [texts[t] for t in numbers.tolist()]
             self._made, self._rare = {}, None

@@ -151,26 +151,23 @@ class Bleu(Metric):
 
     def _sacrebleu(self, correct: Array, total: Array, value: float, effective: bool) -> Array:
         """The geometric mean of the smoothed precisions, as sacrebleu computes it."""
-        n, smooth = self.order, self.smoothing
-        any_match = correct.any(axis=1)
-        alive, halves = np.ones(len(correct), np.bool_), np.ones(len(correct))
-        logs, orders = np.zeros(len(correct)), np.zeros(len(correct))
-        for k in range(n):
-            hits, grams = correct[:, k], total[:, k]
-            if smooth == "add-k" and k > 0:
-                hits, grams = hits + value, grams + value
-            alive &= grams > 0
-            nothing = alive & (hits == 0)
-            share = 100.0 * hits / grams
-            if smooth == "exp":
-                halves[nothing] *= 2
-                share[nothing] = 100.0 / (halves * grams)[nothing]
-            elif smooth == "floor":
-                share[nothing] = 100.0 * value / grams[nothing]
-            log = np.where(alive & (share > 0), np.log(share), LOG_OF_NOTHING)
-            logs += np.where(alive | (not effective), log, 0.0)
-            orders += alive | (not effective)
-        return np.where(any_match, np.exp(logs / np.maximum(orders, 1)), 0.0)
+        any_match, smooth = correct.any(axis=1), self.smoothing
+        if smooth == "add-k":
+            correct[:, 1:] += value
+            total[:, 1:] += value
+        alive = np.logical_and.accumulate(total > 0, axis=1)
+        nothing = alive & (correct == 0)
+        share = 100.0 * correct / total
+        if smooth == "exp":
+            halves = 2.0 ** nothing.cumsum(axis=1)
+            share[nothing] = 100.0 / (halves * total)[nothing]
+        elif smooth == "floor":
+            share[nothing] = 100.0 * value / total[nothing]
+        logs = np.where(alive & (share > 0), np.log(share), LOG_OF_NOTHING)
+        if not effective:
+            return np.where(any_match, np.exp(logs.sum(axis=1) / self.order), 0.0)
+        orders = np.maximum(alive.sum(axis=1), 1)
+        return np.where(any_match, np.exp((logs * alive).sum(axis=1) / orders), 0.0)
 
 
 def geometric_mean(rows: Array) -> Array:
@@ -182,6 +179,8 @@ def geometric_mean(rows: Array) -> Array:
 def closest_length(tokens: Tokens, pairs: Usable, *, first: bool = False) -> Array:
     """The length of the reference nearest in length to each output; of two the shorter, or the first."""
     size = tokens.length[pairs.reference].astype(np.float64)
+    if pairs.single:
+        return size
     away = -np.abs(size - tokens.length[pairs.output])
     rank = away if first else away * (size.max(initial=0) + 1) - size
     return np.nan_to_num(over_references(pairs, size, "max", rank=rank))
