@@ -31,8 +31,9 @@ CHAIN = [
 LEVEL = {room: level for level, room in enumerate(CHAIN)}
 HEAVY = {"torch", "transformers", "plotly", "ray", "scipy", "xgboost"}
 # The one look upward: methods of these nouns call the function of the same name at the door, so that `data.correlate()`
-# is `nlgauge.correlate(data)` and `table.plot()` draws what only `report` can; they import `nlgauge` inside the method.
-LOOKS_UP = {"table.py", "data/dataset_questions.py", "data/panel.py"}
+# is `nlgauge.correlate(data)`, `table.plot()` draws what only `report` can and `metric(outputs, references)` is
+# `nlgauge.score(outputs, metric, ref=references)`; they import `nlgauge` inside the method.
+LOOKS_UP = {"table.py", "data/dataset_questions.py", "data/panel.py", "metrics/base.py"}
 # A function with more takes an options object. Where options by name are the interface there may be more: analyses
 # (`--set`), kernels (arrays), and what the package exports, if its options are keyword-only.
 MOST_PARAMETERS = 8

@@ -101,7 +101,7 @@ class ScoredDataset(Dataset):
         if metric is None:
             raise NlgaugeError(f"metric: one of several is needed; there are {', '.join(names)}.")
         if metric in columns:
-            return columns[metric].values  # type: ignore[no-any-return]
+            return np.array(columns[metric].values, np.float64)
         return self.only_metrics([metric]).scores[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def __getattr__(self, name: str) -> Any:

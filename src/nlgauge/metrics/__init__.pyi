@@ -9,8 +9,12 @@ from nlgauge.metrics.batch import usable as usable
 from nlgauge.metrics.embedding.word_vectors import counted_overlap as counted_overlap
 from nlgauge.metrics.learned.on_samples import OnSamples as OnSamples
 from nlgauge.metrics.learned.usr import usr_regression as usr_regression
+from nlgauge.metrics.overlap.bleu import Bleu as Bleu
+from nlgauge.metrics.overlap.chrf import Chrf as Chrf
 from nlgauge.metrics.overlap.matches import aligned_positions as aligned_positions
 from nlgauge.metrics.overlap.matches import tokenized_pairs as tokenized_pairs
+from nlgauge.metrics.overlap.rouge import RougeL as RougeL
+from nlgauge.metrics.overlap.ter import Ter as Ter
 from nlgauge.metrics.references import over_references as over_references
 from nlgauge.models.static_vectors import static_vectors as static_vectors
 from nlgauge.scoring.cached_runner import CachedRunner as CachedRunner

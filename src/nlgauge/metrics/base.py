@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
@@ -67,6 +67,42 @@ class Metric:
     def score(self, batch: Batch) -> Scores:
         """Return one value per sample; NaN with a reason where there is none."""
         raise NotImplementedError
+
+    def __call__(
+        self,
+        outputs: Iterable[str],
+        references: Iterable[str | Sequence[str]] | None = None,
+        *,
+        source: Iterable[str] | None = None,
+        context: Iterable[str] | None = None,
+    ) -> Array:
+        """Return the scores of outputs: those of `nlgauge.score` with this metric.
+
+        Parameters
+        ----------
+        outputs : sequence of str
+        references : sequence of str, or of sequences of str, optional
+            One reference for each output, or several.
+        source : sequence of str, optional
+        context : sequence of str, optional
+
+        Returns
+        -------
+        array of outputs
+            NaN where an output has no score; `nlgauge.score` says why.
+
+        Examples
+        --------
+        >>> from nlgauge.metrics import RougeL
+        >>> RougeL()(["the cat sat", "a dog"], ["the cat sat", "the dog"]).tolist()
+        [1.0, 0.5]
+        """
+        import nlgauge
+
+        if isinstance(outputs, str):
+            raise NlgaugeError(f"outputs: expected a list of texts; got the text {outputs[:40]!r}.")
+        scored = nlgauge.score(list(outputs), self, ref=references, src=source, context=context)  # type: ignore[arg-type]
+        return scored.values()
 
     def __post_init__(self) -> None:
         cls: Any = type(self)
