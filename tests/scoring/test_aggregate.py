@@ -13,18 +13,18 @@ def cells(table, line: str) -> dict[tuple[str, str], float]:
 
 def test_mean_of_samples_and_corpus_value_stand_side_by_side_and_differ(small: Dataset) -> None:
     found = cells(aggregate(small, ["test-share"]), "system")
-    assert found["A", "test-share"] == pytest.approx((0.5 + 1.0) / 2)
+    assert found["A", "test-share (mean)"] == pytest.approx((0.5 + 1.0) / 2)
     assert found["A", "test-share (corpus)"] == pytest.approx((2 + 1) / (4 + 1))
-    assert found["B", "test-share"] == pytest.approx((0.0 + 0.5) / 2)
+    assert found["B", "test-share (mean)"] == pytest.approx((0.0 + 0.5) / 2)
     assert found["B", "test-share (corpus)"] == pytest.approx(1 / 2)
 
 
 def test_unscored_samples_are_counted_per_line_and_lower_is_marked(small: Dataset) -> None:
     table = aggregate(small, ["test-words", "test-share"])
     header, body = table.grid()
-    assert header == ["system", "test-words ↓", "test-share", "test-share (corpus)", "unscored"]
+    assert header == ["system", "test-words ↓", "test-share (corpus)", "test-share (mean)", "unscored"]
     assert [line[-1].text for line in body] == ["1", "2"]
-    assert [cell.text for line in body for cell in line if cell.best] == [".750", ".600", "1.000"]
+    assert [cell.text for line in body for cell in line if cell.best] == [".600", ".750", "1.000"]
 
 
 def test_all_outputs_together_and_by_any_column(small: Dataset) -> None:
@@ -50,7 +50,7 @@ def test_a_group_without_any_value_is_missing_not_zero(small: Dataset) -> None:
     only = small.where(small.samples.filter(small.samples["input"].is_in(["1"])))
     table = aggregate(only, ["test-share"])
     found = cells(table, "system")
-    assert math.isnan(found["B", "test-share"])
+    assert math.isnan(found["B", "test-share (mean)"])
     assert math.isnan(found["B", "test-share (corpus)"])
 
 

@@ -22,6 +22,7 @@ from nlgauge.metrics.alignment.explained import AlignedOutput, aligned_output
 from nlgauge.options import ONE_COLUMN, option, parse_columns
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.aggregate import aggregate, check_column
+from nlgauge.scoring.outcomes import corpus_first
 from nlgauge.scoring.plan import column_names, suggested
 from nlgauge.scoring.score import Scored, run
 from nlgauge.scoring.stream import BATCH, is_large, look_at_all, stream, streams
@@ -112,6 +113,7 @@ class ScoredDataset(Dataset):
         scored, by = deferred
         if name == "tables":
             means = aggregate(scored.data, scored.metrics, by, batch=scored.batch)
+            corpus_first(scored.table, means)
             vars(self)["tables"] = [scored.table, means]
         else:
             vars(self).update({each: getattr(scored.data, each) for each in DATASET_FIELDS})
@@ -341,7 +343,7 @@ def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset | T
     given = {name: value for name, value in texts.items() if value is not None}
     if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
         return from_text_files(data, given)
-    if isinstance(data, list | tuple) and data and all(issubclass(kind, str) for kind in set(map(type, data))):
+    if isinstance(data, list | tuple) and (data or given) and all(issubclass(kind, str) for kind in set(map(type, data))):
         return TextLists.of({"output": data, **given})
     if given:
         raise NlgaugeError(f"{', '.join(given)}: only for outputs that are a text file or a list of texts.")

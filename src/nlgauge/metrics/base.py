@@ -16,6 +16,7 @@ from nlgauge.spec import allowed_words, format_spec, make, parse_spec
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
+SACREBLEU = "2.6.0"  # the version whose corpus scores are ours: tests/parity/test_corpus_scores.py compares them
 C = TypeVar("C", bound="type[Metric]")
 MetricLike: TypeAlias = "str | Metric | Callable[..., float | None]"  # a spec, a metric, or a function of texts
 
@@ -130,6 +131,13 @@ class Metric:
         """
         return signature()
 
+    def corpus_signature(self, references: str) -> str:
+        """Return the line that is printed with the score of a corpus: sacreBLEU's own where the score is sacreBLEU's.
+
+        `references` is how many each output has, or `var`.
+        """
+        return self.signature
+
     def models(self) -> dict[str, str]:
         """Return the models that are used: option -> name or folder."""
         return {option: getattr(self, option) for option in self.model_options}
@@ -171,6 +179,11 @@ class Metric:
     def has_pooled(self) -> bool:
         """Whether `pooled` gives the value of a corpus."""
         return type(self).pooled is not Metric.pooled
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether a corpus has a score that is not the mean of its outputs' scores."""
+        return self.has_stats or self.has_pooled
 
     def __str__(self) -> str:
         spec = vars(self).get("_spec")
@@ -300,9 +313,18 @@ def signature(**settings: Any) -> str:
     >>> signature(tok="13a", lowercase=False).rpartition("|")[0]
     'tok:13a|lowercase:no'
     """
+    return _joined(settings, f"nlgauge-{__version__}")
+
+
+def sacrebleu_signature(**settings: Any) -> str:
+    """Return the signature that sacreBLEU prints with the same score."""
+    return _joined(settings, SACREBLEU)
+
+
+def _joined(settings: dict[str, Any], version: str) -> str:
     words = {True: "yes", False: "no"}
     pairs = [f"{k}:{words[v] if isinstance(v, bool) else v}" for k, v in settings.items() if v is not None]
-    return "|".join([*pairs, f"version:nlgauge-{__version__}"])
+    return "|".join([*pairs, f"version:{version}"])
 
 
 def spaceless(value: Any) -> Any:

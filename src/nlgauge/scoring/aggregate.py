@@ -33,7 +33,7 @@ def aggregate(
 ) -> Table:
     """One line per value of column `by` (None: all outputs together), one column per metric.
 
-    `bleu` is the mean of the sentence values, `bleu (corpus)` the value of the pooled counts: they are not the same.
+    `bleu (corpus)` is the score of the pooled counts, `bleu (mean)` the mean of the sentence scores: they differ.
     Metrics that the Dataset has no scores of are run first; without `metrics` all that have scores.
 
     >>> import nlgauge as ng
@@ -50,7 +50,7 @@ def aggregate(
     for name, metric in known.items():
         values = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")[name]
         lower = name in data.lower
-        whole = _corpus(metric, batch or Batch.of(data), groups) if metric is not None and _has_corpus(metric) else {}
+        whole = _corpus(metric, batch or Batch.of(data), groups) if metric is not None and metric.has_corpus else {}
         for group, places in groups.items():
             found = values.cast(pl.Float64).to_numpy()[places]
             valid = found[~np.isnan(found)]
@@ -86,10 +86,6 @@ def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
     for place, value in enumerate(data.samples[by].to_list()):
         found.setdefault(value, []).append(place)
     return {value: np.array(places, np.int64) for value, places in found.items()}
-
-
-def _has_corpus(metric: Metric) -> bool:
-    return metric.has_stats or metric.has_pooled
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:

@@ -72,13 +72,15 @@ class Sums:
 
     rows: int = 0
     empty: int = 0  # outputs without a word
+    references: list[int] = field(default_factory=list)  # each number of references that an output has
     outcomes: Outcomes = field(default_factory=dict)
     groups: dict[str, Outcomes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, batch: Batch, columns: dict[str, Column], groups: Sequence[str] = ()) -> Sums:
         """Return the outcomes of one batch; `groups` has the group of each sample."""
-        sums = cls(len(batch), _empty(batch), {name: Outcome.of(column) for name, column in columns.items()})
+        outcomes = {name: Outcome.of(column) for name, column in columns.items()}
+        sums = cls(len(batch), _empty(batch), np.unique(np.diff(batch.start)).tolist(), outcomes)
         numbers: dict[str, int] = {}
         group = np.array([numbers.setdefault(g, len(numbers)) for g in groups], np.int64)
         for name, column in columns.items() if numbers else ():
@@ -101,19 +103,21 @@ class Sums:
             return {name: Outcome.from_json(one) for name, one in found.items()}
 
         groups = {group: outcomes(found) for group, found in said["groups"].items()}
-        return cls(said["rows"], said["empty"], outcomes(said["outcomes"]), groups)
+        return cls(said["rows"], said["empty"], said["references"], outcomes(said["outcomes"]), groups)
 
     def __add__(self, other: Sums) -> Sums:
         groups = {group: _added(self.groups.get(group, {}), found) for group, found in other.groups.items()}
         return Sums(
             self.rows + other.rows,
             self.empty + other.empty,
+            sorted({*self.references, *other.references}),
             _added(self.outcomes, other.outcomes),
             self.groups | groups,
         )
 
     def table(self, name: str, metrics: Sequence[Metric]) -> Table:
         """Return the table of what was run: metric, mean, unscored, seconds, signature; reasons as notes."""
+        many = str(self.references[0]) if len(self.references) == 1 else "var"
         rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
         for metric in metrics:
             found = self.outcomes[str(metric)]
@@ -127,6 +131,7 @@ class Sums:
                     "better": "lower" if metric.facts.lower else "higher",
                     "against": against(metric),
                     "signature": metric.signature,
+                    **({"corpus_signature": metric.corpus_signature(many)} if metric.has_corpus else {}),
                 }
             )
             first += headline(str(metric), found.reasons, found.scored + found.unscored)
@@ -138,9 +143,16 @@ class Sums:
         notes = [f"warning: {times} × {note}" for note, times in warnings.items()]
         if self.empty and "empty output" not in warnings:
             notes.append(f"warning: {self.empty} × empty output")
-        method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
         notes += dict.fromkeys(remarks)
-        return Table(f"Scores of {name}", rows, method=method, notes=notes, headlines=first, kind="score")
+        return Table(
+            f"Scores of {name}",
+            rows,
+            method=MEANS + SECONDS,
+            notes=notes,
+            headlines=first,
+            kind="score",
+            heads={"mean": "mean of outputs"},
+        )
 
     def tables(self, name: str, by: str, metrics: Sequence[Metric], batch: int) -> tuple[Table, Table]:
         """Return the table of what was run on a file in batches, and that of means and corpus values by group."""
@@ -156,6 +168,7 @@ class Sums:
                 counts = {"n": found.scored, "unscored": found.unscored, "lower": metric.facts.lower}
                 rows += group_rows({by: group}, str(metric), found.mean, corpus, counts)
         groups = group_table(name, by, rows)
+        corpus_first(run, groups)
         if pooled := [str(m) for m in metrics if m.has_pooled and not m.has_stats]:
             said = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
             groups.notes = [*groups.notes, said]
@@ -167,15 +180,41 @@ def _empty(batch: Batch) -> int:
     return sum(1 for i in batch.output.tolist() if i >= 0 and not texts[i].strip())
 
 
+MEANS = "mean of outputs: the mean of the scores of single outputs. "
+CORPUS = (
+    "corpus: from counts pooled over the outputs, as papers report BLEU, chrF and TER; the signature is that of this "
+    "score. mean of outputs: the mean of the scores of single outputs, another number. "
+)
+SECONDS = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
+
+
 # --- tables of groups ---
 
 
 def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
-    """Return the rows of one group and metric: the mean, and the corpus value where there is one."""
+    """Return the rows of one group and metric: the corpus value where there is one, and the mean."""
     row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
     if corpus is None:
         return [row]
-    return [row, {**row, "of": "corpus", "column": f"{name} (corpus)", "value": corpus}]
+    whole = {**row, "of": "corpus", "column": f"{name} (corpus)", "value": corpus}
+    return [whole, {**row, "column": f"{name} (mean)"}]
+
+
+def corpus_first(run: Table, groups: Table) -> None:
+    """Put the corpus scores, with their signatures, before the means in the table of what was run.
+
+    A mean of sentence scores next to the signature of a corpus score is a number that is copied wrongly. Several groups
+    have no corpus score together: their scores stand in the table of groups.
+    """
+    line = groups.layout.lines if groups.layout else ""
+    corpus = {row["metric"]: row["value"] for row in groups.rows if row["of"] == "corpus"}
+    if not any("corpus_signature" in row for row in run.rows):
+        return
+    if len({row[line] for row in groups.rows}) == 1 and corpus:
+        run.rows = [{"metric": r["metric"], "corpus": corpus.get(r["metric"], np.nan), **r} for r in run.rows]
+    run.shown = [name for name in run.columns if name != "corpus_signature"]
+    run.cells["signature"] = lambda row: str(row.get("corpus_signature", row["signature"]))
+    run.method = CORPUS + SECONDS
 
 
 def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
@@ -186,7 +225,9 @@ def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
         rows,
         _layout(line, rows),
         kind="score-means",
-        method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
+        method="(corpus): from counts pooled over the outputs; otherwise the mean of the scores of single outputs."
+        if any(row["of"] == "corpus" for row in rows)
+        else "Mean of the scores of single outputs.",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.base import Metric, metric, sacrebleu_signature, signature
 from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import ngram_matches, tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
@@ -25,6 +25,7 @@ PRESETS: dict[str, tuple[str, bool, str]] = {
     "torchmetrics": ("none", False, "none"),
 }
 SMOOTH_VALUE = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # whose name is all that sacrebleu's signature says of them
 LOG_OF_NOTHING = -9999999999.0  # as sacrebleu: the exponential is 0
 TINY, SMALL = 1e-15, 1e-9
 
@@ -80,6 +81,19 @@ class Bleu(Metric):
             smooth=self.smoothing if value is None else f"{self.smoothing}[{value:g}]",
             eff=self.effective_order,
             rules=self.preset,
+        )
+
+    def corpus_signature(self, references: str) -> str:
+        if (self.preset, self.references, self.order) != ("sacrebleu", "closest", 4) or self.tokenizer not in TOKENIZERS:
+            return self.signature
+        usual = SMOOTH_VALUE[self.smoothing]
+        value = f"[{usual if self.smooth_value is None else self.smooth_value:.2f}]" if usual else ""
+        return sacrebleu_signature(
+            nrefs=references,
+            case="lc" if self.lower else "mixed",
+            eff=bool(self.effective_order),
+            tok=self.tokenizer,
+            smooth=f"{self.smoothing}{value}",
         )
 
     def score(self, batch: Batch) -> Scores:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.base import Metric, metric, sacrebleu_signature, signature
 from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import ngram_matches, tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
@@ -55,6 +55,18 @@ class Chrf(Metric):
             nc=self.chars,
             nw=self.words,
             beta=self.beta,
+            space=self.spaces,
+        )
+
+    def corpus_signature(self, references: str) -> str:
+        if (self.preset, self.references, self.beta) != ("sacrebleu", "max", 2.0):
+            return self.signature
+        return sacrebleu_signature(
+            nrefs=references,
+            case="lc" if self.lowercase else "mixed",
+            eff=not self.smoothed,
+            nc=self.chars,
+            nw=self.words,
             space=self.spaces,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.kernels import ter
-from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.base import Metric, metric, sacrebleu_signature, signature
 from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import tokenized_pairs, vocabulary_size
 from nlgauge.metrics.references import MultiRef, over_references
@@ -40,6 +40,14 @@ class Ter(Metric):
     def signature(self) -> str:
         case = "lc" if self.lowercase else "mixed"
         return signature(refs=self.references, case=case, tok="tercom", norm=self.normalize, punct=True, asian=False)
+
+    def corpus_signature(self, references: str) -> str:
+        if self.references != "max":
+            return self.signature
+        case = "lc" if self.lowercase else "mixed"
+        return sacrebleu_signature(
+            nrefs=references, case=case, tok="tercom", norm=self.normalize, punct=True, asian=False
+        )
 
     def score(self, batch: Batch) -> Scores:
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lowercase)
