@@ -94,7 +94,11 @@ def _flat(references: Sequence[Any]) -> tuple[Column, Ints]:
     n = len(references)
     if all(kind is str for kind in set(map(type, references))):
         return list(references), np.arange(n + 1, dtype=np.int64)
-    lists = [[refs] if isinstance(refs, str) else list(refs or ()) for refs in references]
+    try:
+        lists = [[refs] if refs is None or isinstance(refs, str) else list(refs) for refs in references]
+    except TypeError:
+        wrong = next(type(refs) for refs in references if refs is not None and not hasattr(type(refs), "__iter__"))
+        raise NlgaugeError(f"references: a text or a list of texts is needed; found {wrong.__name__}.") from None
     start = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, n), out=start[1:])
     return list(chain.from_iterable(lists)), start
