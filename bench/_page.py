@@ -37,10 +37,19 @@ class Ran:
 
 
 def write(path: Path, names: list[str]) -> int:
-    """Run the benchmarks, show what they print, and write the page; 1 when one of them failed."""
+    """Run the benchmarks, show what they print, and write the page; 1 when one of them failed.
+
+    On a page that holds other benchmarks as well, only the sections of these are written again.
+    """
     ran = [run(name) for name in names]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(ran, machine(), time.strftime("%Y-%m-%d", time.gmtime())), encoding="utf-8")
+    date = time.strftime("%Y-%m-%d", time.gmtime())
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if set(re.findall(r"^## (\S+)$", text, re.M)) - set(names):
+        text = replaced(text, ran, f"On {date}; cores: {machine()['cores']}; {versions(PEERS)}.")
+    else:
+        text = page(ran, machine(), date)
+    path.write_text(text, encoding="utf-8")
     print(f"written: {path}")
     return 1 if any(r.code for r in ran) else 0
 
@@ -122,7 +131,18 @@ def page(ran: list[Ran], on: dict[str, str], date: str) -> str:
     facts = {"date": date, **on, "versions": versions(OURS), "beside": versions(PEERS)}
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     parts = [TOP, f"| | |\n| --- | --- |\n{rows}\n"]
+    return "\n".join([*parts, *map(section, ran)])
+
+
+def section(r: Ran, remark: str = "") -> str:
+    end = f"{r.seconds:.0f} s in all." if not r.code else f"**Did not finish** (exit code {r.code})."
+    end = f"{end} {remark}".strip()
+    return f"## {r.name}\n\n{r.about}\n\n```text\n{r.printed.strip()}\n```\n\n{end}\n"
+
+
+def replaced(text: str, ran: list[Ran], remark: str) -> str:
+    """The page with the sections of these benchmarks written again, or added at its end."""
     for r in ran:
-        end = f"{r.seconds:.0f} s in all." if not r.code else f"**Did not finish** (exit code {r.code})."
-        parts.append(f"## {r.name}\n\n{r.about}\n\n```text\n{r.printed.strip()}\n```\n\n{end}\n")
-    return "\n".join(parts)
+        old, new = re.compile(rf"^## {re.escape(r.name)}$.*?(?=^## |\Z)", re.M | re.S), section(r, remark) + "\n"
+        text = old.sub(lambda _, new=new: new, text) if old.search(text) else f"{text.rstrip()}\n\n{new}"
+    return f"{text.rstrip()}\n"

@@ -34,7 +34,7 @@ from nlgauge.models.embeddings import BUDGET, embeddings
 from nlgauge.models.encoder import encoder
 from nlgauge.models.loading import folder_of
 from nlgauge.models.tensors import by_length, cores
-from nlgauge.scoring.score_batch import plainly, score_batch
+from nlgauge.scoring.score_batch import score_batch
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
 
@@ -105,7 +105,10 @@ def shared(quick: bool) -> None:
                 for s in specs
             ]
             ways[f"now{bits}"] = lambda own=own: [
-                c.values for c in score_batch(summeval(inputs)[0], own, engine=plainly).values()
+                c.values
+                for c in score_batch(
+                    summeval(inputs)[0], own, engine=lambda metric, batch: metric.score(batch)
+                ).values()
             ]
         found = {way: timed(f"{what}, {n} outputs × 11 references: {way}", n, run) for way, run in ways.items()}
         rows = data.samples.filter(
