@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
 
 DROPPED = {"''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";", '"', *"‘’“”–—…"}
 RENAMED = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-", "£": "#"}
@@ -54,18 +56,18 @@ def tokenize(text: str) -> list[str]:
     >>> tokenize("it's x (5th), isn't it?")
     ['it', "'s", 'x', '-lrb-', '5th', '-rrb-', ',', 'is', "n't", 'it', '?']
     """
-    found: list[str] = []
-    for token in TOKEN.findall(text):
-        parts = CLITIC.match(token)
-        if parts:
-            found += [*TOGETHER.get(parts[1], parts[1]).split(), parts[2].replace("’", "'")]
-        elif token in TOGETHER:
-            found += TOGETHER[token].split()
-        else:
-            found.append(
-                RENAMED.get(token, "..." if token.startswith("..") else "--" if token.startswith("--") else token)
-            )
-    return found
+    return list(chain.from_iterable(map(_parts, TOKEN.findall(text))))
+
+
+@lru_cache(2**16)
+def _parts(token: str) -> tuple[str, ...]:
+    """What a token is split into; texts repeat most of theirs."""
+    parts = CLITIC.match(token)
+    if parts:
+        return (*TOGETHER.get(parts[1], parts[1]).split(), parts[2].replace("’", "'"))
+    if token in TOGETHER:
+        return tuple(TOGETHER[token].split())
+    return (RENAMED.get(token, "..." if token.startswith("..") else "--" if token.startswith("--") else token),)
 
 
 def without_punctuation(text: str) -> str:
