@@ -19,7 +19,7 @@ from nlgauge.kernels._room import array, empty, kernel, zeros
 
 if cython.compiled:
     from cython.cimports.nlgauge.kernels.mteval import marks, mteval
-    from cython.cimports.nlgauge.kernels.shared import ALL, PRIME, eight, leading_zeros
+    from cython.cimports.nlgauge.kernels.shared import ALL, PRIME
 else:
     from nlgauge.kernels.mteval import marks, mteval
     from nlgauge.kernels.shared import ALL, PRIME
@@ -31,10 +31,8 @@ Room = cython.typedef(cython.uint[::1])
 Table = cython.typedef(cython.ulonglong[::1])
 Longs = cython.typedef(cython.longlong[::1])
 Ids = cython.typedef(cython.int[::1])
-Bytes = cython.typedef(cython.uchar[::1])
 Offsets = cython.typedef(cython.const[cython.longlong][::1])
 
-ONES = cython.declare(cython.ulonglong, 0x0101010101010101)
 HASHED = cython.declare(cython.ulonglong, 1 << 63)  # no eight characters give that
 HASH = cython.declare(cython.ulonglong, 14695981039346656037)
 HASH_PRIME = cython.declare(cython.ulonglong, 1099511628211)
@@ -231,19 +229,17 @@ def encode(codes: Text, offsets: Offsets, mode: Int, table: Table, pool: Room, e
     longest: Int = 0
     for i in range(texts):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    role: cython.const[cython.uchar][::1] = ROLE[mode]
-    letters: Bytes = empty(longest + 16, "B")
-    kinds: Bytes = empty(longest + 16, "B")
     a: Room = empty(5 * longest + 16, "I")
     b: Room = empty(5 * longest + 16, "I")
     ids: Ids = empty(len(codes), "i")
     lines: Ids = empty(len(codes), "i")
     lengths: Longs = empty(texts, "q")
+    role: cython.const[cython.uchar][::1] = ROLE[mode]
     count: Int = 0
     t: Int = 0
     while t < texts:
         t, count, size = _encode(
-            codes, offsets, mode, role, t, count, letters, kinds, a, b, ids, lines, lengths, table, pool, ends, size
+            codes, offsets, mode, role, t, count, a, b, ids, lines, lengths, table, pool, ends, size
         )
         if t < texts:
             table, pool, ends = grown(offsets[t + 1] - offsets[t], array(table), array(pool), array(ends), size)
@@ -267,8 +263,6 @@ def _encode(
     role: cython.const[cython.uchar][::1],
     t: Int,
     count: Int,
-    letters: Bytes,
-    kinds: Bytes,
     a: Room,
     b: Room,
     ids: Ids,
@@ -292,9 +286,6 @@ def _encode(
                 break
             before: Int = count
             line: Int = 0
-            begin: Int = k
-            if cython.compiled:
-                _sorted_out(codes, k, last, role, letters, kinds)
             while k < last:
                 c: cython.uint = codes[k]
                 what: cython.uchar = role[c if c < 128 else 128]
@@ -304,20 +295,6 @@ def _encode(
                     continue
                 first: Int = k
                 key: Word = c + 1
-                more: Word = 0
-                if cython.compiled:
-                    letter: Int = _plain_length(kinds, k - begin) if mode != 3 and what == 0 else 0
-                    if letter > 0:  # a word of up to eight ASCII characters, as most are
-                        key = (eight(cython.address(letters[k - begin])) + ONES) >> (64 - 8 * letter)
-                        k += letter
-                        slot = _on(_start(key, more, len(table) - 1), key, more, table)
-                        if table[slot] == 0:
-                            _add(slot, key, more, codes, first, k, table, pool, ends, size)
-                            size += 1
-                        ids[count] = table[slot + 2]
-                        lines[count] = line
-                        count += 1
-                        continue
                 foreign: cython.bint = what == 4
                 marked: cython.uchar = what == 1
                 k += 1
@@ -348,6 +325,7 @@ def _encode(
                     continue
                 word: Int
                 if not foreign and k - first <= 16:  # the usual case: what it needs is at hand
+                    more: Word = 0
                     if k - first > 8:
                         more = _packed(codes, first, k - 8)
                     slot = _on(_start(key, more, len(table) - 1), key, more, table)
@@ -365,38 +343,6 @@ def _encode(
             lengths[t] = count - before
             t += 1
     return t, count, size
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _sorted_out(
-    codes: Text, first: Int, last: Int, role: cython.const[cython.uchar][::1], letters: Bytes, kinds: Bytes
-) -> cython.void:
-    """The characters of a text as bytes, and the role of each; behind the end stand blanks."""
-    i: Int
-    for i in range(last - first):
-        c: cython.uint = codes[first + i]
-        letters[i] = c & 127
-        kinds[i] = role[c if c < 128 else 128]
-    for i in range(last - first, last - first + 16):
-        letters[i] = 32
-        kinds[i] = 2
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _plain_length(kinds: Bytes, k: Int) -> Int:
-    """Characters of the word that begins here, if it has up to eight and ends at a blank or a sign of its own; else 0."""
-    if not cython.compiled:
-        return 0
-    others: Word = eight(cython.address(kinds[k]))
-    many: Int = leading_zeros(others) >> 3 if others != 0 else 8
-    end: cython.uchar = kinds[k + many]
-    return many if end == 2 or end == 3 else 0
 
 
 @cython.cfunc
