@@ -206,7 +206,7 @@ def corpus_first(run: Table, groups: Table) -> None:
     A mean of sentence scores next to the signature of a corpus score is a number that is copied wrongly. Several groups
     have no corpus score together: their scores stand in the table of groups.
     """
-    line = groups.layout.lines if groups.layout else ""
+    line: Any = groups.layout.lines if groups.layout else ""
     corpus = {row["metric"]: row["value"] for row in groups.rows if row["of"] == "corpus"}
     if not any("corpus_signature" in row for row in run.rows):
         return

@@ -37,7 +37,7 @@ class TextLists:
     @classmethod
     def of(cls, texts: Mapping[str, Any], system: str = "outputs", name: str = "texts") -> TextLists:
         """Check the lists; `references` has a text for each output, or a list of texts."""
-        columns = {role: [t] if isinstance(t, str) else list(t) for role, t in texts.items() if t is not None}
+        columns: dict[str, Any] = {role: [t] if isinstance(t, str) else list(t) for role, t in texts.items() if t is not None}
         sizes = {role: len(column) for role, column in columns.items()}
         if len(set(sizes.values())) > 1:
             found = ", ".join(f"{n} of {role}" for role, n in sizes.items())
