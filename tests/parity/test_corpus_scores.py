@@ -32,17 +32,17 @@ TEXTS = (
     ["A cat sat on the mat.", "It's a Dog", "empty", "no, we can't go there"],
 )
 CORPUS = {
-    "bleu": lambda: sacrebleu.BLEU(),
+    "bleu": sacrebleu.BLEU,
     "bleu(lowercase=True, tokenize='char')": lambda: sacrebleu.BLEU(lowercase=True, tokenize="char"),
     "bleu(smooth='floor', effective_order=True)": lambda: sacrebleu.BLEU(smooth_method="floor", effective_order=True),
     "bleu(smooth='add-k', smooth_value=2.0)": lambda: sacrebleu.BLEU(smooth_method="add-k", smooth_value=2.0),
     "bleu(smooth='none', tokenize='none')": lambda: sacrebleu.BLEU(smooth_method="none", tokenize="none"),
-    "chrf": lambda: sacrebleu.CHRF(),
+    "chrf": sacrebleu.CHRF,
     "chrf(eps=True, lowercase=True, spaces=True)": lambda: sacrebleu.CHRF(
         eps_smoothing=True, lowercase=True, whitespace=True
     ),
     "chrf++": lambda: sacrebleu.CHRF(word_order=2),
-    "ter": lambda: sacrebleu.TER(),
+    "ter": sacrebleu.TER,
     "ter(normalize=True, lowercase=False)": lambda: sacrebleu.TER(normalized=True, case_sensitive=True),
 }
 

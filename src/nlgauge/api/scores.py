@@ -343,7 +343,11 @@ def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset | T
     given = {name: value for name, value in texts.items() if value is not None}
     if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
         return from_text_files(data, given)
-    if isinstance(data, list | tuple) and (data or given) and all(issubclass(kind, str) for kind in set(map(type, data))):
+    if (
+        isinstance(data, list | tuple)
+        and (data or given)
+        and all(issubclass(kind, str) for kind in set(map(type, data)))
+    ):
         return TextLists.of({"output": data, **given})
     if given:
         raise NlgaugeError(f"{', '.join(given)}: only for outputs that are a text file or a list of texts.")

@@ -104,7 +104,9 @@ def score_batch(
     passes += [(everything, [m]) for m in heavy if m not in encoding]
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
     tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))
-    for _ in Local(min(workers, max(len(jobs), 1))).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
+    for _ in Local(min(workers, max(len(jobs), 1))).run(
+        lambda job: _part(batch, *job, columns, tick, engine, stats), jobs
+    ):
         pass
     unknown = [m for m in heavy if getattr(engine, "lacks", _always_lacks)(m, batch)]
     for metric in unknown:

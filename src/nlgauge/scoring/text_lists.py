@@ -37,7 +37,9 @@ class TextLists:
     @classmethod
     def of(cls, texts: Mapping[str, Any], system: str = "outputs", name: str = "texts") -> TextLists:
         """Check the lists; `references` has a text for each output, or a list of texts."""
-        columns: dict[str, Any] = {role: [t] if isinstance(t, str) else list(t) for role, t in texts.items() if t is not None}
+        columns: dict[str, Any] = {
+            role: [t] if isinstance(t, str) else list(t) for role, t in texts.items() if t is not None
+        }
         sizes = {role: len(column) for role, column in columns.items()}
         if len(set(sizes.values())) > 1:
             found = ", ".join(f"{n} of {role}" for role, n in sizes.items())
@@ -71,7 +73,9 @@ class TextLists:
         """The texts as numbers, each distinct one once."""
         n = len(self)
         start = np.zeros(n + 1, np.int64) if self.start is None else self.start
-        batch = Batch.from_flat(self.output, self.others.get("source"), self.others.get("context"), self.references, start)
+        batch = Batch.from_flat(
+            self.output, self.others.get("source"), self.others.get("context"), self.references, start
+        )
         batch.system, batch.input = np.zeros(n, np.int64), np.arange(n, dtype=np.int64)
         return batch
 

@@ -84,7 +84,11 @@ class Bleu(Metric):
         )
 
     def corpus_signature(self, references: str) -> str:
-        if (self.preset, self.references, self.order) != ("sacrebleu", "closest", 4) or self.tokenizer not in TOKENIZERS:
+        if (self.preset, self.references, self.order) != (
+            "sacrebleu",
+            "closest",
+            4,
+        ) or self.tokenizer not in TOKENIZERS:
             return self.signature
         usual = SMOOTH_VALUE[self.smoothing]
         value = f"[{usual if self.smooth_value is None else self.smooth_value:.2f}]" if usual else ""
