@@ -122,6 +122,11 @@ class Table:
         """Return the table as JSON text."""
         return for_json(json.dumps(self.to_dict(), ensure_ascii=False, indent=1))
 
+    @property
+    def csv_rows(self) -> list[Row]:
+        """The rows that a file with several tables gets in CSV; a kind of table may have a format of its own."""
+        return self.rows
+
     def to_csv(self) -> str:
         """Return the rows as CSV text; NaN becomes an empty cell, and no text can run as a formula of a spreadsheet."""
         out = io.StringIO()

@@ -11,7 +11,7 @@ import pytest
 
 import nlgauge_papers as studies
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError, NotHere
-from nlgauge_papers import NeedsWeights, NeverPublished, NotRedistributed, Ours, Sources, Study
+from nlgauge_papers import NeedsWeights, NeverPublished, NeedsDownload, Ours, Sources, Study
 from nlgauge_papers.compare import (
     ABSENT,
     CHOSEN,
@@ -149,7 +149,7 @@ def test_why_a_cell_is_absent_is_a_verdict_of_its_own(tmp_path: Path, monkeypatc
             {("SIM", "sample"): 7},
             {
                 ("BLEU", "sample"): NeverPublished("draws"),
-                ("BLEU", "system"): NotRedistributed("set"),
+                ("BLEU", "system"): NeedsDownload("set"),
                 ("TER",): NeedsWeights("w"),
                 ("SIM",): NeverPublished("a reason changes no verdict on a value"),
             },

@@ -47,8 +47,8 @@ class NeverPublished(str):
     """What it takes was never published: nobody but the authors can compute it."""
 
 
-class NotRedistributed(str):
-    """Published elsewhere: computed once the file is in NLGAUGE_DATA (`nlgauge data show NAME` says where it is)."""
+class NeedsDownload(str):
+    """Published elsewhere: computed once the file is there (`nlgauge data get NAME` downloads it or says where)."""
 
 
 class NeedsWeights(str):
@@ -62,7 +62,7 @@ class LeftOut(str):
 def why_absent(error: NlgaugeError) -> str:
     """A set that is not here, or an installation that lacks something, as a reason; a damaged file is neither."""
     if isinstance(error, NotHere):
-        return NotRedistributed(error)
+        return NeedsDownload(error)
     return LeftOut(error) if isinstance(error, NeedsMissing) else str(error)
 
 

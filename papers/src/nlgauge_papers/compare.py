@@ -14,9 +14,9 @@ from nlgauge_papers import (
     Difference,
     Key,
     LeftOut,
+    NeedsDownload,
     NeedsWeights,
     NeverPublished,
-    NotRedistributed,
     Ours,
     Sources,
     Study,
@@ -24,27 +24,27 @@ from nlgauge_papers import (
     why_absent,
 )
 
-EQUAL, WITHIN, DIFFERS = "equal", "within tolerance", "differs"
-SLIP = "equal with the paper's slip"
-CHOSEN = "equal with a rater chosen to match"
+EQUAL, WITHIN, DIFFERS = "matches", "within tolerance", "differs"
+SLIP = "matches after reproducing an error in the paper"
+CHOSEN = "matches with an annotator chosen to match"
 HOLDS, EXCEPTIONS = "claim holds", "claim has exceptions"
 OTHER, FEWER = get_args(Difference)
-NEVER, ELSEWHERE, WEIGHTS, LEFT = "never published", "not redistributed", "needs weights", "left out"
-ABSENT = "not computable"
-MISSING = {NeverPublished: NEVER, NotRedistributed: ELSEWHERE, NeedsWeights: WEIGHTS, LeftOut: LEFT}
+NEVER, ELSEWHERE, WEIGHTS, LEFT = "never published", "needs a download", "needs weights", "left out"
+ABSENT = "nothing to compute"
+RUNS_A_MODEL = LeftOut("runs a model; --no-slow leaves it out")
+MISSING = {NeverPublished: NEVER, NeedsDownload: ELSEWHERE, NeedsWeights: WEIGHTS, LeftOut: LEFT}
 JUDGED = (EQUAL, WITHIN, DIFFERS, SLIP)
 VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
 HEADS = {
     WITHIN: "within",
-    SLIP: "with slip",
-    CHOSEN: "chosen rater",
+    SLIP: "paper's error",
+    CHOSEN: "chosen annotator",
     HOLDS: "claims hold",
-    EXCEPTIONS: "claims not",
-    ELSEWHERE: "to fetch",
-    NEVER: "never public",
-    ABSENT: "no rule",
+    EXCEPTIONS: "claims fail",
+    ELSEWHERE: "needs download",
+    ABSENT: "no value",
 }
-WITH_SLIP = "ours with the slip"
+WITH_SLIP = "ours with the error"
 
 
 @dataclass
@@ -53,6 +53,12 @@ class Narrow(Table):
 
     joined: list[str] = field(default_factory=list)
     heads: dict[str, str] = field(default_factory=dict)
+    ledger: list[Row] = field(default_factory=list)
+
+    @property
+    def csv_rows(self) -> list[Row]:
+        """The rows that a CSV file gets: the printed cells of all tables in one format."""
+        return self.ledger
 
     def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
         """Return header and cells with the joined columns in one."""
@@ -66,11 +72,12 @@ class Narrow(Table):
 
 @dataclass(frozen=True)
 class Printed:
-    """A cell as the paper prints it, or a claim and its number of statements. `decimals` is its precision."""
+    """A cell as the paper prints it, or a claim and its number of statements; `line`: where it stands in the file."""
 
     key: Key
     text: str
     mark: str = ""
+    line: int = 0
 
     @property
     def value(self) -> float:
@@ -88,14 +95,17 @@ def published(study: Study) -> tuple[list[str], list[Printed]]:
     rows = published_rows(study.paper, study.table)
     names = [c for c in rows[0] if c not in ("printed", "stated", "mark")]
     column = "stated" if study.claims else "printed"
-    return names, [Printed(tuple(row[c] for c in names), row[column], row.get("mark") or "") for row in rows]
+    return names, [
+        Printed(tuple(row[c] for c in names), row[column], row.get("mark") or "", line)
+        for line, row in enumerate(rows, 2)  # the first line holds the names of the columns
+    ]
 
 
 def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
-    """`equal` when our value, rounded as the paper rounds, prints the same (a tie may go either way).
+    """`matches` when our value, rounded as the paper rounds, prints the same (a tie may go either way).
 
     >>> verdict(Printed(("a",), ".396"), 0.3957, 0.01)
-    'equal'
+    'matches'
     """
     if ours is None or math.isnan(ours):
         return ABSENT
@@ -108,10 +118,13 @@ def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
 def compare(study: Study, sources: Sources) -> Narrow:
     """Every published cell of the table beside ours."""
     names, cells = published(study)
-    try:
-        ours = study(sources)
-    except NlgaugeError as error:  # the data or an extra are not at hand: the whole table says so
-        ours = Ours({}, {(): why_absent(error)})
+    if study.slow and not sources.slow:
+        ours = Ours({}, {(): RUNS_A_MODEL})
+    else:
+        try:
+            ours = study(sources)
+        except NlgaugeError as error:  # the data or an extra are missing: every cell of the table says so
+            ours = Ours({}, {(): why_absent(error)})
     if ours.slips:
         ours = replace(ours, beside={**ours.beside, WITH_SLIP: ours.slips})
     rows = [_row(study, names, cell, ours) for cell in cells]
@@ -123,12 +136,13 @@ def compare(study: Study, sources: Sources) -> Narrow:
         method="stated: statements into which we split what the paper says in words; it prints no such number. "
         "ours: how many hold."
         if study.claims
-        else f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
-        + (f"{WITH_SLIP}: a slip of the paper repeated, the reason names it; " if ours.slips else "")
-        + "reasons are words, they change no verdict.",
+        else f"matches: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
+        + (f"{WITH_SLIP}: an error of the paper reproduced, the reason names it; " if ours.slips else "")
+        + "a reason explains a verdict and never changes it.",
         notes=[count(rows, "claims" if study.claims else "cells"), *ours.notes, *_numbered(rows)],
         decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",
+        ledger=[ledger_row(study, cell, row) for cell, row in zip(cells, rows, strict=True)],
         joined=keys,
         shown=[
             *keys,
@@ -170,6 +184,24 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
     }
 
 
+def ledger_row(study: Study, cell: Printed, row: Row) -> Row:
+    """One printed cell as the ledger keeps it: where it stands, both values, the verdict and its evidence."""
+    return {
+        "paper": study.paper,
+        "table": study.table,
+        "key": "; ".join(cell.key),
+        "printed": cell.text,
+        "ours": row["ours"] if isinstance(row["ours"], int) else _rounded(row["ours"], cell.decimals + 3),
+        "verdict": row["verdict"],
+        "evidence": row["reason"] or (f"computed from {', '.join(study.sets)}" if study.sets else "computed"),
+        "source": f"{study.paper}/published/{study.table}.csv:{cell.line}",
+    }
+
+
+def _rounded(value: float, decimals: int) -> float | None:
+    return None if math.isnan(value) else round(value, decimals)
+
+
 def _numbered(rows: list[Row]) -> list[str]:
     """Reasons below the table instead of beside each cell; the rows get their numbers."""
     reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
@@ -185,7 +217,8 @@ def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
     gone = {row["why"] for row in table.rows} - needed - {""}
     notes = [note for note in table.notes if note.partition(" ")[0] not in gone]
     shown = [c for c in table.shown if c != "why" or needed - {""}]
-    return replace(table, rows=rows, notes=notes, shown=shown)
+    ledger = [row for row in table.ledger if row["verdict"] in wanted]
+    return replace(table, rows=rows, notes=notes, shown=shown, ledger=ledger)
 
 
 def count(rows: Iterable[Row], noun: str = "cells") -> str:
@@ -194,8 +227,11 @@ def count(rows: Iterable[Row], noun: str = "cells") -> str:
     return f"{len(found)} {noun}: " + ", ".join(f"{found.count(v)} {v}" for v in VERDICTS if v in found)
 
 
-def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
-    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why no others."""
+def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) -> Table:
+    """One row per table, then one per paper: cells by verdict, and why cells were not compared.
+
+    `ledger`: the scoreboard stands for all tables, so it holds their cells.
+    """
 
     rows: list[Row] = []
     papers: dict[str, Counter[str]] = {}
@@ -215,12 +251,13 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
     if len(papers) > 1:
         ordered.append({"paper": "all", "table": "all", "what": "", **_counts(all_), "why": ""})
     return Narrow(
-        title="The papers, recomputed: cells of the published tables beside ours",
+        title="The five papers recomputed: cells of their tables compared with ours",
         rows=ordered,
         method="; ".join(MEANING[v] for v in ("compared", *VERDICTS) if v in MEANING and (v == "compared" or all_[v]))
         + ". `nlgauge reproduce PAPER TABLE` shows the cells of one table.",
         notes=notes,
         kind="scoreboard",
+        ledger=[row for _, table in compared for row in table.ledger] if ledger else [],
         # titles are in the list without arguments
         shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],
         heads=HEADS,
@@ -228,17 +265,17 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
 
 
 MEANING = {
-    "compared": "compared = equal + within + differs + with slip",
-    SLIP: "with slip: equal once a slip that the paper's own numbers show is repeated; both values stand in the table",
-    CHOSEN: "chosen rater: equal, but the rater shown was picked because his ratings match the print",
+    "compared": "compared = matches + within + differs + paper's error",
+    SLIP: "paper's error: matches after reproducing an error in the paper; the table shows both values",
+    CHOSEN: "chosen annotator: matches, but the annotator was picked because the ratings match the paper",
     HOLDS: "claims: sentences of the paper counted as statements, not printed cells",
-    OTHER: "other weights: a value beside the printed one, not judged",
-    FEWER: "fewer sets: the mean of fewer sets than the paper's beside the printed one, not judged",
-    WEIGHTS: "needs weights: the code is here, the weights are to be had by name or from their authors",
-    ELSEWHERE: "to fetch: published, not redistributed here; computed once the file is in NLGAUGE_DATA",
-    NEVER: "never public: nobody but the authors can compute it",
-    LEFT: "left out: by --no-slow, or an extra is missing",
-    ABSENT: "no rule: nothing to compute, the reason says why",
+    OTHER: "other weights: computed with other weights than the paper's, not judged",
+    FEWER: "fewer sets: a mean over fewer data sets than the paper's, not judged",
+    WEIGHTS: "needs weights: `nlgauge reproduce --weights` computes it where the weights are",
+    ELSEWHERE: "needs download: `nlgauge data get NAME` downloads it or says where it is",
+    NEVER: "never published: only the authors can compute it",
+    LEFT: "left out: by --no-slow, or an extra is not installed",
+    ABSENT: "no value: there is nothing to compute; the reason says why",
 }
 
 

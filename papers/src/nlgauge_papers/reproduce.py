@@ -1,4 +1,4 @@
-"""reproduce(): tables of the five papers recomputed, each published cell beside ours."""
+"""reproduce(): tables of the five papers recomputed, each published cell compared with ours."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reproduce(
     --------
     >>> table, = reproduce("nimah2023", "section-3.3")
     >>> sorted({row["verdict"] for row in table})
-    ['differs', 'equal']
+    ['differs', 'matches']
     """
     sources = sources or Sources()
     known = find_paper(paper).id if paper is not None else None
@@ -45,14 +45,12 @@ def reproduce(
         chosen, listed = find_table(known, table)
     else:
         chosen, listed = [s for s in studies(known) if not s.further], items(known)
-    left = [s for s in chosen if s.slow and not sources.slow]
-    run = [s for s in chosen if s not in left]
-    own = [s for s in run if s.further]
+    own = [s for s in chosen if s.further and (sources.slow or not s.slow)]
     if options and not own:
         raise NlgaugeError("--set: only further studies have options; `nlgauge reproduce` lists them.")
     tables = [t for s in own for t in s.tables(sources, **(options or {}))]
-    tables += compared([s for s in run if not s.further], sources, only_differs, board_only=paper is None)
-    if left:
+    tables += compared([s for s in chosen if not s.further], sources, only_differs, board_only=paper is None)
+    if left := [s for s in chosen if s.slow and not sources.slow]:
         sources.tell(f"left out (--no-slow): {', '.join(s.name for s in left)}")
     # A table without a study says what is missing; for all papers the overview and docs/papers/inventory.md do.
     without = [] if paper is None else [i for i in listed if not i.study and (i.kind == "table" or not chosen)]
@@ -71,7 +69,7 @@ def compared(chosen: Sequence[Study], sources: Sources, only_differs: bool, boar
     shown = [] if board_only and not only_differs else [t for _, t in found]
     if only_differs:
         shown = [t for t in (only(t, [DIFFERS]) for t in shown) if t.rows or len(chosen) == 1]
-    return [*shown, *([scoreboard(found)] if board_only or len(found) > 1 else [])]
+    return [*shown, *([scoreboard(found, ledger=not shown)] if board_only or len(found) > 1 else [])]
 
 
 def overview(mirror: str | Path | None = None) -> Table:

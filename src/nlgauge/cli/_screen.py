@@ -156,7 +156,7 @@ def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
     if form == "json":
         return for_json(json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1)) + "\n"
     if form == "csv":
-        return Table("", [row for table in tables for row in table.rows]).to_csv()
+        return Table("", [row for table in tables for row in table.csv_rows]).to_csv()
     return "\n".join(FORMATS[form](table) for table in _grouped(tables, by))
 
 

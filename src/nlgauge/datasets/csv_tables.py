@@ -21,6 +21,7 @@ HEADINGS = {
     "system__origin_col_Utterance": "system",
 }
 START = "<|endoftext|>"
+OUTPUTS = ("decoded", "system_output", "output", "summary", "text", "ArticleSummary", "SystemSummary")
 # UBER-Topic: who sat in the three places of each topic, as the headings of the origin's files name them (there by first
 # names; one is unnamed).
 SEATS = {
@@ -89,8 +90,10 @@ def ctrl_topic(folder: Path, entry: Entry) -> Dataset:
 
 
 def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
-    """A table of the authors that was not seen here: their notebooks name its columns of systems (`system`), ratings
-    and metrics, not those of inputs and texts. Each row is an output of its own, rated once.
+    """Load a table whose columns of systems (`system`), ratings and metrics are known from the authors' notebooks.
+
+    The notebooks do not name the columns of inputs and texts. Each row is an output of its own, rated once; its text
+    is read where a column has a usual name.
     """
     path = folder / entry.files[0].path
     frame = csv_table(path)
@@ -99,10 +102,11 @@ def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
     frame = frame.rename({system: "system"})
     frame = frame.with_columns(pl.int_range(pl.len()).over("system").cast(pl.String).alias("input"))
     found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
-    notes = ["each row is an output of its own: what names an input is not known"]
+    notes = ["each row is an output of its own: the column of inputs is not known"]
+    texts = [pl.col(c).alias("output") for c in OUTPUTS if c in frame.columns][:1]
     return Dataset.of(
         entry.name,
-        frame.select(KEY),
+        frame.select(*KEY, *texts),
         ratings=unpivot(frame, {a: a for a in entry.aspects}),
         scores=found,
         people=entry.people,

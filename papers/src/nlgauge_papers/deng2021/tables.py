@@ -15,7 +15,7 @@ import polars as pl
 from nlgauge import Dataset, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec, stem
 from nlgauge.plugins import NotHere
-from nlgauge_papers import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, meteor_1_5, study
+from nlgauge_papers import Key, LeftOut, NeedsWeights, NeedsDownload, Ours, Sources, meteor_1_5, study
 from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.baselines import (
     ENCODER,
@@ -73,7 +73,7 @@ E_ROW = "Ours (E) (BERT-base)"
 RELEASED = (
     "scores that colombo2023's authors released; their model and settings are not stated and are likely others (guess)"
 )
-UNSCORED = NotRedistributed(
+UNSCORED = NeedsDownload(
     "the scores of SummEval's toolkit (`nlgauge data show summeval-scored`) are published and not redistributed here; "
     "most likely (a guess) the paper's: from the texts, the toolkit's BLEU, chrF and METEOR are equal in all cells"
 )
@@ -237,7 +237,7 @@ def table_d4(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
-        reasons[theirs,] = NotRedistributed("these metrics need references, which the QAGS release does not hold")
+        reasons[theirs,] = NeedsDownload("these metrics need references, which the QAGS release does not hold")
         reasons |= {(theirs, metric): reason for metric, reason in OF_OTHERS.items()}
         reasons[theirs, E_ROW] = ENCODER if sources.slow else LEFT_OUT
         sources(name)

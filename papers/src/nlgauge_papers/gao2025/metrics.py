@@ -8,7 +8,7 @@ from statistics import fmean
 from nlgauge import Dataset, analyze
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.plugins import NeedsMissing
-from nlgauge_papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, study
+from nlgauge_papers import Key, NeedsWeights, NeedsDownload, Ours, Sources, study
 from nlgauge_papers.common import Array
 from nlgauge_papers.gao2025.measures import JUDGES, SETS, numbered
 
@@ -58,7 +58,7 @@ def table_6(sources: Sources) -> Ours:
         used.append(number)
     values: dict[Key, float] = {key: fmean(found) for key, found in gathered.items()}
     said = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
-    reasons |= {(name,): said if used else NotRedistributed("none of the 30 sets is here") for name in SPECS}
+    reasons |= {(name,): said if used else NeedsDownload("none of the 30 sets is here") for name in SPECS}
     return Ours(
         values,
         reasons,

@@ -12,7 +12,7 @@ from nlgauge.datasets import entry
 from nlgauge.plugins import NotHere
 from nlgauge.stats import levenshtein, preference_similarity
 from nlgauge_papers import Key, Ours, Sources, study, why_absent
-from nlgauge_papers.nimah2023.systems import ABSENT
+from nlgauge_papers.nimah2023.systems import OWN
 
 # The names of Table 2 and the sets here.
 SETS = {
@@ -48,10 +48,12 @@ def table_2(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, here in SETS.items():
-        try:
-            values[(name,)] = rater_rows(sources(here), means=name == "Unieval-summ")
-        except NotHere as error:
-            reasons[(name,)] = why_absent(error)
+        for known in filter(None, (here, OWN[name].set if name in OWN else "")):
+            try:
+                values[(name,)] = rater_rows(sources(known), means=name == "Unieval-summ")
+                break
+            except NotHere as error:
+                reasons[(name,)] = why_absent(error)
     return Ours(
         values,
         reasons,
@@ -65,7 +67,7 @@ def table_2(sources: Sources) -> Ours:
 
 
 def rater_rows(data: Dataset, means: bool = False) -> int:
-    """How many rows the set has with one row a rater (or one an output, with `means`)."""
+    """How many rows the set has with one row per annotator (or one per output, with `means`)."""
     columns = ["system", "input"] if means else ["system", "input", "rater"]
     # UBER-Topic lacks two fluency ratings whose texts were compared for relevance: a row is a rating of fluency there.
     rated = data.ratings.filter(~pl.col("aspect").str.ends_with("(turker)"))
@@ -149,9 +151,20 @@ SHOWN: dict[tuple[str, str], tuple[str, str]] = {
     ("Henderson", "M11"): ("jordan henderson is set to sign", "expert 3"),
     ("Henderson", "M8"): ("jordan henderson has provided", "expert 2"),
 }
-CHOSEN_RATER = "which expert a row shows is not said: the one whose four ratings match the print was taken."
+CHOSEN_RATER = "the paper does not say which expert a row shows: the one whose four ratings match was taken."
 HUMAN = ("Coherence", "Consistency", "Fluency", "Relevance")
-WEIGHTS = ABSENT["UniEval-summ"]
+CTC_ASPECTS = {"Consistency": "consisten", "Relevance": "relev"}
+# The columns of the authors' table (checklist-summeval) behind the scores of Tables 7 and 8: their mean.
+TABLE_COLUMNS: dict[str, Sequence[str]] = {
+    "Perplexity": ["perplexity"],
+    "BLEU": ["bleu1", "bleu11"],
+    "ROUGE": ["rouge_l_f_score1", "rouge_l_f_score11"],
+    "BERTScore": ["bert_score_f1", "bert_score_f11"],
+    **{f"CTC {way}-{a}": [f"ctc_{way.lower()}_{c}"] for way in "EDR" for a, c in CTC_ASPECTS.items()},
+    "CtrlEval Coherence": ["cohere_met"],
+    **{f"UniEval {a}": [f"{a.lower()}_unieval"] for a in HUMAN},
+}
+NO_TEXTS = "the authors' table names no column of texts, by which the output could be found"
 
 
 @study("nimah2023", "7", title="SummEval outputs on which aspects agree", sets=["summeval"], tolerance=0.02)
@@ -170,6 +183,7 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
     """Ratings of one expert, and the surface metrics from the texts: mean of scores with 1 and with 11 references."""
     data = sources("summeval")
     values: dict[Key, float] = {}
+    table, absent = _authors_table(sources)
     for (article, system), (start, rater) in SHOWN.items():
         if article not in articles:
             continue
@@ -180,11 +194,12 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
         for aspect, rating in zip(HUMAN, ratings, strict=True):
             values[article, system, f"Human {aspect}"] = rating
         values[article, system, "Human Average"] = sum(ratings) / len(ratings)
-        for name, value in _surface(one).items():
+        released = _released(table, system, start, ratings)
+        for name, value in (released or _surface(one)).items():
             values[article, system, name] = value
     return Ours(
         values,
-        {(): WEIGHTS} | dict.fromkeys((k for k in values if k[2].startswith("Human")), CHOSEN_RATER),
+        {(): absent} | dict.fromkeys((k for k in values if k[2].startswith("Human")), CHOSEN_RATER),
         [
             "BLEU: sacrebleu's, lower-cased; ROUGE: ROUGE-Lsum F with stems, mean over references; both the mean of "
             "the score against the first and against all 11 references, as the caption of Table 7 says.",
@@ -196,6 +211,33 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
         ],
         chosen={key for key in values if key[2].startswith("Human")},
     )
+
+
+def _authors_table(sources: Sources) -> tuple[Dataset | None, str]:
+    """The authors' table of summEval, or why it is not here."""
+    try:
+        return sources("checklist-summeval"), NO_TEXTS
+    except NotHere as error:
+        return None, why_absent(error)
+
+
+def _released(table: Dataset | None, system: str, start: str, ratings: Sequence[float]) -> dict[str, float]:
+    """The scores that the authors' table has for the output of that beginning and one annotator's ratings."""
+    if table is None or "output" not in table.samples.columns:
+        return {}
+    rated = table.ratings.pivot(on="aspect", index=["system", "input"], values="value")
+    rows = table.samples.join(rated, on=["system", "input"]).join(table.scores, on=["system", "input"])
+    rows = rows.filter((pl.col("system") == system) & pl.col("output").str.starts_with(start))
+    for aspect, rating in zip(HUMAN, ratings, strict=True):
+        rows = rows.filter(pl.col(aspect.lower()) == rating)
+    if rows.is_empty():
+        return {}
+    first = rows.row(0, named=True)
+    return {
+        name: sum(first[c] for c in columns) / len(columns)
+        for name, columns in TABLE_COLUMNS.items()
+        if all(first.get(c) is not None for c in columns)
+    }
 
 
 def _surface(one: Dataset) -> dict[str, float]:

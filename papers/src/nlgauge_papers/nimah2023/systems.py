@@ -15,7 +15,7 @@ import polars as pl
 
 from nlgauge import Dataset, analyze, score
 from nlgauge.plugins import NotHere
-from nlgauge_papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, published_rows, study, why_absent
+from nlgauge_papers import Key, NeedsDownload, Ours, Sources, published_rows, study, why_absent
 
 Pairs = dict[str, list[tuple[str, str]]]
 Columns = Mapping[str, Sequence[str]]
@@ -110,22 +110,16 @@ OWN = {
 }
 SUMMARIES, DIALOGUES = ["summeval", "newsroom"], [b.set for b in BENCHMARKS[:3]]
 TOPICS = [b.set for b in CONTROLLED]
-NO_SCORES = (
-    "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name, and "
-    "the authors' table ({}) is read where it is there"
-)
 ABSENT: dict[str, str] = {
-    name: NeedsWeights(NO_SCORES.format(name, OWN[name].set)) for name in ("UniEval-summ", "Newsroom", "UBER-Topic")
-} | {
-    "summEval": NotRedistributed(
-        "needs the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 "
-        "(summeval-17): published by Yale-LILY/SummEval, not redistributed here; scores of metrics: the authors' table "
-        "(checklist-summeval)."
+    name: NeedsDownload(
+        f"the authors' table of {name} with the scores of all metrics is in their repository, "
+        f"github.com/inimah/metric-preference-checklist, folder data: `nlgauge data get {OWN[name].set}`"
     )
+    for name in ("UniEval-summ", "Newsroom", "UBER-Topic", "summEval")
 }
-NO_TITLES = NotRedistributed(
-    "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are in the Newsroom "
-    "release and not redistributed here."
+NO_TITLES = NeedsDownload(
+    "BLEU and ROUGE were computed against the article and its title (appendix A.3); their scores are in the authors' "
+    "table: `nlgauge data get checklist-newsroom`"
 )
 
 
@@ -281,7 +275,8 @@ def table_21(sources: Sources) -> Ours:
         for difficulty in ("Easy", "Hard"):
             reasons |= {(data, LABELS[data], difficulty, metric): SWAPPED for metric in EXCHANGED}
             slips |= {(data, LABELS[data], difficulty, m): found[other, difficulty, m] for m in EXCHANGED}
-        reasons[data, LABELS[data], "Hard", CTRLEVAL] = _mixed(sources, data)
+        hard: Key = (data, LABELS[data], "Hard", CTRLEVAL)
+        slips[hard], reasons[hard] = _easy_in_hard(sources, data)
     turned = preference_table(sources, BENCHMARKS[:3], turned=True)
     instead = ", ".join(
         f"{b.name} {turned[b.name, 'Easy', PERPLEXITY]:.3f} easy and {turned[b.name, 'Hard', PERPLEXITY]:.3f} hard"
@@ -295,15 +290,18 @@ def table_21(sources: Sources) -> Ours:
             "UniEval-TC, USR-TC and USR-PC, in this order.",
             "mean over pairs, columns of a family and six aspects; BERTScore: bert_f1_src and bert_f1_ttl (Table 18: "
             "only the first).",
-            "Eq. 2 as printed: a higher mean is preferred, also for perplexity. With less perplexity preferred: "
+            "Eq. 2 as printed: a higher mean is preferred, also for perplexity. With lower perplexity preferred: "
             f"{instead}.",
         ],
         slips=slips,
     )
 
 
-def _mixed(sources: Sources, name: str) -> str:
-    """The printed CtrlEval value of the hard pairs has the easy pairs' value of relev_met in it."""
+NOTEBOOK = "the authors' notebook 'SystemEval Unieval.ipynb'"
+
+
+def _easy_in_hard(sources: Sources, name: str) -> tuple[float, str]:
+    """CtrlEval on the hard pairs as cell 95 of the authors' notebook averages it, and what is wrong there."""
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
     table = analyze(
@@ -311,34 +309,41 @@ def _mixed(sources: Sources, name: str) -> str:
     )
     by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]
-    return (
-        "the printed value comes out when relev_met enters with its value on the easy pairs: "
-        f"({' + '.join(f'{v:.3f}' for v in mixed)}) / 3 = {sum(mixed) / 3:.3f}; a slip in the authors' averaging "
-        "(guess)."
+    return sum(mixed) / 3, (
+        f"cell 95 of {NOTEBOOK} averages df_easy['relev_met'] into the row of the hard pairs: "
+        f"({' + '.join(f'{v:.3f}' for v in mixed)}) / 3 = {sum(mixed) / 3:.3f}"
     )
 
 
-WITHOUT_OVERALL = "the printed value comes out (.4167) without the column overall_unieval, Table 19's only with it."
-LESS_PERPLEXITY = (
-    "the printed value comes out when less perplexity is preferred; then the easy pairs, printed as .333, would have 1."
+WITHOUT_COHERENCE = (
+    f"cell 96 of {NOTEBOOK} leaves out the column coherence_unieval: .4167; Table 19 has its value only with it"
 )
-TABLE_22: dict[Key, str] = {
-    ("CTRL-Topic", "Easy", UNIEVAL): WITHOUT_OVERALL,
-    ("CTRL-Topic", "Hard", PERPLEXITY): LESS_PERPLEXITY,
-}
+HARD_TWICE = (
+    f"cell 96 of {NOTEBOOK} has 1.0 for the easy and .333 for the hard pairs (lower perplexity is preferred); the "
+    "paper prints .333 in both rows"
+)
 
 
 @study("nimah2023", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
-    """Compute preference similarity on the sets of controlled generation that are here."""
+    """Compute preference similarity on the sets of controlled generation that are here; lower perplexity is better."""
     here, reasons = those_here(sources, CONTROLLED)
     values = preference_table(sources, here)
+    values |= {k: v for k, v in preference_table(sources, here, turned=True).items() if k[2] == PERPLEXITY}
     cut = [("CTRL-Topic", group, family) for group in ("Easy", "Hard") for family in (CTC, CTRLEVAL)]
     slips = cut_short(values, cut)
+    reasons |= dict.fromkeys(slips, CUT)
+    if any(b.name == "CTRL-Topic" for b in here):
+        four = {UNIEVAL: [c for c in TOPIC[UNIEVAL] if not c.startswith("coherence")]}
+        [b] = [replace(b, columns={**b.columns, **four}) for b in here if b.name == "CTRL-Topic"]
+        cell: Key = ("CTRL-Topic", "Easy", UNIEVAL)
+        slips[cell], reasons[cell] = preference_table(sources, [b])[cell], WITHOUT_COHERENCE
+        cell = ("CTRL-Topic", "Easy", PERPLEXITY)
+        slips[cell], reasons[cell] = values["CTRL-Topic", "Hard", PERPLEXITY], HARD_TWICE
     return Ours(
         values,
-        _absent("UBER-Topic") | reasons | TABLE_22 | dict.fromkeys(slips, CUT),
-        ["Eq. 2 as printed: a higher mean is preferred, also for perplexity."],
+        _absent("UBER-Topic") | reasons,
+        ["A higher mean is preferred; for perplexity a lower one, as in the authors' notebook (cell 96)."],
         slips=slips,
     )
 

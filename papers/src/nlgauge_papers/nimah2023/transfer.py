@@ -17,7 +17,7 @@ import polars as pl
 
 from nlgauge import Dataset, analyze
 from nlgauge.plugins import Choice, RaterRows, transfer_groups
-from nlgauge_papers import Key, NeedsWeights, Ours, Sources, study
+from nlgauge_papers import Key, NeedsDownload, Ours, Sources, study
 from nlgauge_papers.common import KEY
 from nlgauge_papers.nimah2023.systems import (
     BENCHMARKS,
@@ -132,8 +132,9 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]
             if not listed:
                 reasons[line, head] = "Table 3 lists no data set here; the paper prints 0 for none."
             elif missing:
-                reasons[line, head] = NeedsWeights(
-                    f"the authors released no scores of this metric for {', '.join(missing)}."
+                reasons[line, head] = NeedsDownload(
+                    f"the scores for {', '.join(missing)} are in the authors' tables: `nlgauge data get "
+                    f"{' '.join(sorted({OWN[name].set for name in missing if name in OWN}))}`"
                 )
             else:
                 values[line, head] = float(np.mean([value for value, _ in there]))
@@ -157,7 +158,7 @@ def table_6(sources: Sources) -> Ours:
     ours = _table(sources, ["TextSumm", "DiagGen", "CtrlGen"], lambda t: TASKS[t.dataset])
     known: dict[Key, str] = {
         ("Single-CTC", "DiagGen"): CTC_UNKNOWN,
-        ("Single-CTC", "TextSumm"): NeedsWeights(f"{ours.reason(('Single-CTC', 'TextSumm'))} {MISPRINT}"),
+        ("Single-CTC", "TextSumm"): NeedsDownload(f"{ours.reason(('Single-CTC', 'TextSumm'))} {MISPRINT}"),
     }
     cell: Key = ("Semantic (BERTScore)", "DiagGen")
     known[cell] = "cut, not rounded: .0749 is .075 in Table 5 and .074 here."

@@ -27,7 +27,7 @@ WORDS = ("BLEU", "ROUGE", "METEOR", "ChrF")
 FREE = ("SummaQA", "BLANC", "SUPERT", "FactCC", "QAGS", "FED", "USR", "Response Length", "Word Length")
 ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
 VERDICTS = {
-    "equal": ("#0072B2", "circle"), "within tolerance": ("#56B4E9", "square"), "differs": ("#D55E00", "x"),
+    "matches": ("#0072B2", "circle"), "within tolerance": ("#56B4E9", "square"), "differs": ("#D55E00", "x"),
     "equal with a rater chosen to match": ("#0072B2", "circle-open"), "claim holds": ("#0072B2", "triangle-up"),
     "claim has exceptions": ("#D55E00", "triangle-down"), "equal with the paper's slip": ("#009E73", "circle-open"),
     "other weights": (QUIET, "diamond"), "fewer sets": (QUIET, "diamond-open"),
