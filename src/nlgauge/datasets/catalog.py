@@ -62,6 +62,7 @@ class File:
     origin: Origin | None = None
     extra: bool = False
     where: str = ""
+    page: str = ""
 
     @property
     def untouched(self) -> bool:

@@ -15,7 +15,7 @@ import polars as pl
 from nlgauge import Dataset, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec, stem
 from nlgauge.plugins import NotHere
-from nlgauge_papers import Key, LeftOut, NeedsWeights, NeedsDownload, Ours, Sources, meteor_1_5, study
+from nlgauge_papers import Key, LeftOut, NeedsDownload, NeedsWeights, Ours, Sources, meteor_1_5, study
 from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.baselines import (
     ENCODER,

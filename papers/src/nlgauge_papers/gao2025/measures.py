@@ -1,8 +1,4 @@
-"""gao2025 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
-
-The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot
-be recomputed cell by cell; what they are said to show is tested in claims.py.
-"""
+"""gao2025 (measures): its 30 data sets and their human ratings (Tables 1 and 5)."""
 
 from __future__ import annotations
 
@@ -14,10 +10,7 @@ import numpy as np
 
 from nlgauge import analyze
 from nlgauge.plugins import NeedsMissing, Panel
-from nlgauge_papers import Key, NeverPublished, Ours, Sources, study, why_absent
-
-NO_SCORES = NeverPublished("the scores of the paper's 32 metrics, 18 of them GPT judges, were never published")
-JUDGES = NeverPublished("the scores and replies of the GPT judges were never published")
+from nlgauge_papers import Key, Ours, Sources, study, why_absent
 
 
 @dataclass(frozen=True)
@@ -142,32 +135,3 @@ def table_5(sources: Sources) -> Ours:
             "(x + 25)/25, WebNLG x/100."
         ],
     )
-
-
-def absent(reason: str, note: str) -> Ours:
-    """A table whose data were never published: all its cells say why."""
-    return Ours({}, {(): reason}, notes=[note])
-
-
-@study("gao2025", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
-def table_2(sources: Sources) -> Ours:
-    """Say why discriminative power cannot be recomputed."""
-    return absent(
-        NO_SCORES,
-        "`nlgauge analyze stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.",
-    )
-
-
-@study("gao2025", "3", title="Ranking consistency of 12 measures", sets=[])
-def table_3(sources: Sources) -> Ours:
-    """Say why ranking consistency cannot be recomputed."""
-    return absent(
-        NO_SCORES,
-        "`nlgauge analyze stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.",
-    )
-
-
-@study("gao2025", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])
-def table_7(sources: Sources) -> Ours:
-    """Say why Williams' test cannot be recomputed."""
-    return absent(NO_SCORES, "`nlgauge analyze stability FILE --test williams` asks the same of any data.")
