@@ -51,9 +51,12 @@ class Origin:
 
 @dataclass(frozen=True)
 class File:
-    """A file of the mirror. Where it holds its `origin`'s own bytes it can be downloaded; otherwise it was
-    repackaged, and `layout` says what the loader reads in it. A set loads without its `extra` files. A file that users
-    fetch themselves, `where` says from whom, was not seen here: its size and hash are not known."""
+    """A file that a loader reads; `layout` says what is in it. A set loads without its `extra` files.
+
+    `origin`: the place whose bytes it holds. `parts`: files of origins (repository and path, * for several) from which
+    `convert` makes it, with the SHA-256 of what comes out (`result`, before compression). `page`: where a browser finds
+    it, for a file that no program can download; `where` says more.
+    """
 
     path: str
     size: int = 0
@@ -63,11 +66,20 @@ class File:
     extra: bool = False
     where: str = ""
     page: str = ""
+    parts: tuple[str, ...] = ()
+    convert: str = ""
+    result: str = ""
 
     @property
-    def untouched(self) -> bool:
-        """Whether the file holds the bytes of its origin, so that it can be downloaded."""
-        return self.origin is not None
+    def downloadable(self) -> bool:
+        """Whether a program can get the file: its origin's bytes, or what a converter makes of them."""
+        return self.origin is not None or bool(self.parts)
+
+    @classmethod
+    def of(cls, path: str, facts: dict[str, Any]) -> File:
+        """Return the file at that path from the facts about it."""
+        origin, parts = facts.get("origin"), tuple(facts.get("parts", ()))
+        return cls(path, **facts | {"origin": Origin.parse(origin) if origin else None, "parts": parts})
 
     def here(self, folder: Path) -> bool:
         """Return whether the folder holds the file."""
@@ -113,10 +125,7 @@ class Entry:
             key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
         }
         found["origins"] = tuple(map(Origin.parse, facts["origins"]))
-        found["files"] = tuple(
-            File(path, **files[path] | ({"origin": Origin.parse(said)} if (said := files[path].get("origin")) else {}))
-            for path in facts.get("files", ())
-        )
+        found["files"] = tuple(File.of(path, files[path]) for path in facts.get("files", ()))
         return cls(name, **found)
 
     @property
@@ -226,12 +235,8 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
     folder = mirror_folder(mirror)
     absent = [f for f in found.needed if not f.here(folder)]
     if absent:
-        how = (
-            f"`nlgauge data get {name}` downloads it"
-            if absent[0].untouched
-            else f"it is published ({found.origins[0]}) and not redistributed here: `nlgauge data show {name}` "
-            "says more"
-        )
+        does = "downloads it" if absent[0].downloadable else "says where it is"
+        how = f"`nlgauge data get {name}` {does}"
         raise NotHere(
             f"{name}: {absent[0].path} is not in {folder}; {how}, or name your folder with {option('mirror')} or "
             "NLGAUGE_DATA."

@@ -13,12 +13,14 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
 from nlgauge.datasets.catalog import Origin
+from nlgauge.datasets.origins import git_blob
 from nlgauge.digests import sha256_of
 from nlgauge.errors import NlgaugeError
 
 BASE = "https://raw.githubusercontent.com"
 BLOCK = 1 << 16
 TIMEOUT = 30.0  # seconds without a byte
+MOST_UNKNOWN = 1 << 28  # bytes of a file whose size neither the catalog nor the server says
 SLOWEST = 4096  # bytes a second; a server that trickles slower than that is given up
 TRIES = 3
 PAUSE = 1.0  # seconds before the second try, twice as long before the third
@@ -52,17 +54,21 @@ def is_whole(path: Path, size: int, sha256: str) -> bool:
     return path.is_file() and path.stat().st_size == size and sha256_of(path) == sha256
 
 
-def download(url: str, target: Path, size: int, sha256: str, tell: Tell = lambda _: None) -> Path:
-    """Fetch `url` to `target`. What broke off stays in `target.part`; the next call goes on from there."""
+def download(url: str, target: Path, size: int, sha256: str, tell: Tell = lambda _: None, blob: str = "") -> Path:
+    """Fetch `url` to `target`. What broke off stays in `target.part`; the next call goes on from there.
+
+    Where the SHA-256 is not known (size 0), git's name of the content, `blob`, is checked.
+    """
     part = target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _try(url, part, size, tell, target)
-        if (found := sha256_of(part)) != sha256:
+        name, expected = ("SHA-256", sha256) if sha256 else ("git blob", blob)
+        if (actual := sha256_of(part) if sha256 else git_blob(part)) != expected:
             part.unlink()
             raise NlgaugeError(
                 f"{url}: is not the file that was published; it was thrown away "
-                f"(SHA-256 {found[:12]}…, expected {sha256[:12]}…)."
+                f"({name} {actual[:12]}…, expected {expected[:12]}…)."
             )
         part.replace(target)
     except OSError as error:
@@ -85,11 +91,14 @@ def _try(url: str, part: Path, size: int, tell: Tell, target: Path) -> None:
 def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
     """Fill the part file up to `size`; raises _Broken when another try may help."""
     have = part.stat().st_size if part.is_file() else 0
+    if not size:  # not known before the server says it: start afresh
+        part.unlink(missing_ok=True)
+        have = 0
     if have > size:
         part.unlink()
         have = 0
     tell(have)
-    if have == size:
+    if size and have == size:
         return
     headers = {"User-Agent": "nlgauge"} | ({"Range": f"bytes={have}-"} if have else {})
     deadline = time.monotonic() + TIMEOUT + size / SLOWEST
@@ -98,6 +107,7 @@ def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
             resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
             goes_on = answer.status == 206 and resumed
             have = have if goes_on else 0
+            size = size or int(answer.headers.get("Content-Length") or MOST_UNKNOWN)
             with part.open("ab" if goes_on else "wb") as out:
                 while have <= size and (block := answer.read1(BLOCK)):
                     out.write(block)
@@ -114,7 +124,7 @@ def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
     if have > size:
         part.unlink()
         raise NlgaugeError(f"{url}: is longer than the {size} bytes that were published; it was thrown away.")
-    if have < size:
+    if have < size != MOST_UNKNOWN:
         raise _Broken(f"the connection was cut after {have} of {size} bytes")
 
 

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nlgauge.datasets.catalog import Entry, File, entries, entry, mirror_folder
+from nlgauge.datasets.catalog import Entry, File, entries, entry, mirror_folder, stored
+from nlgauge.datasets.converted import content_of, converted, digest
 from nlgauge.datasets.download import download, inside, is_whole, url_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.table import CommandOutput, Row, Table
@@ -118,16 +119,14 @@ def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
 
 
 def _file_line(f: File, there: bool) -> str:
-    if f.where:
-        how = (
-            f"NLGauge does not redistribute it; {f.where}. Put it into the folder under this name, as it is or gzipped"
-        )
-    elif f.untouched:
-        how = f"the bytes of {f.origin}, `nlgauge data get` downloads it"
+    if f.origin is not None:
+        how = f"`nlgauge data get` downloads it from {f.origin}"
+    elif f.parts:
+        how = f"`nlgauge data get` makes it from {', '.join(f.parts)}"
     else:
-        how = "NLGauge does not redistribute it; repackaged from the origin above"
-    needed = "only adds to the set" if f.extra else "needed"
-    size = "size not known" if f.where else f"{f.size:,} bytes"
+        how = f"{f'open {f.page} in a browser; ' if f.page else ''}{f.where}. Put it into the folder under this name"
+    needed = "optional" if f.extra else "needed"
+    size = f"{f.size:,} bytes" if f.size else "size not known"
     state = f"{size}; {needed}; {'there' if there else 'not there'}"
     return f"{f.path} ({state}): {how}. Layout: {f.layout}."
 
@@ -135,12 +134,15 @@ def _file_line(f: File, there: bool) -> str:
 def get_set(
     name: str, *, to: str | Path | None = None, mirror: str | Path | None = None, progress: Tell | None = None
 ) -> dict[Path, str]:
-    """Download a published set from its origin, checked by size and SHA-256.
+    """Download a published set from its origin, check it and convert it.
+
+    The files come from a public repository at a pinned commit and are checked by their SHA-256; what breaks off is
+    resumed. Nothing is redistributed: the license of the origin applies to you.
 
     Parameters
     ----------
     name : str
-        A set of `nlgauge data list`.
+        A set of `nlgauge data list`, or `all` for every set that a program can download.
     to : path, optional
         Folder to put it in (else NLGAUGE_DATA, else the cache).
     mirror : path, optional
@@ -151,7 +153,7 @@ def get_set(
     Returns
     -------
     dict
-        Each file of the set: 'already there', 'copied', 'downloaded' or 'not downloadable'.
+        Each file of the set: 'already there', 'copied', 'downloaded', 'converted' or 'not downloadable'.
 
     Examples
     --------
@@ -159,21 +161,27 @@ def get_set(
 
     $ nlgauge data get summeval --to data
     """
-    found, folder = entry(name), mirror_folder(to)
-    if not found.files:
-        raise NeedsMissing(f"{name} cannot be had: {found.missing}")
-    return {
-        folder / f.path: _get_file(f, folder, None if mirror is None else Path(mirror), progress) for f in found.files
-    }
+    folder, copy = mirror_folder(to), None if mirror is None else Path(mirror)
+    if name == ALL:
+        files = {f.path: f for e in entries() for f in e.files}
+        return {folder / path: _state(f, folder, copy, progress) for path, f in files.items()}
+    chosen = entry(name)
+    if not chosen.files:
+        raise NeedsMissing(f"{name} has no file to download: {chosen.missing}")
+    return {folder / f.path: _get_file(f, folder, copy, progress) for f in chosen.files}
 
 
 def _answer_get(name: str, *, to: str | Path | None = None, **options: Any) -> CommandOutput:
-    """What the command shows of the files of a set; a set that is not whole is an error."""
+    """What the command shows of the files of a set, its license and citation; a set that is not whole is an error."""
     done = get_set(name, to=to, **options)
     rows: list[Row] = [{"file": str(path), "state": how} for path, how in done.items()]
     table = Table("nlgauge data-get", rows, kind="data-get")
-    lost = not_downloadable(name, done, mirror_folder(to))
-    return CommandOutput([table], [f"{how}: {path}" for path, how in done.items()], error=lost)
+    lines = [f"{how}: {path}" for path, how in done.items()]
+    if name == ALL:
+        return CommandOutput([table], lines)
+    chosen = entry(name)
+    lines += [f"license: {chosen.licence}", f"cite: {chosen.reference}"]
+    return CommandOutput([table], lines, error=not_downloadable(name, done, mirror_folder(to)))
 
 
 get_set.answer = _answer_get  # type: ignore[attr-defined]  # what the command line shows
@@ -181,23 +189,43 @@ get_set.answer = _answer_get  # type: ignore[attr-defined]  # what the command l
 
 def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
     """Why a set that was asked for is not whole; empty where it is."""
-    found = entry(name)
-    lost = [f for f in found.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
+    chosen = entry(name)
+    lost = [f for f in chosen.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
     if not lost:
         return ""
-    why = "is to be fetched by you" if lost[0].where else "was repackaged and has no download"
+    if lost[0].page:
+        return f"{name}: needs a browser: open {lost[0].page} and save the file as {folder / lost[0].path}"
     return (
-        f"{name}: {lost[0].path} {why}; the original is {found.origins[0]}. "
-        f"`nlgauge data show {name}` says which layout is read."
+        f"{name}: no program can download {lost[0].path} ({lost[0].where or chosen.origins[0]}). Save it as "
+        f"{folder / lost[0].path}; `nlgauge data show {name}` says which layout is read."
     )
 
 
+ALL = "all"
 NOT_DOWNLOADABLE = "not downloadable"
+
+
+def _there(target: Path, f: File) -> bool:
+    """Whether the file is there: the bytes that the catalog knows, or what the converter makes."""
+    path = stored(target)
+    if f.sha256 and is_whole(path, f.size, f.sha256):
+        return True
+    if f.result:
+        return path.is_file() and digest(content_of(path)) == f.result
+    return path.is_file() and not f.sha256
+
+
+def _state(f: File, folder: Path, mirror: Path | None, progress: Tell | None) -> str:
+    """How a file was got; a failure is a state too, so that the other files are still downloaded."""
+    try:
+        return _get_file(f, folder, mirror, progress)
+    except NlgaugeError as error:
+        return f"failed ({error})"
 
 
 def _get_file(f: File, folder: Path, mirror: Path | None, progress: Tell | None) -> str:
     target = inside(folder, f.path)
-    if is_whole(target, f.size, f.sha256):
+    if _there(target, f):
         return "already there"
     if mirror is not None and (source := inside(mirror, f.path)).is_file():
         if not is_whole(source, f.size, f.sha256):
@@ -208,8 +236,11 @@ def _get_file(f: File, folder: Path, mirror: Path | None, progress: Tell | None)
         except OSError as error:
             raise NlgaugeError(f"{target}: cannot be written ({error.strerror}).") from None
         return "copied"
+    tell = progress or (lambda *_: None)
+    if f.parts:
+        converted(f, folder, tell)
+        return "converted"
     if f.origin is None:
         return NOT_DOWNLOADABLE
-    tell = progress or (lambda *_: None)
     download(url_of(f.origin), target, f.size, f.sha256, tell=lambda n: tell(target.name, n, f.size))
     return "downloaded"
