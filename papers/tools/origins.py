@@ -16,7 +16,11 @@ from pathlib import Path
 
 from nlgauge.datasets import entries
 
-COMMITS = {"maiush/PPairS": "0beef74", "uber-research/PPLM": "f365d3e14e26be8c5cbc38076b2e5ab26606a3aa"}
+COMMITS = {
+    "tanyuqian/ctc-gen-eval": "3a5974d8c7b6d5439f81de01be75e199bc74fc3e",
+    "maiush/PPairS": "0beef74",
+    "uber-research/PPLM": "f365d3e14e26be8c5cbc38076b2e5ab26606a3aa",
+}
 OUT = Path(__file__).parents[2] / "src/nlgauge/datasets/sets/origins.csv"
 
 

@@ -109,7 +109,8 @@ def published_rows(paper: str, table: str) -> list[dict[str, str]]:
 class Sources:
     """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress.
 
-    `slow` is False when rows that run a model are not wanted: a study with some such rows leaves them out.
+    `slow` is False when rows that run a model are not wanted: a study with some such rows leaves them out. `weights`:
+    run the paper's models where they are: in the folder `models`, in the cache or on the hub.
     """
 
     def __init__(
@@ -118,8 +119,11 @@ class Sources:
         store: str | Path | None = None,
         tell: Tell = lambda line: None,
         slow: bool = True,
+        weights: bool = False,
+        models: str | Path | None = None,
     ) -> None:
         self.mirror, self.store, self.tell, self.slow = mirror, store, tell, slow
+        self.weights, self.models = weights or models is not None, models
         self._load = cache(self._fresh)
 
     def __call__(self, name: str, **options: Any) -> Dataset:

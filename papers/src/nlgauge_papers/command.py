@@ -19,17 +19,19 @@ def reproduce(
     all: bool = False,
     only_differs: bool = False,
     slow: bool = True,
+    weights: bool = False,
+    models: Path | None = None,
     options: dict[str, Any] | None = None,
     mirror: Path | None = None,
     store: Path | None = None,
     tell: Callable[[str], None] = print,
 ) -> Sequence[Table]:
-    """Recompute the five papers: each published cell next to ours, with a verdict.
+    """Recompute the five papers: each published cell compared with ours, with a verdict.
 
-    A cell is equal when ours rounds to what the paper prints, within tolerance, equal once a slip of the paper is
-    repeated (both values are shown), or differs (the reason follows in words); where there is no value, the verdict
-    says whether it needs weights or a file that others publish, or was never published. A difference is a result, not
-    an error: the exit code is 0.
+    A cell matches when our value rounds to what the paper prints. It may also be within tolerance, match after
+    reproducing an error in the paper (both values are shown), or differ (with the reason). Where there is no value,
+    the cell needs a download or weights, or was never published. A difference is a result, not an error: the exit
+    code is 0. A CSV file gets one row per printed cell: paper, table, key, printed, ours, verdict, evidence, source.
 
     Parameters
     ----------
@@ -44,6 +46,10 @@ def reproduce(
         Show only the cells that differ.
     slow : bool, default True
         Also what runs a model or takes minutes.
+    weights : bool, default False
+        Also run the models of the papers, where they are: in the folder of `models`, in the cache or on the hub.
+    models : path, optional
+        Folder of models by name (roberta-large, D-cnndm, …); implies `weights`.
     options : mapping, optional
         Options of a further study: task=consistency.
     mirror : path, optional
@@ -63,7 +69,7 @@ def reproduce(
 
     $ nlgauge reproduce --all --no-slow   (the scoreboard, without models)
 
-    $ nlgauge reproduce gao2025 5 -o table5.csv
+    $ nlgauge reproduce deng2021 --weights -o cells.csv   (with the paper's models, one row per printed cell)
 
     $ nlgauge reproduce deng2021 choice --options task=consistency   (a further study, with an option)
     """
@@ -71,5 +77,5 @@ def reproduce(
         return [overview(mirror)]
     if table is not None and all:
         raise NlgaugeError("all takes no table: name a paper, or nothing.")
-    sources = Sources(mirror, store, tell=tell, slow=slow)
+    sources = Sources(mirror, store, tell=tell, slow=slow, weights=weights, models=models)
     return recompute(paper, table, sources, only_differs=only_differs, options=options or {})

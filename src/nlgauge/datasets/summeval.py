@@ -12,6 +12,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.summeval import SummEval
 from nlgauge.datasets.catalog import Entry, stored
 from nlgauge.datasets.table_parts import Given, Record, ratings, records, samples, scores
+from nlgauge.errors import DataError
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 
@@ -57,6 +58,29 @@ def scored(folder: Path, entry: Entry) -> Dataset:
     rows = [dict(_numbers(r)) for r in records(folder / entry.files[0].path)]
     kept = [c for c in data.samples.columns if not c.startswith("metric_scores_")]
     return replace(data, samples=data.samples.select(kept), scores=scores(data.samples, rows))
+
+
+def ctc_scores(folder: Path, entry: Entry) -> Dataset:
+    """The authors' scores of CTC, one column per aspect and model, such as `relevance_disc_cnndm`."""
+    parts: list[tuple[str, list[Record]]] = [
+        (Path(f.path).name.removeprefix("summeval_").partition("_ctc")[0], records(folder / f.path))
+        for f in entry.files
+    ]
+    rows = [
+        {"input": i, "system": system, "output": written["sys_summ"], "source": line["src"], "human": written["scores"]}
+        for i, line in enumerate(parts[0][1])
+        for system, written in line["sys_summs"].items()
+    ]
+    table = samples(rows, system="system", input="input", output="output", source="source")
+    found: list[dict[str, float]] = [{} for _ in rows]
+    for name, lines in parts:
+        written_texts = [w for line in lines for w in line["sys_summs"].values()]
+        for row, own, written in zip(rows, found, written_texts, strict=True):
+            if written["sys_summ"] != row["output"]:
+                raise DataError(f"{entry.name}: the outputs of {name} are in another order.")
+            own[name] = next(v for k, v in written["scores"].items() if k.startswith("CTC"))
+    long = ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in ASPECTS])
+    return Dataset.of(entry.name, table, ratings=long, scores=scores(table, found), people=())
 
 
 def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:

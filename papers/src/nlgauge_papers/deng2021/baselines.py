@@ -24,7 +24,7 @@ import numpy as np
 from nlgauge import Dataset
 from nlgauge.metrics import Batch, CachedRunner, Store, metric_from_spec, sentences, tokenized_pairs
 from nlgauge.stats import Measure, evaluate
-from nlgauge_papers import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
+from nlgauge_papers import Difference, Key, LeftOut, Ours, Sources
 from nlgauge_papers.common import Array
 
 SIX = [
@@ -33,7 +33,6 @@ SIX = [
     for coefficient in ("pearson", "spearman", "kendall")
 ]
 LEFT_OUT = LeftOut("runs a model: left out by --no-slow")
-WEIGHTS = NeedsWeights("the metric's code is here; its weights are to be had by name and are not here")
 ENCODER = "the embedded 22M-parameter encoder instead of the paper's model"
 VECTORS = "other word vectors than the paper's"
 

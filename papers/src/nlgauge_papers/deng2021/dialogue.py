@@ -11,11 +11,23 @@ import numpy as np
 from nlgauge import Dataset, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec, usr_regression
 from nlgauge.plugins import NotHere
-from nlgauge_papers import Difference, Key, LeftOut, Ours, Sources, meteor_1_5, study, why_absent
+from nlgauge_papers import (
+    Difference,
+    Key,
+    LeftOut,
+    NeedsWeights,
+    NeverPublished,
+    Ours,
+    Sources,
+    meteor_1_5,
+    study,
+    why_absent,
+)
 from nlgauge_papers.common import Array
 from nlgauge_papers.deng2021.baselines import ENCODER, LEFT_OUT, BaselineRows
 from nlgauge_papers.deng2021.estimators import Sets, ablation_table
-from nlgauge_papers.deng2021.tables import TRAINED, e_row, embedding_matching, model_row, start
+from nlgauge_papers.deng2021.paper_models import TRAININGS
+from nlgauge_papers.deng2021.tables import AUTHORS_SCORES, e_row, embedding_matching, model_row, start
 
 TRUTH = "Original Ground Truth"
 BASELINES = {
@@ -70,7 +82,7 @@ def usr_rows(rows: BaselineRows, aspect: str) -> None:
     scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {"USR": np.array(usr_regression(parts))}
     for name, values in scores.items():
         rows.add(name, own.correlate(values, aspect, without=TRUTH))
-        del rows.reasons[name,]
+        rows.reasons.pop((name,), None)
     rows.reasons["USR",] = USR_PUBLISHED
 
 
@@ -85,7 +97,7 @@ def baseline(sources: Sources, name: str, metric: str) -> Array | LeftOut:
 
 def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
     """Compute the rows of one table of dialogue: baselines, word length, USR, BERTScore and E."""
-    rows = start(sources, name)
+    rows = start(sources, name, HUMAN[aspect])
     batch = Batch.of(rows.data)
     for metric in BASELINES:
         scores = baseline(sources, name, metric)
@@ -150,7 +162,7 @@ def table_f6(sources: Sources) -> Ours:
     other: dict[Key, Difference] = {}
     for theirs, name in SETS.items():
         for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall"):
-            rows = start(sources, name)
+            rows = start(sources, name, aspect, TRAININGS[theirs])
             batch = Batch.of(rows.data)
             for metric in ("F-1", "BLEU-4", "METEOR", "ROUGE-L"):
                 scores = baseline(sources, name, metric)
@@ -179,12 +191,13 @@ FORMULAS = {  # the paper's names of the variants, by table
     "1": {"r→y": "mean(r>y)", "y→x": "mean(y>x)", "+": "mean(r>y) + mean(y>x)", "×": "mean(r>y) * mean(y>x)"},
     "2": {"y→x": "mean(y>x)", "x→y": "mean(x>y)", "y⇔x": "harmonic(mean(y>x), mean(x>y))"},
 }
+CHECKPOINTS = NeedsWeights("the authors' checkpoints of D and R (ctc_score, linked from its configs.py)")
 WHOLE, KNOWN = "sum(y>[x,c])", "sum(y>c)"
 
 
 def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
-    """E of one ablation table: key of the cell to (set, aspect, formula); D and R have no weights."""
-    reasons: dict[Key, str] = {(): TRAINED}
+    """Compute E of an ablation table: key of the cell to (set, aspect, formula); D and R need the authors' models."""
+    reasons: dict[Key, str] = {(): CHECKPOINTS}
     values: dict[Key, float] = {}
     if sources.slow:
         for name in {name for name, _, _ in names.values()}:
@@ -199,12 +212,32 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
     return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
 
 
-@study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval"])
+@study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval", "summeval-ctc"], tolerance=0.01)
 def table_1(sources: Sources) -> Ours:
     """Compare relevance with one of its two factors, and with their sum."""
-    return ablation(
-        sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()}
-    )
+    names: dict[Key, tuple[str, str, str]] = {
+        ("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()
+    }
+    ours = ablation(sources, names)
+    released = released_factors(sources)
+    reasons = {**ours.reasons, **dict.fromkeys(released, AUTHORS_SCORES)}
+    return Ours({**ours.values, **released}, reasons, other=ours.other)
+
+
+def released_factors(sources: Sources) -> dict[Key, float]:
+    """Pearson of D's two factors, their sum and product, from the scores that the authors released.
+
+    The released relevance is the product of both factors, mean over references; the second factor is consistency.
+    """
+    try:
+        data = sources("summeval-ctc")
+    except NotHere:
+        return {}
+    product, precision = (data.scores[f"{a}_disc_cnndm"].to_numpy() for a in ("relevance", "consistency"))
+    recall = product / precision
+    rows = BaselineRows(sources, data)
+    variants = {"r→y": recall, "y→x": precision, "+": recall + precision, "×": product}
+    return {("Align (D)", n): rows.correlate(v, "relevance")["sample", "pearson"] for n, v in variants.items()}
 
 
 @study("deng2021", "2", title="Ablation: directions of preservation", sets=["yelp"])
@@ -242,11 +275,18 @@ def table_f5(sources: Sources) -> Ours:
 
 @study("deng2021", "A.1", title="Ablation: summaries to train D on, consistency on XSUM", sets=[])
 def section_a1(sources: Sources) -> Ours:
-    """Two trainings of D, of which no weights were released under these names."""
-    return Ours({}, {(): TRAINED})
+    """Report that D trained on reference summaries was not released."""
+    released = NeedsWeights(
+        "the authors' checkpoint D-xsum (ctc_score); section A.1 does not say which part of the data"
+    )
+    unreleased = NeverPublished("D trained on reference summaries was not released")
+    return Ours({}, {("reference summaries",): unreleased, ("auto-generated summaries",): released})
 
 
 @study("deng2021", "C.1", title="Alignment of every word of two summaries, D trained on XSUM", sets=[])
 def table_c1(sources: Sources) -> Ours:
     """Align the words of the two summaries, where the authors' weights are."""
-    return Ours({}, {(): TRAINED})
+    article = (
+        "the authors' checkpoint D-xsum (ctc_score), and the article of the table, of which the paper has the text"
+    )
+    return Ours({}, {(): NeedsWeights(article)})

@@ -15,42 +15,29 @@ import polars as pl
 from nlgauge import Dataset, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec, stem
 from nlgauge.plugins import NotHere
-from nlgauge_papers import Key, LeftOut, NeedsDownload, NeedsWeights, Ours, Sources, meteor_1_5, study
+from nlgauge_papers import Difference, Key, LeftOut, NeedsDownload, NeedsWeights, Ours, Sources, meteor_1_5, study
 from nlgauge_papers.common import Array
-from nlgauge_papers.deng2021.baselines import (
-    ENCODER,
-    LEFT_OUT,
-    VECTORS,
-    WEIGHTS,
-    BaselineRows,
-    lines,
-    pooled_rouge,
-    run_metric,
-)
+from nlgauge_papers.deng2021.baselines import ENCODER, LEFT_OUT, VECTORS, BaselineRows, lines, pooled_rouge, run_metric
 from nlgauge_papers.deng2021.estimators import Sets, cases, correlations, first_references
+from nlgauge_papers.deng2021.paper_models import ROWS, TRAININGS, paper_scores
 
-TRAINED = NeedsWeights("the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)")
-OF_OTHERS = {
-    "SummaQA-prob": WEIGHTS,
-    "SummaQA-f": WEIGHTS,
-    "BLANC": WEIGHTS,
-    "FactCC-prob": WEIGHTS,
-    "QAGS": WEIGHTS,
-    "BLEURT": WEIGHTS,
-    "SUPERT": NeedsWeights("the weights of its encoder are not here (`supert` runs on the embedded one)"),
-    "FED-Interesting": WEIGHTS,
-    "FED-Informative": WEIGHTS,
-    "FED": WEIGHTS,
-    "USR": WEIGHTS,
-    "USR-MLM": WEIGHTS,
-    "USR-DR (x=c)": WEIGHTS,
-    "USR-DR (x=f)": WEIGHTS,
-    "BERTScore (large)": WEIGHTS,
-    "Ours (E) (RoBERTa-large)": WEIGHTS,
-    "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
-}
-TRAINED_ON = ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)", " (TopicalChat)")
-OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in TRAINED_ON}
+# Rows of models; those of USR come from its authors' scores where they are published.
+OF_MODELS = (
+    *ROWS,
+    *(f"Ours ({kind}){on}" for kind in "DR" for on in ("", *(f" ({name})" for name in TRAININGS))),
+    "USR", "USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)",
+)  # fmt: skip
+FROM_AUTHORS = {
+    "D.1": {"Ours (D) (CNN/DM)": "consistency_disc_cnndm", "Ours (D) (XSUM)": "consistency_disc_xsum"},
+    "D.3": {
+        "Ours (E) (BERT-base)": "relevance_bert_bert", "Ours (E) (RoBERTa-large)": "relevance_bert_roberta",
+        "Ours (D) (CNN/DM)": "relevance_disc_cnndm", "Ours (D) (XSUM)": "relevance_disc_xsum",
+    },
+}  # fmt: skip
+AUTHORS_SCORES = (
+    "from the scores that the authors released (summeval-ctc), made for ExplainaBoard on texts that were prepared "
+    "differently from the paper's"
+)
 ROUGE = (
     "nearest of what we tried; ROUGE-1.5.5 itself, run on these texts with stems, gives what ours gives (.3364 where "
     ".3392 is printed), so its texts were likely others (a guess)"
@@ -77,20 +64,55 @@ UNSCORED = NeedsDownload(
     "the scores of SummEval's toolkit (`nlgauge data show summeval-scored`) are published and not redistributed here; "
     "most likely (a guess) the paper's: from the texts, the toolkit's BLEU, chrF and METEOR are equal in all cells"
 )
+FROM_TOOLKIT_ONLY = ("SummaQA-prob", "SummaQA-f", "BLANC", "SUPERT")
 FROM_TOOLKIT = "from the scores of SummEval's toolkit, which are most likely (a guess) the paper's"
 S3 = {"S3-pyr": "S3_pyr", "S3-rsp": "S3_resp"}
 NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
 
-def start(sources: Sources, name: str) -> BaselineRows:
-    """Collect rows of a set, with the reasons of those that need weights."""
+def start(sources: Sources, name: str, aspect: str, default: str = "", references: int = 0) -> BaselineRows:
+    """Collect rows of a set; those of the paper's models first, or what they need. `default`: see paper_scores.
+
+    `references`: only so many of each output, 0 for all.
+    """
     rows = BaselineRows(sources, sources(name))
-    rows.reasons |= {(metric,): reason for metric, reason in OF_OTHERS.items()}
+    batch = first_references(_fields(rows.data), references)
+    for metric in OF_MODELS:
+        found = paper_scores(sources, metric, FORMULA_OF.get(aspect, aspect), batch, default)
+        if isinstance(found, NeedsWeights):
+            rows.reasons[metric,] = found
+        else:
+            rows.add(metric, rows.correlate(found, aspect))
     return rows
+
+
+FORMULA_OF = {
+    "content preservation": "preservation", "Engaging": "engagingness", "UsesKnowledge": "groundedness",
+    **dict.fromkeys(("Understandable", "Natural", "MaintainsContext", "Overall"), "dialogue"),
+}  # fmt: skip
+
+
+def _fields(data: Dataset) -> Batch:
+    """The texts by the paper's fields: x what was asked, c what is known, y the output, r references."""
+    there = ("output", "source", "context", "references")
+    return Batch.from_columns(*(data.samples[c].to_list() if c in data.samples.columns else None for c in there))
+
+
+def authors_rows(rows: BaselineRows, table: str, aspect: str) -> None:
+    """Rows of D and E from the scores that the authors released."""
+    try:
+        own = BaselineRows(rows.sources, rows.sources("summeval-ctc"))
+    except NotHere:
+        return
+    for name, column in FROM_AUTHORS.get(table, {}).items():
+        if (name, "sample", "pearson") not in rows.values:
+            rows.add(name, own.correlate(column, aspect), AUTHORS_SCORES)
 
 
 def embedding_matching(rows: BaselineRows, table: str, name: str) -> None:
     """Our E beside the paper's BERT-base row: one value of ctc.py, or why there is none."""
+    if (E_ROW, "sample", "pearson") in rows.values:
+        return
     for key, value in e_row(rows.sources, table, name).items():
         rows.values[E_ROW, *key] = value
         rows.other[E_ROW, *key] = "other weights"
@@ -166,10 +188,11 @@ def released(sources: Sources, aspect: str, references: int) -> dict[str, dict[t
 
 def summarisation(sources: Sources, table: str, aspect: str, references: int) -> Ours:
     """Compute the rows of one table of SummEval, from the toolkit's scores where they are there."""
-    rows = start(sources, "summeval")
+    rows = start(sources, "summeval", aspect, references=references)
     batch = first_references(Batch.of(rows.data), references)
     from_toolkit = released(sources, aspect, references)
-    rows.reasons |= dict.fromkeys(((name,) for name in ("SummaQA-prob", "SummaQA-f", "BLANC", "SUPERT")), UNSCORED)
+    unscored = [n for n in FROM_TOOLKIT_ONLY if (n, "sample", "pearson") not in rows.values]
+    rows.reasons |= dict.fromkeys(((name,) for name in unscored), UNSCORED)
     for name, found in from_toolkit.items():
         rows.add(name, found, FROM_TOOLKIT)
     if not from_toolkit:
@@ -185,6 +208,7 @@ def summarisation(sources: Sources, table: str, aspect: str, references: int) ->
             model_row(rows, name, column.lower(), batch, aspect, ENCODER)
     if "SMS" not in from_toolkit:
         model_row(rows, "SMS", "sms", batch, aspect, VECTORS)
+    authors_rows(rows, table, aspect)
     embedding_matching(rows, table, "summeval")
     return rows.ours(f"16 systems × 100 articles; {references or 11} references; texts as released.")
 
@@ -201,7 +225,9 @@ def overlap_rows(rows: BaselineRows, aspect: str, references: int) -> None:
 def model_row(
     rows: BaselineRows, name: str, spec: str, batch: Batch, aspect: str, reason: str, without: str = ""
 ) -> None:
-    """A metric on other weights than the paper's: beside its row, not judged."""
+    """A metric on other weights than the paper's, not judged; nothing where the paper's own model was run."""
+    if (name, "sample", "pearson") in rows.values:
+        return
     if not rows.sources.slow:
         rows.reasons[name,] = LEFT_OUT
         return
@@ -213,7 +239,9 @@ def model_row(
     rows.add(name, found, reason, other="other weights")
 
 
-@study("deng2021", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
+@study(
+    "deng2021", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval", "summeval-ctc"], tolerance=0.01
+)
 def table_d1(sources: Sources) -> Ours:
     """Correlate with consistency, 11 references."""
     return summarisation(sources, "D.1", "consistency", 0)
@@ -225,7 +253,9 @@ def table_d2(sources: Sources) -> Ours:
     return summarisation(sources, "D.2", "relevance", 1)
 
 
-@study("deng2021", "D.3", title="Relevance on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
+@study(
+    "deng2021", "D.3", title="Relevance on SummEval, 11 references", sets=["summeval", "summeval-ctc"], tolerance=0.01
+)
 def table_d3(sources: Sources) -> Ours:
     """Correlate with relevance, 11 references."""
     return summarisation(sources, "D.3", "relevance", 0)
@@ -233,17 +263,22 @@ def table_d3(sources: Sources) -> Ours:
 
 @study("deng2021", "D.4", title="Consistency on QAGS", sets=["qags-cnndm", "qags-xsum"])
 def table_d4(sources: Sources) -> Ours:
-    """Correlate with consistency on CNN/DM and XSUM, where only E can be computed."""
+    """Correlate with consistency on CNN/DM and XSUM."""
     values: dict[Key, float] = {}
+    other: dict[Key, Difference] = {}
     reasons: dict[Key, str] = {}
     for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
         reasons[theirs,] = NeedsDownload("these metrics need references, which the QAGS release does not hold")
-        reasons |= {(theirs, metric): reason for metric, reason in OF_OTHERS.items()}
-        reasons[theirs, E_ROW] = ENCODER if sources.slow else LEFT_OUT
-        sources(name)
-        found = e_row(sources, "D.4", name)
-        values |= {(theirs, E_ROW, c): v for (level, c), v in found.items() if level == "sample"}
-    return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
+        rows = start(sources, name, "consistency")
+        embedding_matching(rows, "D.4", name)
+        without = {key: reason for key, reason in rows.reasons.items() if key != ("BERTScore-f",)}
+        reasons |= {(theirs, *key): reason for key, reason in without.items()}
+        for (metric, level, c), value in rows.values.items():
+            if level == "sample":
+                values[theirs, metric, c] = value
+                if (metric, level, c) in rows.other:
+                    other[theirs, metric, c] = rows.other[metric, level, c]
+    return Ours(values, reasons, other=other)
 
 
 YELP = {"BLEU": "BLEU", "METEOR": "METEOR", "EmbedAvg": "EmbedAvg", "GreedyMatch": "GreedyMatch",
@@ -257,8 +292,8 @@ TIED = (
 @study("deng2021", "E.1", title="Preservation on Yelp", sets=["yelp"], tolerance=0.01)
 def table_e1(sources: Sources) -> Ours:
     """Correlate with content preservation, the source as the reference."""
-    rows = start(sources, "yelp")
     aspect = "content preservation"
+    rows = start(sources, "yelp", aspect, "yelp")
     samples = rows.data.samples
     batch = Batch.from_columns(
         samples["output"].to_list(), None, None, [[source] for source in samples["source"].to_list()]

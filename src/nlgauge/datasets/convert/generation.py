@@ -51,7 +51,9 @@ def _text_key(*texts: str) -> tuple[str, ...]:
 
 def _metrics(row: dict[str, str]) -> dict[str, float | None]:
     kinds = ("bert_", "ctc_", "perplexity")
-    return numbers_of(row, [c for c in row if c.endswith(("_met", "_unieval")) or c.startswith(kinds)])
+    return numbers_of(
+        row, [c for c in row if (c.endswith(("_met", "_unieval")) or c.startswith(kinds)) and not c.startswith("pvi_")]
+    )
 
 
 def openmeva(files: Files) -> bytes:
