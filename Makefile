@@ -3,6 +3,7 @@
 # make test-all   the same and the tests marked long: long statistical runs, repeats of scoring with a model
 # make coverage   the share of lines that the quick tests run
 # make peers   other people's programs of metrics, which tests/parity runs beside ours (part of make test)
+# make scoreboard   downloads the published data and recomputes the five papers from them
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
 # make release   checks, wheel, source archive, SBOM, tag (DRY=1: all but the tests and the tag)
@@ -31,10 +32,16 @@ ON_KERNELS := -m "not slow and not long" -W error::pytest.PytestUnraisableExcept
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-all peers test-fast coverage checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: scoreboard demo test test-all peers test-fast coverage checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
+
+# What anybody gets: the public files, downloaded and converted, and the papers recomputed from them without a model.
+scoreboard: $(VENV)/demo.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e papers
+	$(BIN)/nlgauge data get all --to build/data
+	$(BIN)/nlgauge reproduce --all --no-slow --mirror build/data -o build/cells.csv
 
 test: $(VENV)/kernels.stamp peers packages lint types checked
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5 -m "not long"

@@ -1,12 +1,11 @@
 """Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md, the tables in formats.md
 and agents.md, the scoreboards of papers/*.md and of the README, and the guide of the package (llms.txt,
-output.schema.json). `python docs/generate.py`; a test says when it is due. `python docs/generate.py --scoreboard`
-recomputes papers/scoreboard.csv first (the published sets in NLGAUGE_DATA; minutes).
+output.schema.json). `python docs/generate.py`; a test says when it is due. `python docs/generate.py --ledger`
+recomputes papers/ledger.csv first (the published sets in NLGAUGE_DATA; minutes).
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 from functools import partial
 from pathlib import Path
@@ -111,18 +110,17 @@ def metrics() -> str:
     return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
 
 
-BOARD = Path(__file__).parent / "papers" / "scoreboard.csv"
+LEDGER = Path(__file__).parent / "papers" / "ledger.csv"
 
 
-def write_scoreboard() -> None:
-    """Recompute every table; the reasons, which name folders, are left out."""
-    from nlgauge_papers import Sources
+def write_ledger() -> None:
+    """Recompute every table and write its cells."""
+    from nlgauge.datasets import mirror_folder
+    from nlgauge_papers import Sources, ledger
     from nlgauge_papers.reproduce import reproduce
 
     (board,) = reproduce(sources=Sources(slow=False, tell=print))
-    columns = [c for c in board.columns if c != "why"]
-    with BOARD.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([columns, *([row[c] for c in columns] for row in board)])
+    ledger.write(board.csv_rows, LEDGER, mirror_folder())
 
 
 def of_papers(function: str, *given: Any) -> str:
@@ -315,7 +313,7 @@ PAGES = {
 }
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--scoreboard"]:
-        write_scoreboard()
+    if sys.argv[1:] == ["--ledger"]:
+        write_ledger()
     for page, write in PAGES.items():
         (Path(__file__).parent / page).write_text(write(), encoding="utf-8")

@@ -1,13 +1,15 @@
-"""The pages of the five papers that come from papers/scoreboard.csv and inventory.toml: papers.md, papers/inventory.md, the
+"""The pages of the five papers that come from papers/ledger.csv and inventory.toml: papers.md, papers/inventory.md, the
 scoreboards of papers/*.md and of the README, and the picture of the scoreboard. docs/generate.py writes them.
 """
 
 from __future__ import annotations
 
-import csv
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nlgauge_papers import ledger
 from nlgauge_papers.compare import (
     ABSENT,
     CHOSEN,
@@ -25,99 +27,113 @@ from nlgauge_papers.compare import (
     WEIGHTS,
     WITHIN,
 )
+from nlgauge_papers.inventory import KINDS, STATES, find_paper, items, studies
+from nlgauge_papers.inventory import papers as all_papers
 
 if TYPE_CHECKING:
     from nlgauge_papers.inventory import Item
 
 HERE = Path(__file__).parent
-BOARD = HERE / "papers" / "scoreboard.csv"
+LEDGER = HERE / "papers" / "ledger.csv"
 MARKS = ("<!-- written by docs/generate.py -->\n", "<!-- end -->\n")
 QUESTIONS = {
-    "nimah2023": ("checklist", "What can a metric do beside correlating?"),
+    "nimah2023": ("checklist", "What can a metric do besides correlating with human ratings?"),
     "deng2021": ("ctc", "Can one idea, information alignment, evaluate many tasks?"),
-    "gao2025": ("measures", "Which of twelve correlations should one report?"),
-    "colombo2023": ("ceiling", "Do new metrics say anything new?"),
-    "novikova2017": ("novikova", "Does a metric reflect what people think?"),
+    "gao2025": ("measures", "Which of twelve correlation measures should one report?"),
+    "colombo2023": ("ceiling", "Do new metrics measure anything new?"),
+    "novikova2017": ("novikova", "Do metrics reflect human ratings?"),
 }
-# Every verdict is in one group; in this order from left to right in the picture: heading, verdicts, colour, ink.
+# Every verdict is in one group; in this order from left to right in the picture: heading, verdicts, color, ink.
 GROUPS = {
-    "equal": ((EQUAL,), "#0072B2", "#ffffff"),
-    "within": ((WITHIN,), "#56B4E9", "#10202e"),
-    "with slip": ((SLIP,), "#009E73", "#ffffff"),
-    "differ": ((DIFFERS,), "#D55E00", "#ffffff"),
+    "matches": ((EQUAL,), "#0072B2", "#ffffff"),
+    "within tolerance": ((WITHIN,), "#56B4E9", "#10202e"),
+    "paper's error": ((SLIP,), "#009E73", "#ffffff"),
+    "differs": ((DIFFERS,), "#D55E00", "#ffffff"),
     "not judged": ((CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER), "#F0E442", "#10202e"),
-    "can be had": ((WEIGHTS, LEFT, ELSEWHERE), "#D3D9E2", "#10202e"),
-    "cannot be had": ((NEVER, ABSENT), "#98A2B3", "#10202e"),
+    "needs a download": ((ELSEWHERE,), "#D3D9E2", "#10202e"),
+    "needs weights": ((WEIGHTS, LEFT), "#B7C0CE", "#10202e"),
+    "never published": ((NEVER, ABSENT), "#98A2B3", "#10202e"),
 }
-JUDGED = ("equal", "within", "with slip", "differ")
-# What is said of the other cells of a table.
+JUDGED = ("matches", "within tolerance", "paper's error", "differs")
+# How the other cells of a table are described.
 REST = {
-    CHOSEN: "with a rater chosen to match",
+    CHOSEN: "with an annotator chosen to match",
     HOLDS: "statements that hold",
     EXCEPTIONS: "statements that do not hold",
     OTHER: "with other weights",
-    FEWER: "over fewer sets",
+    FEWER: "over fewer data sets",
     WEIGHTS: "need weights",
     LEFT: "run a model",
-    ELSEWHERE: "to fetch",
+    ELSEWHERE: "need a download",
     NEVER: "never published",
-    ABSENT: "without a rule",
+    ABSENT: "with nothing to compute",
 }
 
 PAPERS = """# The five papers
 
-NLGauge asks the questions of five papers. Each has a page: its question, its figure drawn again, what came out, what did not and why, and the same
-question asked of your own data.
+NLGauge asks the questions of five papers. Each paper has a page: its question, a figure drawn again, which published numbers are reproduced, which are
+not and why, and its recommendation as a command for your own data.
 
 {questions}
 
 ## Scoreboard
 
-Every cell that the papers print, beside ours: `nlgauge reproduce --all --no-slow`, all published files there (METEOR's own are in pycocoevalcap), no model run.
+Every printed cell of the five papers, compared with the value that `nlgauge reproduce --all --no-slow` computes, without running a model.
+METEOR's own data files come with the package pycocoevalcap.
 
 {picture}
 
 {board}
 
-* **equal**: rounds to what is printed.
-* **within**: off by no more than the table's tolerance.
-* **with slip**: equal once [a slip of the paper](#slips) is repeated.
-* **differ**: off by more. The reason stands on the paper's page, and below the table that `nlgauge reproduce PAPER TABLE` prints.
+* **matches**: rounds to what is printed.
+* **within tolerance**: off by no more than the tolerance of the table.
+* **paper's error**: matches after reproducing [an error in the paper](#errors-in-the-papers).
+* **differs**: off by more. The reason is on the paper's page and below the table that `nlgauge reproduce PAPER TABLE` prints.
 
-Of the cells that are not compared,
+One row per cell, with the printed value, ours, the verdict, the evidence and the line of the file that holds the printed value:
+[ledger.csv](papers/ledger.csv). `nlgauge reproduce --all -o cells.csv` writes the same for your files.
 
-* {judged} are **not judged**: {not_judged};
-* {had} **can be had**: {weights} need weights, by name or from their authors, {left} run a model and were left out, {elsewhere} need a file that is not
-  redistributed here (`nlgauge data show NAME` says where it is);
-* {cannot} **cannot be had**: {never} need what was never published, {absent} have no rule.
+The rule is the same for every metric. Scores computed from the texts by the same formula and scores that somebody released are judged. A model with
+other weights than the paper's and a mean over fewer data sets are shown next to the printed value and not judged.
 
-One rule says what is judged, whatever the metric: scores from the texts by the same formula, and scores that somebody released. A model of ours with
-other weights and a mean over fewer sets only stand beside.
+## What you need
 
-## Slips
+{needs}
 
-A slip is something that the paper's own numbers show. The tables have both values, ours and ours with the slip.
+* **after `data get`**: `nlgauge data get all` downloads {sets} of {all_sets} data sets from public repositories at pinned commits, checks their SHA-256 and converts
+  them. `make scoreboard` does this and prints the scoreboard that everyone gets. The files behind {unseen} cells were not available when this page was written
+  (the authors' score tables of nimah2023 and the single ratings of novikova2017): their commit and git hash are pinned, the cells are not yet compared.
+* **after manual downloads**: files for which a browser is needed, mainly the 32 metrics of gao2025 on Google Drive. `nlgauge data get NAME` prints the address and
+  where to save the file.
+* **with weights**: `nlgauge reproduce --weights` runs the papers' models where it finds them: in the folder given with `--models`, in the cache, on the hub.
+* **never**: never published, or nothing to compute.
+
+## Errors in the papers
+
+An error is something that the paper's own numbers or the authors' own programs show. The tables have both values: ours, and ours with the error.
 
 | where | what |
 | --- | --- |
+| novikova2017 12 | raw scores compared as text, so that 1e-09 ranks above 0.2 |
+| novikova2017 3 | a metric named best that is not |
 | deng2021 E.1, F-1 in F.2 to F.4; nimah2023 11 | a tie split by rounding |
 | deng2021 F.1, F.2 | the values of Overall, printed for two other aspects |
-| nimah2023 21 | rows exchanged |
+| nimah2023 21 | rows exchanged; a score of the easy pairs averaged into the hard pairs (cell 95 of the authors' notebook) |
+| nimah2023 22 | the value of the hard pairs printed for both; one column left out (cell 96 of the notebook) |
 | nimah2023 6, 19, 21, 22, section 5.3 | values cut instead of rounded |
 | nimah2023 section 5.3 | the value of another cell quoted |
-| nimah2023 Figure 7 | of each comparison only one topic counted; its 15 numbers stand in the authors' notebook, not in the paper |
-| novikova2017 3 | a metric named best that is not |
+| nimah2023 Figure 7 | of each comparison only one topic counted; its 15 numbers are in the authors' notebook, not in the paper |
 
-## Is the print read right?
+## Are the printed values read correctly?
 
-It was read twice. `tests/real/test_printed_from_text.py` extracts the tables anew from the papers' texts and compares them cell by cell, in order where
-the text keeps it: all tables of nimah2023 with figures, deng2021 1–3 and D.1–F.6, gao2025 3 and 7, novikova2017 2 and 8–14.
+They were read twice. `tests/real/test_printed_from_text.py` extracts the tables again from the papers' texts and compares them cell by cell, in order
+where the text keeps it: all tables of nimah2023 with figures, deng2021 1–3 and D.1–F.6, gao2025 3 and 7, novikova2017 2 and 8–14.
 
 ## What is covered
 
 {states}
 
-Tables, figures, metrics, data sets and algorithms. [The inventory](papers/inventory.md) has a line for each of them, and says what the columns mean.
+Tables, figures, metrics, data sets and algorithms. [The inventory](papers/inventory.md) has a line for each of them and says what the columns mean.
 """
 
 INVENTORY = """# Inventory of the papers
@@ -136,16 +152,20 @@ KIND = {
 }
 
 
-def rows_of(paper: str = "") -> list[dict[str, str]]:
-    """The tables of a paper and their sum; or the sums of all papers, the last one of them all."""
-    with BOARD.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [r for r in rows if (r["paper"] == paper if paper else "/" not in r["table"])]
+@cache
+def cells() -> list[dict[str, str]]:
+    """Return the ledger."""
+    return ledger.read(LEDGER)
 
 
-def counts(row: dict[str, str]) -> dict[str, int]:
-    """Cells of a line of the scoreboard by group."""
-    return {name: sum(int(row[v]) for v in verdicts) for name, (verdicts, *_) in GROUPS.items()}
+def verdicts(paper: str = "", table: str = "") -> Counter[str]:
+    """Cells by verdict, of all papers, one paper or one table."""
+    return Counter(r["verdict"] for r in cells() if paper in ("", r["paper"]) and table in ("", r["table"]))
+
+
+def counts(found: Counter[str]) -> dict[str, int]:
+    """Cells by group of verdicts."""
+    return {name: sum(found[v] for v in some) for name, (some, *_) in GROUPS.items()}
 
 
 def table(heads: list[str], rows: list[list[str]], words: int = 1) -> str:
@@ -159,30 +179,50 @@ def number(value: int | str) -> str:
 
 
 def board(path: str = "papers/", asked: bool = False) -> str:
-    """A line a paper: cells, those that are compared, and how many are not; `asked`: with the paper's question."""
+    """One row per paper: cells, those that are compared, and how many are not; `asked`: with the paper's question."""
     lines = []
-    for row in rows_of():
-        name, found = row["table"], counts(row)
-        linked = f"[{name}]({path}{name}.md)" if name in QUESTIONS else name
-        question = [QUESTIONS[name][1] if name in QUESTIONS else " "] if asked else []
-        judged = [found[g] for g in JUDGED]
-        lines.append([linked, *question, *map(number, [row["cells"], *judged, int(row["cells"]) - sum(judged)])])
+    for name in (*QUESTIONS, ""):
+        found = verdicts(name)
+        groups = counts(found)
+        linked = f"[{name}]({path}{name}.md)" if name else "all"
+        question = [QUESTIONS[name][1] if name else " "] if asked else []
+        judged = [groups[g] for g in JUDGED]
+        lines.append([linked, *question, *map(number, [found.total(), *judged, found.total() - sum(judged)])])
     heads = ["paper", *(["its question"] if asked else []), "cells", *JUDGED, "not compared"]
     return table(heads, lines, words=1 + asked)
 
 
+def needs(path: str = "papers/") -> str:
+    """One row per paper: how many cells have a value by what a reader has done."""
+    lines = []
+    for name in (*QUESTIONS, ""):
+        found = ledger.tiers([r for r in cells() if name in ("", r["paper"])])
+        first = found["here"] + found["data get"] + found["package"]
+        second, third = first + found["browser"], first + found["browser"] + found["weights"]
+        linked = f"[{name}]({path}{name}.md)" if name else "all"
+        lines.append([linked, *map(number, [sum(found.values()), first, second, third, found["none"]])])
+    heads = ["paper", "cells", "after `data get`", "after manual downloads", "with weights", "never"]
+    return table(heads, lines)
+
+
 def paper_board(paper: str) -> str:
     """The tables of a paper: cells that are compared as numbers, the others in words below the name of the table."""
-    rows = rows_of(paper)
-    heads = {EQUAL: "equal", WITHIN: "within", SLIP: "with slip", DIFFERS: "differ"}
-    kept = [v for v in heads if v in (EQUAL, DIFFERS) or any(int(r[v]) for r in rows)]
+    of_paper = verdicts(paper)
+    kept = [v for v in (EQUAL, WITHIN, SLIP, DIFFERS) if v in (EQUAL, DIFFERS) or of_paper[v]]
     lines = []
-    for row in rows:
-        short = row["table"].partition("/")[2]
-        name = f"**{short}** {cell(row['what'])}" if short else "all"
-        rest = ", ".join(f"{number(row[v])} {words}" for v, words in REST.items() if int(row[v]))
-        lines.append([name + (f"<br><small>{rest}</small>" if rest else ""), row["cells"], *(row[v] for v in kept)])
-    return table(["table", "cells", *(heads[v] for v in kept)], [[a, *map(number, rest)] for a, *rest in lines])
+    for s in (*(s for s in studies(paper) if not s.further), None):
+        found = verdicts(paper, s.table if s else "")
+        name = f"**{s.table}** {cell(s.title)}" if s else "all"
+        rest = ", ".join(f"{number(found[v])} {words}" for v, words in REST.items() if found[v])
+        row = [found.total(), *(found[v] for v in kept)]
+        lines.append([name + (f"<br><small>{rest}</small>" if rest else ""), *map(number, row)])
+    return table(["table", "cells", *("paper's error" if v == SLIP else v for v in kept)], lines)
+
+
+def citation(paper: str) -> str:
+    """Authors, venue and BibTeX of a paper."""
+    p = find_paper(paper)
+    return f"{p.authors} ({p.venue}): [{p.title}]({p.url}).\n\n```bibtex\n{p.bibtex.strip()}\n```"
 
 
 def between_marks(path: Path, new: str) -> str:
@@ -192,63 +232,49 @@ def between_marks(path: Path, new: str) -> str:
 
 
 def page(paper: str) -> str:
-    return between_marks(HERE / "papers" / f"{paper}.md", paper_board(paper))
+    return between_marks(HERE / "papers" / f"{paper}.md", f"{paper_board(paper)}\n\n### Cite\n\n{citation(paper)}")
 
 
 def readme() -> str:
-    return between_marks(HERE.parent / "README.md", board("docs/papers/", asked=True))
+    return between_marks(HERE.parent / "README.md", f"{board('docs/papers/', asked=True)}\n\n{needs('docs/papers/')}")
 
 
 def overview() -> str:
-    every = rows_of()[-1]
-    found = counts(every)
+    from nlgauge.datasets import entries
+
     questions = ["| paper | its question |", "| --- | --- |"]
     questions += [f"| [{p}](papers/{p}.md) ({short}) | {asks} |" for p, (short, asks) in QUESTIONS.items()]
-    judged = ", ".join(f"{number(every[v])} {REST[v]}" for v in GROUPS["not judged"][0] if int(every[v]))
-    names = {
-        "within": WITHIN,
-        "slip": SLIP,
-        "weights": WEIGHTS,
-        "left": LEFT,
-        "elsewhere": ELSEWHERE,
-        "never": NEVER,
-        "absent": ABSENT,
-    }
     picture = (
         '<picture><source media="(max-width: 600px)" srcset="images/scoreboard-phone.svg">'
-        '<img src="images/scoreboard.svg" alt="Share of each paper\'s cells that are equal, nearly equal, differ, are not '
-        'judged, can be had, cannot be had; the table below has the numbers"></picture>'
+        '<img src="images/scoreboard.svg" alt="Share of each paper\'s cells by verdict; the table below has the numbers">'
+        "</picture>"
     )
+    loadable = [e for e in entries() if e.loader is not None]
+    by_program = [e for e in loadable if all(f.downloadable for f in e.needed)]
     return PAPERS.format(
         questions="\n".join(questions),
         board=board(),
         states=states(),
         picture=picture,
-        not_judged=judged,
-        judged=number(found["not judged"]),
-        had=number(found["can be had"]),
-        cannot=number(found["cannot be had"]),
-        **{name: number(every[verdict]) for name, verdict in names.items()},
+        needs=needs(),
+        sets=len(by_program),
+        all_sets=len(loadable),
+        unseen=number(ledger.tiers(cells())["data get"]),
     )
 
 
 def states() -> str:
-    from nlgauge_papers.inventory import STATES, items
-    from nlgauge_papers.inventory import papers as known
-
     rows = [
-        [f"[{p.id}](papers/{p.id}.md)"] + [str(sum(i.state == s for i in items(p.id))) for s in STATES] for p in known()
+        [f"[{p.id}](papers/{p.id}.md)"] + [str(sum(i.state == s for i in items(p.id))) for s in STATES]
+        for p in all_papers()
     ]
     return table(["paper", *STATES], rows)
 
 
 def inventory() -> str:
-    """A section a paper, a folded table a kind: the page is searched, not read."""
-    from nlgauge_papers.inventory import KINDS, STATES, items
-    from nlgauge_papers.inventory import papers as known
-
+    """A section per paper, a folded table per kind: the page is searched, not read."""
     lines = [INVENTORY + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items())]
-    for paper in known():
+    for paper in all_papers():
         lines.append(f"\n## {paper.id}\n\n*{paper.title}* ({paper.short}; [its page]({paper.id}.md))")
         for kind in KINDS:
             if found := items(paper.id, kind):
@@ -285,28 +311,28 @@ def cell(text: str) -> str:
 
 
 def picture(width: int = 700) -> str:
-    """Bars of one length, a line a paper, cut by group; as SVG, so that it needs no browser to be drawn anew."""
-    rows = rows_of()
+    """Bars of one length, one per paper, cut by group; as SVG, so that it needs no browser to be drawn again."""
     narrow, tall, left = width < 500, 30, 0 if width < 500 else 185
     step = tall + (30 if narrow else 12)
     legend, x, y = [], 0, 4
-    for name, (_, colour, _) in GROUPS.items():
+    for name, (_, color, _) in GROUPS.items():
         if x + 17 + 7.5 * len(name) > width:
             x, y = 0, y + 22
         legend.append(
-            f'<rect x="{x}" y="{y}" width="12" height="12" fill="{colour}"/><text x="{x + 17}" y="{y + 11}">{name}</text>'
+            f'<rect x="{x}" y="{y}" width="12" height="12" fill="{color}"/><text x="{x + 17}" y="{y + 11}">{name}</text>'
         )
         x += 28 + 8 * len(name)
     parts, top = [], y + 26
-    for row in rows:
-        label = f"{row['table']}, {number(row['cells'])} cells"
+    for paper in (*QUESTIONS, ""):
+        found = verdicts(paper)
+        label = f"{paper or 'all'}, {number(found.total())} cells"
         above = 16 if narrow else 0
         parts.append(f'<text x="0" y="{top + (12 if narrow else tall / 2 + 5):g}">{label}</text>')
         at, room = float(left), width - left
-        for name, count in counts(row).items():
-            wide = room * count / int(row["cells"])
-            _, colour, ink = GROUPS[name]
-            parts.append(f'<rect x="{at:.1f}" y="{top + above}" width="{wide:.1f}" height="{tall}" fill="{colour}"/>')
+        for name, count in counts(found).items():
+            wide = room * count / found.total()
+            _, color, ink = GROUPS[name]
+            parts.append(f'<rect x="{at:.1f}" y="{top + above}" width="{wide:.1f}" height="{tall}" fill="{color}"/>')
             if wide > 10 + 8 * len(number(count)):
                 parts.append(
                     f'<text x="{at + wide / 2:.1f}" y="{top + above + tall / 2 + 5:g}" text-anchor="middle" '

@@ -11,7 +11,7 @@ import pytest
 
 import nlgauge_papers as studies
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError, NotHere
-from nlgauge_papers import NeedsWeights, NeverPublished, NeedsDownload, Ours, Sources, Study
+from nlgauge_papers import NeedsDownload, NeedsWeights, NeverPublished, Ours, Sources, Study
 from nlgauge_papers.compare import (
     ABSENT,
     CHOSEN,
@@ -212,7 +212,7 @@ def test_reasons_are_numbered_below_the_table_and_only_those_in_use_stay(
 
     table = compare(made(tmp_path, monkeypatch, ours), Sources())
     assert [r["why"] for r in table.rows] == ["[1]", "[1]", "[2]", ""]
-    assert table.notes[0] == "4 cells: 1 equal, 1 differs, 2 not computable"
+    assert table.notes[0] == "4 cells: 1 matches, 1 differs, 2 nothing to compute"
     assert table.rows[3]["ours"] == 7
     assert isinstance(table.rows[3]["ours"], int)  # a count prints as a count
     differing = only(table, [DIFFERS])

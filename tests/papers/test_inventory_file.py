@@ -47,7 +47,7 @@ def test_a_metric_whose_code_is_here_says_where_and_is_not_said_to_be_missing() 
 
 def test_a_set_is_to_fetch_where_users_fetch_its_files_or_no_loader_reads_it() -> None:
     for item in [i for i in ALL if i.kind == "data" and i.data]:
-        seen = [e.loader is not None and not any(f.where for f in e.files) for e in map(entry, item.data)]
+        seen = [e.loader is not None and all(f.downloadable for f in e.needed) for e in map(entry, item.data)]
         assert (item.state == "to fetch") == (not any(seen))
 
 

@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from nlgauge.cli import main
-from nlgauge_papers import Sources
-from nlgauge_papers.compare import compare, scoreboard
+from nlgauge_papers import PAPERS, Sources, ledger
+from nlgauge_papers.compare import compare, published, scoreboard
 from nlgauge_papers.inventory import studies
 from nlgauge_papers.reproduce import overview
 
@@ -51,7 +51,7 @@ def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_i
     done = run("gao2025", "5", "--format", "json")
     assert done.returncode == 0
     (table,) = json.loads(done.stdout)["tables"]
-    assert {r["verdict"] for r in table["rows"]} == {"not redistributed"}
+    assert {r["verdict"] for r in table["rows"]} == {"needs a download"}
     assert "summeval" in table["rows"][0]["reason"]
 
 
@@ -79,19 +79,30 @@ def test_a_table_without_a_study_says_what_is_missing(run: Callable[..., Done]) 
     assert {"prompt", "judges"} <= {*done.stdout.split()}  # the words of a cell may stand on several lines
 
 
-def test_no_slow_leaves_slow_tables_out_and_says_which(run: Callable[..., Done]) -> None:
-    done = run("deng2021", "F.5", "--no-slow")
+def test_no_slow_counts_slow_cells_as_left_out(run: Callable[..., Done]) -> None:
+    done = run("deng2021", "F.5", "--no-slow", "--format", "json")
     assert done.returncode == 0
-    assert done.stdout == ""
-    assert "left out (--no-slow): deng2021/F.5" in done.stderr
+    (table,) = json.loads(done.stdout)["tables"]
+    assert len(table["rows"]) == 24
+    assert {r["verdict"] for r in table["rows"]} == {"left out", "needs weights"}
 
 
-def test_out_writes_the_cells(run: Callable[..., Done], tmp_path: Path) -> None:
-    done = run("gao2025", "2", "-o", str(tmp_path / "t.csv"))
+def test_out_writes_the_cells_of_all_tables_in_one_format(run: Callable[..., Done], tmp_path: Path) -> None:
+    """The table is in every row, and the line of the published file holds the printed value."""
+    done = run("gao2025", "-o", str(tmp_path / "t.csv"), "--no-slow")
     assert done.returncode == 0
-    head, *lines = (tmp_path / "t.csv").read_text().splitlines()
-    assert head.startswith("set,level,function,printed,ours,difference,verdict,reason")
-    assert len(lines) == 360
+    rows = ledger.read(tmp_path / "t.csv")
+    assert list(rows[0]) == list(ledger.COLUMNS)
+    assert (
+        len({(r["table"], r["key"]) for r in rows})
+        == len(rows)
+        == sum(len(published(s)[1]) for s in studies("gao2025") if not s.further)
+    )
+    for row in rows[:: len(rows) // 40]:
+        file, _, line = row["source"].partition(":")
+        held = (PAPERS / file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+        assert row["printed"] in held
+    assert {r["needs"] for r in rows if r["table"] == "2"} == {"browser gao2025-scores"}
 
 
 def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:

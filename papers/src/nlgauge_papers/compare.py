@@ -23,17 +23,18 @@ from nlgauge_papers import (
     published_rows,
     why_absent,
 )
+from nlgauge_papers.ledger import DIFFERS, JUDGED, NEVER, WEIGHTS, WITHIN, ledger_row, tiers
+from nlgauge_papers.ledger import DOWNLOAD as ELSEWHERE
+from nlgauge_papers.ledger import ERROR as SLIP
+from nlgauge_papers.ledger import LEFT_OUT as LEFT
+from nlgauge_papers.ledger import MATCHES as EQUAL
+from nlgauge_papers.ledger import NOTHING as ABSENT
 
-EQUAL, WITHIN, DIFFERS = "matches", "within tolerance", "differs"
-SLIP = "matches after reproducing an error in the paper"
 CHOSEN = "matches with an annotator chosen to match"
 HOLDS, EXCEPTIONS = "claim holds", "claim has exceptions"
 OTHER, FEWER = get_args(Difference)
-NEVER, ELSEWHERE, WEIGHTS, LEFT = "never published", "needs a download", "needs weights", "left out"
-ABSENT = "nothing to compute"
 RUNS_A_MODEL = LeftOut("runs a model; --no-slow leaves it out")
 MISSING = {NeverPublished: NEVER, NeedsDownload: ELSEWHERE, NeedsWeights: WEIGHTS, LeftOut: LEFT}
-JUDGED = (EQUAL, WITHIN, DIFFERS, SLIP)
 VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
 HEADS = {
     WITHIN: "within",
@@ -142,7 +143,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
         notes=[count(rows, "claims" if study.claims else "cells"), *ours.notes, *_numbered(rows)],
         decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",
-        ledger=[ledger_row(study, cell, row) for cell, row in zip(cells, rows, strict=True)],
+        ledger=[ledger_row(study, c.key, c.text, c.line, row) for c, row in zip(cells, rows, strict=True)],
         joined=keys,
         shown=[
             *keys,
@@ -182,24 +183,6 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
         "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason),
         "why": "",
     }
-
-
-def ledger_row(study: Study, cell: Printed, row: Row) -> Row:
-    """One printed cell as the ledger keeps it: where it stands, both values, the verdict and its evidence."""
-    return {
-        "paper": study.paper,
-        "table": study.table,
-        "key": "; ".join(cell.key),
-        "printed": cell.text,
-        "ours": row["ours"] if isinstance(row["ours"], int) else _rounded(row["ours"], cell.decimals + 3),
-        "verdict": row["verdict"],
-        "evidence": row["reason"] or (f"computed from {', '.join(study.sets)}" if study.sets else "computed"),
-        "source": f"{study.paper}/published/{study.table}.csv:{cell.line}",
-    }
-
-
-def _rounded(value: float, decimals: int) -> float | None:
-    return None if math.isnan(value) else round(value, decimals)
 
 
 def _numbered(rows: list[Row]) -> list[str]:
@@ -255,13 +238,27 @@ def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) ->
         rows=ordered,
         method="; ".join(MEANING[v] for v in ("compared", *VERDICTS) if v in MEANING and (v == "compared" or all_[v]))
         + ". `nlgauge reproduce PAPER TABLE` shows the cells of one table.",
-        notes=notes,
+        notes=[in_reach([row for _, table in compared for row in table.ledger]), *notes],
         kind="scoreboard",
         ledger=[row for _, table in compared for row in table.ledger] if ledger else [],
         # titles are in the list without arguments
         shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],
         heads=HEADS,
     )
+
+
+def in_reach(ledger: Sequence[Row]) -> str:
+    """How many cells have a value, and what the others need."""
+    found = tiers(ledger)
+    rest = {
+        "data get": "after `nlgauge data get all`",
+        "package": "with an extra installed",
+        "browser": "after downloads by hand",
+        "weights": "with a model (--weights, or without --no-slow)",
+        "none": "never published or with nothing to compute",
+    }
+    listed = "; ".join(f"{found[name]:,} {words}" for name, words in rest.items() if found[name])
+    return f"{found['here']:,} of {len(ledger):,} cells have a value" + (f"; the others: {listed}" if listed else "")
 
 
 MEANING = {

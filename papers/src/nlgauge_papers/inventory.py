@@ -16,11 +16,11 @@ from nlgauge_papers import Study, all_studies
 FILE = Path(__file__).with_name("inventory.toml")
 KINDS = ("table", "figure", "metric", "data", "algorithm")
 STATES = {
-    "recomputed": "the paper's figures are computed here from published data; the scoreboard says how many come out",
-    "partly": "some of them are",
-    "offered": "the code is here; the paper's figures need weights that are to be had by name, or it prints none",
-    "to fetch": "published elsewhere and not redistributed here; nothing is computed without it",
-    "never published": "what it takes was never published; the code is here",
+    "recomputed": "the paper's figures are computed from published data; the scoreboard counts the matching cells",
+    "partly": "some of them are computed",
+    "offered": "the code is here; the paper prints no figures, or they need models that are distributed separately",
+    "to fetch": "a person has to download a file; `nlgauge data get NAME` says where it is",
+    "never published": "only the authors have what it takes; the code is here",
 }
 
 
@@ -31,6 +31,10 @@ class Paper:
     id: str
     short: str
     title: str
+    authors: str
+    venue: str
+    url: str
+    bibtex: str
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from nlgauge import NlgaugeError, Table
 from nlgauge.datasets import entry, mirror_folder
 from nlgauge.plugins import Row
 from nlgauge_papers import Sources, Study
-from nlgauge_papers.compare import DIFFERS, compare, only, scoreboard
+from nlgauge_papers.compare import DIFFERS, Narrow, compare, only, scoreboard
 from nlgauge_papers.inventory import STATES, Item, find_paper, find_table, items, studies
 
 
@@ -111,4 +111,4 @@ def not_recomputed(without: list[Item]) -> Table:
         {"paper": i.paper, "item": i.name, "what": i.what, "state": i.state, "here": i.where, "missing": i.missing}
         for i in without
     ]
-    return Table("Not recomputed cell by cell", rows, kind="inventory", shown=list(rows[0])[1:])
+    return Narrow("Not recomputed cell by cell", rows, kind="inventory", shown=list(rows[0])[1:])

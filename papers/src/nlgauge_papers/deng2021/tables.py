@@ -61,7 +61,7 @@ RELEASED = (
     "scores that colombo2023's authors released; their model and settings are not stated and are likely others (guess)"
 )
 UNSCORED = NeedsDownload(
-    "the scores of SummEval's toolkit (`nlgauge data show summeval-scored`) are published and not redistributed here; "
+    "the scores of SummEval's toolkit (`nlgauge data get summeval-scored`) are published and not redistributed here; "
     "most likely (a guess) the paper's: from the texts, the toolkit's BLEU, chrF and METEOR are equal in all cells"
 )
 FROM_TOOLKIT_ONLY = ("SummaQA-prob", "SummaQA-f", "BLANC", "SUPERT")
