@@ -23,6 +23,7 @@ from nlgauge.datasets import Entry, entries, entry, load_set, mirror_folder
 from nlgauge.datasets import catalog as catalogue
 from nlgauge.datasets import load as catalogue_load
 from nlgauge.datasets.download import inside
+from nlgauge.datasets.origins import parts
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
 
 ALL = entries()
@@ -64,8 +65,10 @@ def test_a_set_has_files_and_a_loader_or_says_why_not(e: Entry) -> None:
 @for_each([e for e in ALL if e.files], name=lambda e: e.name)
 def test_files_are_pinned_by_size_and_hash_and_stay_in_their_folder(e: Entry, tmp_path: Path) -> None:
     for f in e.files:
-        assert bool(f.where) != (f.size > 0)  # a file that users fetch was not seen
-        assert f.where or re.fullmatch(r"[0-9a-f]{64}", f.sha256)
+        of_origins = [part for pattern in f.parts for part in parts(pattern)]
+        pinned = bool(of_origins) and all(part.seen or len(part.blob) == 40 for part in of_origins)
+        assert f.where or pinned or re.fullmatch(r"[0-9a-f]{64}", f.sha256)
+        assert bool(f.result) == (pinned and all(part.seen for part in of_origins))
         assert f.layout
         assert inside(tmp_path, f.path).is_relative_to(tmp_path)
         if f.origin is not None:  # a short commit can become ambiguous, a branch can move
@@ -108,8 +111,10 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 def test_a_set_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nlgauge data get qags-xsum"):
         load_set("qags-xsum", tmp_path)
-    with pytest.raises(NotHere, match=r"published .* not redistributed here: `nlgauge data show hanna`"):
+    with pytest.raises(NotHere, match=r"`nlgauge data get hanna` downloads it"):
         load_set("hanna", tmp_path)
+    with pytest.raises(NotHere, match=r"`nlgauge data get mans-wp` says where it is"):
+        load_set("mans-wp", tmp_path)
 
 
 @for_each(ALL, name=lambda e: e.name)
@@ -244,15 +249,32 @@ MADE |= {
 }
 
 
+GAO = {"dataset": "SummEval", "ori_dataset": "CNN/DM", "aspect": "coherence", "new_seg_id": 7, "human_score": 0.5}
+MADE |= {
+    "gao2025-scores": {
+        "gao2025/data.csv": f"{','.join(GAO)},sys_id,bleu,GPT4_T=0_1_5\n"
+        + "".join(f"{','.join(map(str, GAO.values()))},M{k},.{k}1,.5\n" for k in (0, 1))
+    },
+    "gao2025-replies": {
+        "gao2025/data_all_rescaled.json": json.dumps(
+            [
+                {**GAO, "sys_id": f"M{k}", "metric_scores": {"bleu": 0.5, "GPT4_T=1_1_5_all": [0.25, 0.75]}}
+                for k in (0, 1)
+            ]
+        )
+    },
+}
+
+
 def test_every_set_that_users_fetch_is_made_here() -> None:
-    assert {e.name for e in ALL if any(f.where for f in e.files)} <= set(MADE)
+    assert {e.name for e in ALL if not all(f.downloadable for f in e.needed)} <= set(MADE)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
 @pytest.mark.parametrize("name", MADE)
 def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tmp_path: Path) -> None:
-    """In the layout of its origin, as it is or gzipped; before, it says that it is published and where."""
-    with pytest.raises(NotHere, match="not redistributed here"):
+    """In the layout of its origin, plain or gzipped; before, the message names the command that gets it."""
+    with pytest.raises(NotHere, match=f"`nlgauge data get {name}`"):
         load_set(name, tmp_path)
     for path, text in MADE[name].items():
         zipped = packed and f"{path}.gz" in {f.path for f in entry(name).files}
@@ -287,6 +309,12 @@ def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tm
         assert data.metrics == ["perplexity", "bleu1"]
     if name == "usr-topical-scores":
         assert data.scores["usr_mlm"].to_list() == [None, -0.5]
+    if name == "gao2025-scores":
+        assert data.metrics == ["bleu", "GPT4_T=0_1_5"]
+        assert data.samples["input"].to_list() == ["SummEval | CNN/DM | coherence | 7"] * 2
+    if name == "gao2025-replies":
+        assert data.metrics == ["bleu", "GPT4_T=1_1_5 #1", "GPT4_T=1_1_5 #2"]
+        assert data.scores["GPT4_T=1_1_5 #2"].to_list() == [0.75, 0.75]
     if name == "ctrl-topic":
         assert data.ratings.filter(system="CTRL", aspect="fluency")["value"].to_list() == [3, 4]
 
@@ -407,7 +435,8 @@ def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None
     assert facts["aspects"] == e.aspects
 
 
-def test_show_tells_a_download_from_what_was_repackaged() -> None:
+def test_show_says_what_is_downloaded_what_is_converted_and_what_needs_a_browser() -> None:
     shown = " ".join(run("show", "qags-cnndm").split())
-    assert "the bytes of W4ngatang/qags" in shown
-    assert "repackaged" in shown
+    assert "`nlgauge data get` downloads it from W4ngatang/qags" in shown
+    assert "`nlgauge data get` makes it from maszhongming/UniEval" in shown
+    assert "open https://drive.google.com/" in " ".join(run("show", "gao2025-scores").split())

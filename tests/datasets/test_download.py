@@ -310,6 +310,6 @@ def test_get_copies_from_a_mirror_and_checks_it(small: Entry, server: Server, tm
         get("--to", str(tmp_path / "again"), "--mirror", str(mirror.parent))
 
 
-def test_get_of_a_repackaged_set_says_where_the_original_is(tmp_path: Path) -> None:
-    with pytest.raises(NeedsMissing, match=r"repackaged.*dig-team/hanna-benchmark-asg"):
-        CliRunner().invoke(build("data"), ["data", "get", "hanna", "--to", str(tmp_path)], catch_exceptions=False)
+def test_get_of_a_set_that_no_program_can_download_says_where_it_is(tmp_path: Path) -> None:
+    with pytest.raises(NeedsMissing, match=r"no program can download .*Yale-LILY/SummEval.* Save it as "):
+        CliRunner().invoke(build("data"), ["data", "get", "summeval-17", "--to", str(tmp_path)], catch_exceptions=False)
