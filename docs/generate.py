@@ -133,9 +133,12 @@ def of_papers(function: str, *given: Any) -> str:
 
 DATA = """# Data sets
 
-Published sets of outputs with human judgements, written from the code (`python docs/generate.py`). `nlgauge data list` says which are on
-this machine, `nlgauge data show NAME` everything about one of them. `nlgauge run NAME` takes one as if it were a file. No data are part of
-NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge data get NAME` where their licence and origin allow it.
+Published data sets of outputs with human ratings. This page is written from the code (`python docs/generate.py`). No data are part of NLGauge.
+
+* `nlgauge data list` shows all data sets and which are on this machine; `nlgauge data show NAME` shows everything about one.
+* `nlgauge data get NAME` downloads its files from public repositories at pinned commits, checks their SHA-256, converts them and checks the result. What breaks
+  off is resumed. `nlgauge data get all` does so for every set. The license of the origin applies to you; the command shows it with the citation.
+* `nlgauge run NAME` takes a data set as if it were a file. The folder is `NLGAUGE_DATA`, or the user's cache folder.
 
 """
 
@@ -143,21 +146,39 @@ NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge da
 def data() -> str:
     from nlgauge.datasets.catalog import entries
 
-    found = entries()
+    every = entries()
     lines = [
-        DATA + f"{len(found)} sets; a name in brackets is to be fetched by you: published or named by others, not "
-        "redistributed; its lines say where it is, and it is read once its file is there.\n"
+        DATA + f"{len(every)} data sets; for a name in brackets a person has to download a file.\n",
+        "## Not tested\n",
+        "The other sets were downloaded from a copy of their origins, converted and loaded. Of these, a file was out of reach:\n",
+        *(f"* `{e.name}`: {reason}" for e in every if (reason := _untested(e))),
+        "",
     ]
-    for task in sorted({e.task for e in found}):
-        mine = [e for e in found if e.task == task]
+    for task in sorted({e.task for e in every}):
+        of_task = [e for e in every if e.task == task]
         lines += [f"## {task}\n", "| set | what | size | papers |", "| --- | --- | --- | --- |"]
-        lines += [f"| {_named(e)} | {_cell(e.title)} | {_cell(e.shape)} | {_cell(' '.join(e.papers))} |" for e in mine]
-        lines += ["", *(line for e in mine for line in _facts(e))]
+        lines += [
+            f"| {_named(e)} | {_cell(e.title)} | {_cell(e.shape)} | {_cell(' '.join(e.papers))} |" for e in of_task
+        ]
+        lines += ["", *(line for e in of_task for line in _facts(e))]
     return "\n".join(lines)
 
 
+def _untested(e: Entry) -> str:
+    """Why the download of a set was not tested; empty where it was."""
+    from nlgauge.datasets.origins import parts
+
+    for f in e.needed:
+        if not f.downloadable:
+            return f"`{f.path}` needs a person to download it ({f.page or f.where})."
+        unseen = [p for pattern in f.parts for p in parts(pattern) if not p.seen]
+        if unseen:
+            return f"`{unseen[0].path}` of {unseen[0].repository} was absent from the copy; its git hash is checked."
+    return ""
+
+
 def _named(e: Entry) -> str:
-    return f"`{e.name}`" if e.loader and not any(f.where for f in e.files) else f"(`{e.name}`)"
+    return f"`{e.name}`" if e.loader and all(f.downloadable for f in e.needed) else f"(`{e.name}`)"
 
 
 def _facts(e: Entry) -> list[str]:
@@ -168,12 +189,14 @@ def _facts(e: Entry) -> list[str]:
         "raters": e.raters,
         "missing": e.missing,
         "notes": " ".join(e.notes),
-        "to fetch": " ".join(f"`{f.path}`: {f.where}. {f.layout}." for f in e.files if f.where),
-        "licence": e.licence,
+        "download by hand": " ".join(
+            f"`{f.path}`: {f.page or f.where}. {f.layout}." for f in e.files if not f.downloadable
+        ),
+        "license": e.licence,
         "cite": e.reference,
     }
-    said = [f"* {name}: {text.replace('<', '&lt;')}" for name, text in facts.items() if text]
-    return [f"### {e.name}\n", f"{e.title}.\n", *said, ""]
+    listed = [f"* {name}: {text.replace('<', '&lt;')}" for name, text in facts.items() if text]
+    return [f"### {e.name}\n", f"{e.title}.\n", *listed, ""]
 
 
 def _cell(text: str) -> str:

@@ -84,7 +84,8 @@ def unit_scale(name: str, values: Array) -> Array:
     """
     scale = re.search(r"_(\d+)_(\d+)$", name)
     low, high = (float(scale[1]), float(scale[2])) if scale else (0.0, 100.0 if name in PERCENT else 1.0)
-    return (values - low) / (high - low) if values.size and np.nanmax(values) > 1 else values
+    # On 0 to 1 a metric may pass 1 by a little; a scale of 5 or 100 is passed by far.
+    return (values - low) / (high - low) if values.size and np.nanmax(values) > 2 else values
 
 
 def measure_key(measure: Measure) -> tuple[str, str]:
