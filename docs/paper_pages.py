@@ -100,12 +100,16 @@ other weights than the paper's and a mean over fewer data sets are shown next to
 
 {needs}
 
-* **after `data get`**: `nlgauge data get all` downloads {sets} of {all_sets} data sets from public repositories at pinned commits, checks their SHA-256 and converts
-  them. `make scoreboard` does this and prints the scoreboard that everyone gets. The files behind {unseen} cells were not available when this page was written
-  (the authors' score tables of nimah2023 and the single ratings of novikova2017): their commit and git hash are pinned, the cells are not yet compared.
-* **after manual downloads**: files for which a browser is needed, mainly the 32 metrics of gao2025 on Google Drive. `nlgauge data get NAME` prints the address and
+Cells with a value, step by step. The first column is measured; the others say how many cells would have a value.
+
+* **after `data get`**: `nlgauge data get all` downloads the data sets from public repositories at pinned commits, checks their SHA-256 and converts them
+  ({sets} of {all_sets} data sets). `make scoreboard` does this and prints the scoreboard that everyone gets.
+* **and its untested files**: {unseen} cells need files of these repositories that we could not read (the authors' score tables of nimah2023 and the single
+  ratings of novikova2017). Commit and git hash are pinned.
+* **and manual downloads**: files for which a browser is needed, mainly the scores of gao2025 on Google Drive. `nlgauge data get NAME` prints the address and
   where to save the file.
-* **with weights**: `nlgauge reproduce --weights` runs the papers' models where it finds them: in the folder given with `--models`, in the cache, on the hub.
+* **and models**: `nlgauge reproduce --weights` runs the papers' models where it finds them: in the folder given with `--models`, in the cache, on the hub. For
+  {not_run} of these cells no code runs the model yet: Table C.1, the ablations of D and R, and USR on Persona-Chat in deng2021.
 * **never**: never published, or nothing to compute.
 
 ## Errors in the papers
@@ -197,11 +201,20 @@ def needs(path: str = "papers/") -> str:
     lines = []
     for name in (*QUESTIONS, ""):
         found = ledger.tiers([r for r in cells() if name in ("", r["paper"])])
-        first = found["here"] + found["data get"] + found["package"]
-        second, third = first + found["browser"], first + found["browser"] + found["weights"]
+        reached = [found["here"] + found["package"]]
+        for step in ("data get", "browser", "weights"):
+            reached.append(reached[-1] + found[step])
         linked = f"[{name}]({path}{name}.md)" if name else "all"
-        lines.append([linked, *map(number, [sum(found.values()), first, second, third, found["none"]])])
-    heads = ["paper", "cells", "after `data get`", "after manual downloads", "with weights", "never"]
+        lines.append([linked, *map(number, [sum(found.values()), *reached, found["none"]])])
+    heads = [
+        "paper",
+        "cells",
+        "after `data get`",
+        "and its untested files",
+        "and manual downloads",
+        "and models",
+        "never",
+    ]
     return table(heads, lines)
 
 
@@ -260,6 +273,7 @@ def overview() -> str:
         sets=len(by_program),
         all_sets=len(loadable),
         unseen=number(ledger.tiers(cells())["data get"]),
+        not_run=number(sum(r["verdict"] == WEIGHTS and "--weights" not in r["evidence"] for r in cells())),
     )
 
 

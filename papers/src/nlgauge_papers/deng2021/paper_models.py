@@ -23,6 +23,7 @@ FORMULAS = {
     "engagingness": "sum(y>[x,c])",
     "groundedness": "sum(y>c)",
 }
+NOT_RUN = "the models of USR for this data set; on Topical-Chat the scores that its authors published are used"
 BERT, ROBERTA, NLI = "bert-base-uncased", "roberta-large", "roberta-large-mnli"
 
 
@@ -98,7 +99,7 @@ def paper_scores(sources: Sources, row: str, aspect: str, batch: Batch, default:
     """
     model = ROWS.get(row) or trained(row, aspect, default)
     if model is None:
-        return NeedsWeights("its weights were not published under a name")
+        return NeedsWeights(NOT_RUN)
     names = ", ".join(model.models)
     if not sources.weights:
         return NeedsWeights(f"needs {names}: `nlgauge reproduce --weights` looks for it")

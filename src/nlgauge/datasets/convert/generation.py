@@ -103,7 +103,9 @@ def hanna_stories(files: Files) -> bytes:
         key = int(r["prompt_id"][1:]), *(round(float(r[c]), 6) for c in CRITERIA)
         texts.setdefault(key, []).append(r["story"])
     means = [[_numbers(row[c]) for c in CRITERIA] for row in table]
-    keys = [(i, *(round(values[i], 6) for values in m)) for m in means for i in range(len(prompts))]
+    keys: list[tuple[Any, ...]] = [
+        (i, *(round(values[i], 6) for values in m)) for m in means for i in range(len(prompts))
+    ]
     found = []
     for number, key in enumerate(keys):
         model, (prompt, human) = table[number // len(prompts)]["Model"], prompts[key[0]]
