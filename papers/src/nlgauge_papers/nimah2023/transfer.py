@@ -17,7 +17,7 @@ import polars as pl
 
 from nlgauge import Dataset, analyze
 from nlgauge.plugins import Choice, RaterRows, transfer_groups
-from nlgauge_papers import Key, NeedsDownload, Ours, Sources, study
+from nlgauge_papers import Key, NeedsDownload, NeverPublished, Ours, Sources, study
 from nlgauge_papers.common import KEY
 from nlgauge_papers.nimah2023.systems import (
     BENCHMARKS,
@@ -131,6 +131,10 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]
             missing = sorted(listed.difference(*(names for _, names in there)))
             if not listed:
                 reasons[line, head] = "Table 3 lists no data set here; the paper prints 0 for none."
+            elif unreleased := [name for name in missing if name not in OWN]:
+                reasons[line, head] = NeverPublished(
+                    f"the authors' table of {', '.join(unreleased)} has no scores of this metric"
+                )
             elif missing:
                 reasons[line, head] = NeedsDownload(
                     f"the scores for {', '.join(missing)} are in the authors' tables: `nlgauge data get "

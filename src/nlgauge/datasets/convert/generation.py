@@ -100,11 +100,11 @@ def hanna_stories(files: Files) -> bytes:
     prompts = _prompts(named(files, "hanna_llm_stories.csv"))
     texts: dict[tuple[Any, ...], list[str]] = {}
     for r in objects(named(files, "data/hanna.jsonl")):
-        key = int(r["prompt_id"][1:]), *(round(float(r[c]), 6) for c in CRITERIA)
-        texts.setdefault(key, []).append(r["story"])
-    means = [[_numbers(row[c]) for c in CRITERIA] for row in table]
+        means = (round(float(r[c]), 6) for c in CRITERIA)
+        texts.setdefault((int(r["prompt_id"][1:]), *means), []).append(r["story"])
+    rated = [[_numbers(row[c]) for c in CRITERIA] for row in table]
     keys: list[tuple[Any, ...]] = [
-        (i, *(round(values[i], 6) for values in m)) for m in means for i in range(len(prompts))
+        (i, *(round(values[i], 6) for values in r)) for r in rated for i in range(len(prompts))
     ]
     found = []
     for number, key in enumerate(keys):
