@@ -235,7 +235,7 @@ def paper_board(paper: str) -> str:
 def citation(paper: str) -> str:
     """Authors, venue and BibTeX of a paper."""
     p = find_paper(paper)
-    return f"{p.authors} ({p.venue}): [{p.title}]({p.url}).\n\n```bibtex\n{p.bibtex.strip()}\n```"
+    return f"{p.authors} ({p.venue}): [{p.title}]({p.url}).\n\n````bibtex\n{p.bibtex.strip()}\n````"
 
 
 def between_marks(path: Path, new: str) -> str:

@@ -11,8 +11,9 @@ from nlgauge import NlgaugeError, Table
 from nlgauge.datasets import entry, mirror_folder
 from nlgauge.plugins import Row
 from nlgauge_papers import Sources, Study
-from nlgauge_papers.compare import DIFFERS, Narrow, compare, only, scoreboard
+from nlgauge_papers.compare import Narrow, compare, only, scoreboard
 from nlgauge_papers.inventory import STATES, Item, find_paper, find_table, items, studies
+from nlgauge_papers.ledger import DIFFERS
 
 
 def reproduce(

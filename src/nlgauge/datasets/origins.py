@@ -42,7 +42,10 @@ class OriginFile:
 def origin_files() -> tuple[OriginFile, ...]:
     """Return every file that some set is made of."""
     with (FACTS / "origins.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(OriginFile(**{**row, "size": int(row["size"] or 0)}) for row in csv.DictReader(file))
+        return tuple(
+            OriginFile(r["repository"], r["commit"], r["path"], int(r["size"] or 0), r["sha256"], r["blob"])
+            for r in csv.DictReader(file)
+        )
 
 
 def parts(pattern: str) -> list[OriginFile]:

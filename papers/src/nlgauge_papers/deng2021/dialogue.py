@@ -38,12 +38,12 @@ BASELINES = {
 }
 SPLIT = (
     "F-1 counts characters, blanks too. Outputs that share as large a part with their reference are tied here; in the "
-    "paper 2PR / (P + R) in floating point splits some of these ties, which is what ours with the slip does"
+    "paper 2PR / (P + R) in floating point splits some of these ties, which is what ours with the error does"
 )
 REASONS = {"METEOR": meteor_1_5.reason(), "F-1": SPLIT}
 OVERALL = (
     "the paper prints one system-level value for both aspects of PersonaChat: that of Overall, which is what ours "
-    "with the slip is"
+    "with the error is"
 )
 USR_COLUMNS = {"mlm": "usr_mlm", "drc": "usr_dr_context", "drf": "usr_dr_fact"}
 USR_PARTS = ("USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)")

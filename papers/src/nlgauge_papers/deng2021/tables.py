@@ -285,7 +285,7 @@ YELP = {"BLEU": "BLEU", "METEOR": "METEOR", "EmbedAvg": "EmbedAvg", "GreedyMatch
         "VectorExtrema": "VectorExtrema", "WMD": "WMD"}  # fmt: skip
 TIED = (
     "two systems (CAAE_rho_0_1, ARAE_lambda_1) have exactly the same mean rating; floating-point sums split that tie "
-    "in the paper, here it stays a tie. With the slip: correlations of plain floating-point means"
+    "in the paper, here it stays a tie. With the error: correlations of plain floating-point means"
 )
 
 

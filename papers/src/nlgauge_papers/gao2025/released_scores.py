@@ -153,7 +153,7 @@ def parameters_of(sources: Sources, columns: dict[str, str]) -> dict[Key, float]
         for row in analyze("parameters", panel).rows[1:]:
             for parameter, column in columns.items():
                 if row[column] is not None:
-                    key = names.get(row["variable"], row["variable"]), parameter
+                    key = str(names.get(row["variable"], row["variable"])), parameter
                     gathered.setdefault(key, []).append(float(row[column]))
     return {key: fmean(values) for key, values in gathered.items()}
 

@@ -77,7 +77,7 @@ def rater_rows(data: Dataset, means: bool = False) -> int:
 
 ONE_TOPIC = (
     "the authors counted 4,679 of the 7,314 comparisons: the numbers of comparisons repeat from topic to topic, and of "
-    "the comparisons of one number by one person only the first topic's is left (ours with the slip)"
+    "the comparisons of one number by one person only the first topic's is left (ours with the error)"
 )
 
 

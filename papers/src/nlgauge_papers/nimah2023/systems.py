@@ -260,7 +260,7 @@ LABELS = {"UniEval-TC": "UniEval-summ", "USR-TC": "summEval", "USR-PC": "Newsroo
 EXCHANGED = (PERPLEXITY, BLEU, BERTSCORE)
 SWAPPED = (
     f"in the columns {', '.join(EXCHANGED)} the paper has the rows USR-TC and USR-PC exchanged: the printed value is "
-    "what we find for the other of the two (ours with the slip), in all 12 cells."
+    "what we find for the other of the two (ours with the error), in all 12 cells."
 )
 
 

@@ -83,7 +83,7 @@ def table_3(sources: Sources) -> Ours:
                     values[(kind, *place, metric)] = own if ties else best
                     slips[(kind, *place, metric)] = own
                 reasons[(kind, *place)] = (
-                    f"the paper's own Table 9 has a higher one here: {name}, {best:.2f}; with the slip: that of the "
+                    f"the paper's own Table 9 has a higher one here: {name}, {best:.2f}; with the error: that of the "
                     "metric it names"
                 )
     return Ours(
