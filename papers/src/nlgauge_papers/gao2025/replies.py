@@ -55,11 +55,9 @@ def granularity(sources: Sources, draws: int = 1000, seed: int = 0, judge: str =
             for n in range(1, len(columns) + 1):
                 values = evaluate(drawn(replies, n, draws, seed), panel.human, TWELVE).value
                 low, middle, high = np.nanpercentile(values, [2.5, 50, 97.5], axis=0)
-                rows += [
-                    {**group, "metric": name, "replies": n, "measure": str(m), "value": float(middle[j]),
-                     "low": float(low[j]), "high": float(high[j])}
-                    for j, m in enumerate(TWELVE)
-                ]  # fmt: skip
+                for j, measure in enumerate(TWELVE):
+                    ends = {"value": float(middle[j]), "low": float(low[j]), "high": float(high[j])}
+                    rows.append({**group, "metric": name, "replies": n, "measure": str(measure), **ends})
     return [
         Table(
             "Correlation with human scores by the number of replies averaged",
