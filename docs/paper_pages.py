@@ -248,8 +248,22 @@ def page(paper: str) -> str:
     return between_marks(HERE / "papers" / f"{paper}.md", f"{paper_board(paper)}\n\n### Cite\n\n{citation(paper)}")
 
 
+README_LINES = {
+    "novikova2017": ("Novikova et al. (2017)", "does a metric reflect human ratings, and on which outputs?"),
+    "gao2025": ("Gao et al. (2025)", "which of twelve correlations should be reported?"),
+    "nimah2023": ("Ni'mah et al. (2023)", "what can a metric do besides correlate? A checklist."),
+    "colombo2023": ("Colombo et al. (2023)", "do new metrics add information to the old ones?"),
+    "deng2021": ("Deng et al. (2021)", "can information alignment evaluate many tasks, and which words are ungrounded?"),
+}
+
+
 def readme() -> str:
-    return between_marks(HERE.parent / "README.md", f"{board('docs/papers/', asked=True)}\n\n{needs('docs/papers/')}")
+    lines = []
+    for paper, (authors, question) in README_LINES.items():
+        groups = counts(verdicts(paper))
+        judged = sum(groups[name] for name in JUDGED)
+        lines.append(f"* {authors}: {question} {judged - groups['differs']:,} of {judged:,} compared numbers match.")
+    return between_marks(HERE.parent / "README.md", "\n".join(lines))
 
 
 def overview() -> str:
