@@ -244,10 +244,10 @@ def more_part(kept: Kept) -> list[str]:
     return lines
 
 
-INTRO = """# How often is what NLGauge says wrong?
+INTRO = """# Simulation: error rates of intervals, tests and badges
 
-The conclusions of the first screen are functions of numbers, with an error rate that this page shows: populations whose truth is known are
-drawn from again and again, and what NLGauge says about each data set is compared with the truth.
+This simulation measures the error rates of the conclusions on the first screen: the coverage of confidence intervals and the false positive rates of tests and badges. Data sets
+are drawn repeatedly from populations whose true values are known.
 It is written by `python -m bench.coverage --write docs/trust.md` (seeds fixed; real data sets from the folder NLGAUGE_DATA); a small version runs
 in `make test`. Methods were chosen on other seeds and generators than those reported here. Judges with verdicts have a page of their own
 ([verdicts_coverage.md](verdicts_coverage.md)), and so have [rank](rank_coverage.md), [gate](gate.md) and [drift](drift.md).

@@ -470,14 +470,14 @@ FAMILIES = {
     "strata": "means, strata",
     "probabilities": "means, known probabilities",
 }
-INTRO = f"""# Do the intervals of estimates hold?
+INTRO = f"""# Simulation: coverage of prediction-powered estimates
 
 Written by `python -m bench.estimates --write docs/estimate_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
-What the figures mean: [estimate](estimate.md).
+The estimates are defined in [prediction-powered estimation](estimate.md). This simulation measures the coverage of their 95% confidence intervals.
 
 Data sets of {world.ROWS:,} rows are drawn from populations whose truth is known, {TRIALS:,} a cell; 30, 100 or 300 rows are labelled.
 *Coverage*: share of the 95 % intervals that hold the truth; wanted .93 to .97. More is wider than it had to be, by the steps of
-few labels of a verdict or few errors of the judge. Labels only, verdicts drawn at random: not drawn but summed over all counts. The rules were chosen on data sets with other seeds, shares, judges and numbers of labels; two were mended after a look at these (labels only by strata: with 300 labels .926 at a share of .95; correlations over system means took the metric's means as known: down to .868). *Width*: mean width of the interval over that from the labels alone. Judges: poor (recall of passes
+few labels of a verdict or few errors of the judge. Labels only, verdicts drawn at random: not drawn but summed over all counts. The rules were chosen on data sets with other seeds, shares, judges and numbers of labels; two were corrected after a look at these (labels only by strata: with 300 labels .926 at a share of .95; correlations over system means took the metric's means as known: down to .868). *Width*: mean width of the interval over that from the labels alone. Judges: poor (recall of passes
 and fails .75 and .55; its numbers .7 standard deviations apart; correlation .3), fair (.85 and .8; 1.5; .6), good (.95 and .95; 3; .9).
 Chance: with {TRIALS:,} data sets an interval that is right shows .940 to .960 ({FEWER:,} for systems and correlations: .936 to .964).
 """

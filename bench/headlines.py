@@ -1,8 +1,8 @@
-"""The headline on real data sets, before and after pairwise accuracy: writes bench/trust_headlines.md.
+"""The headline on real data sets: writes bench/trust_headlines.md.
 
     NLGAUGE_DATA=… python -m bench.headlines
 
-For each set: the metric that the headline named before (by tau-b) and names now, with their ranks under several
+For each set: the metric that leads by tau-b and the one that the headline names, with their ranks under several
 measures; and the badges of a coin, a constant and the length of the output (or, without texts, a second coin), added as
 metrics.
 """
@@ -21,21 +21,15 @@ from bench._trust_page import table
 from nlgauge.api.questions import select
 from nlgauge.stats.correlation.measure import Measure, evaluate
 
-# set -> aspect, what the headline said before (commit b0218d1), the metric that it named
-BEFORE = {
-    "wmt23-en-de": ("mqm", "The closest to people is GEMBA-MQM-src: it prefers the better of two outputs in 68% of cases; "
-                           "10 others may be as good.", "GEMBA-MQM-src"),
-    "wmt23-zh-en": ("mqm", "The closest to people is GEMBA-MQM-src: it prefers the better of two outputs in 66% of cases, "
-                           "clearly ahead of the other 42.", "GEMBA-MQM-src"),
-    "summeval-table": ("coherence", "The closest to people is BLEU: it prefers the better of two outputs in 57% of cases; "
-                                    "12 others may be as good.", "BLEU"),
-    "usr-topical-scores": ("Understandable", "The closest to people is usr_mlm: it reaches 46% of what people's agreement "
-                                             "allows, clearly ahead of the other 2.", "usr_mlm"),
-    "hanna": ("Coherence", "The closest to people is ROUGE-WE-3 Recall: it reaches 88% of what people's agreement allows; "
-                           "41 others may be as good.", "ROUGE-WE-3 Recall"),
-    "tac11": ("pyr", "The closest to people is MoverScore: it prefers the better of two outputs in 78% of cases; 8 others "
-                     "may be as good.", "MoverScore"),
-}  # fmt: skip
+# set -> aspect, the metric that leads by tau-b within inputs (`input/kendall`)
+LEADERS = {
+    "wmt23-en-de": ("mqm", "GEMBA-MQM-src"),
+    "wmt23-zh-en": ("mqm", "GEMBA-MQM-src"),
+    "summeval-table": ("coherence", "BLEU"),
+    "usr-topical-scores": ("Understandable", "usr_mlm"),
+    "hanna": ("Coherence", "ROUGE-WE-3 Recall"),
+    "tac11": ("pyr", "MoverScore"),
+}
 MEASURES = (
     "input/pairwise-accuracy",
     "input/kendall",
@@ -73,15 +67,15 @@ def with_baselines(data: Any, seed: int = 7) -> Any:
 
 def main() -> None:
     lines = [
-        "## Real data, before and after",
+        "## Real data",
         "",
-        "What `nlgauge run SET --quick` says about one aspect, before (the order was that of tau-b, `input/kendall`) and now; "
-        "then the rank of the metric that was named and of the one that is named now under several measures; then the "
-        'badges of three added "metrics" that know nothing about quality, or only length. Written by '
+        "The conclusion of `nlgauge run SET --quick` about one aspect; then the rank of the metric that leads by tau-b and "
+        "of the one that the conclusion names, under several measures; then the badges of three added "
+        '"metrics" that do not depend on quality, or only on length. Written by '
         "`python -m bench.headlines`.",
         "",
     ]
-    for name, (aspect, before, metric) in BEFORE.items():
+    for name, (aspect, metric) in LEADERS.items():
         data = ng.load(name)
         now = answer(data, aspect)
         names, places = ranks(data, aspect)
@@ -93,9 +87,7 @@ def main() -> None:
         lines += [
             f"### {name}, {aspect} ({len(names)} metrics)",
             "",
-            f"Before: {before}",
-            "",
-            f"Now: {now.sentences['']}",
+            now.sentences[""],
             "",
             *table(["rank of", *(f"`{m}`" for m in MEASURES)], [[m, *places[names.index(m)].tolist()] for m in named]),
             *table(

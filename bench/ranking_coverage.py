@@ -341,10 +341,10 @@ def compute(only: str = "") -> dict[str, Row]:
     return kept
 
 
-PAGE = f"""# Do intervals of strengths hold, and are tiers right?
+PAGE = f"""# Simulation: coverage of Bradley–Terry strengths
 
 Written by `python -m bench.ranking_coverage --write docs/rank_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
-What the figures mean: [rank](rank.md).
+The statistics are defined in [pairwise comparisons](rank.md). This simulation measures the coverage of their 95% confidence intervals.
 
 Choices are drawn from systems whose strengths are known, with ties, an advantage of {PLACE} of the first place and, where *clustered*, {PER_INPUT} choices
 an input with effects of the input on each system (standard deviation {SPREAD}); *spaced*: strengths evenly from .8 to -.8, two of them equal; *equal*: all
@@ -380,7 +380,7 @@ def page(kept: dict[str, Row]) -> str:
              "penalised", "not ranked", "data sets"]  # fmt: skip
     lines = [PAGE, "## Sandwich intervals (the default)", "", *table(heads, [line(r) for r in part("sandwich")])]
     lines += [
-        "## One that won all",
+        "## A system that won every comparison",
         "",
         "*perfect*: one system never loses; *two perfect*: two lose to each other only, and are equal; *equal*: so few choices that some system wins or loses all "
         "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalised fit makes their intervals too wide rather "
@@ -398,7 +398,7 @@ def page(kept: dict[str, Row]) -> str:
     ]
     lines += table(with_ties, [line(r, r["ties"]) for r in part("ties")])
     lines += [
-        "## People beside a judge",
+        "## Human and judge comparisons",
         "",
         "Five spaced systems, people and judge on the same pairs of outputs. *same*: the judge has people's strengths, so that whatever is said is wrong; "
         "*swapped*: the first and the last change places.",
@@ -427,7 +427,7 @@ def page(kept: dict[str, Row]) -> str:
             ],
         ),
         *_annotator_lines(part("annotators")),
-        "## Place and style",
+        "## Position and style",
         "",
         "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.",
         "",

@@ -277,10 +277,10 @@ def first_screen(kept: dict[str, list[Row]]) -> list[str]:
     ]
 
 
-INTRO = """# Do the intervals of verdicts hold?
+INTRO = """# Simulation: coverage of pass/fail statistics
 
 Written by `python -m bench.verdicts --write docs/verdicts_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
-What the figures mean: [verdicts](verdicts.md).
+The statistics are defined in [accuracy of pass/fail judges](verdicts.md). This simulation measures the coverage of their 95% confidence intervals.
 
 Data sets are drawn from populations whose truth is known. *Coverage*: share of the given 95 % intervals that hold the truth; wanted .93
 to .97, or more where counts are so small that no interval can be nearer (2 of 6 rows cannot be split finer). It is shown for cells in which at least

@@ -22,7 +22,7 @@ HEAD = """# Measures
 A measure is a grouping and a coefficient, written `grouping/coefficient`, for example `input/kendall`.
 This page is written from the code (`python docs/generate.py`).
 
-Counts of pairs: C are ordered alike by metric and people, D oppositely, T_h are tied by people only, T_m by the metric only,
+Counts of pairs: C is the number of concordant pairs of metric and human ratings, D of discordant pairs, T_h of pairs tied by the human ratings only, T_m by the metric only, and
 T_hm by both.
 
 ## Groupings
@@ -45,7 +45,7 @@ def measures() -> str:
     return "\n".join(lines)
 
 
-TAIL = """## Which one?
+TAIL = """## Choice of a measure
 
 | your question | begin with |
 | --- | --- |
@@ -57,22 +57,21 @@ TAIL = """## Which one?
 ## Ties
 
 Ratings on a short scale tie often, judges with a 1–5 scale tie often, BERTScore hardly ever. tau-b divides the ties out, so a
-metric that ties may look better or worse for it; acc-eq rewards a tie where people tie. To compare a continuous metric with a
+metric with many ties may look better or worse; acc-eq rewards a tie where the human ratings tie. To compare a continuous metric with a
 discrete one, use the calibrated forms: they give each metric its own best ε within which two scores count as tied.
 
 ## Measures of shared tasks
 
-`nlgauge analyze shared-task en-de en-es ja-zh --profile wmt24` gives the measures of a task for every data set (a language pair
-each) and the mean by which it orders the metrics:
+`nlgauge analyze shared-task en-de en-es ja-zh --profile wmt24` gives the measures of a task for every data set (one per language pair) and the mean by which it orders the metrics:
 
 | profile | measures of each language pair | one number |
 | --- | --- | --- |
 | `wmt24` | `system/spa`, `input/acc-eq-calibrated` | mean over pairs and measures, equal weights (`tasks.WMT24` of mt-metrics-eval) |
-| `wmt25` | the same | the same; taken over from WMT24, as the scoring script of its first subtask was not at hand |
+| `wmt25` | the same | the same; adopted from WMT24, because the scoring script of its first subtask was not available |
 
-Its mean is no test: `nlgauge analyze compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
+The mean is not a significance test; `nlgauge analyze compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
 `global/pdp` (DiIanni and Deutsch 2025, shown on WMT24 data) belongs to neither task. Every pair is taken in both orders, so that the
-value does not hang on the order of the systems.
+value does not depend on the order of the systems.
 """
 
 
@@ -82,7 +81,7 @@ Written from the code (`python docs/generate.py`); `nlgauge list metrics` shows 
 `bleu`, `bleu(order=2, lowercase=True)`, `rouge-l(stem=True)`. Its options are the fields of its class.
 
 *needs*: what the data must have besides the outputs. *better*: which way. *extra*: `pip install "nlgauge[…]"`.
-How our values relate to other libraries, and why some differ: [below](#beside-other-libraries).
+How our values relate to other libraries, and why some differ: [below](#comparison-with-other-libraries).
 """
 
 
@@ -107,7 +106,7 @@ def metrics() -> str:
                 f"{extra or '–'} |"
             )
         lines.append("")
-    return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
+    return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_compared.md").read_text(encoding="utf-8")
 
 
 LEDGER = Path(__file__).parent / "papers" / "ledger.csv"
@@ -203,10 +202,39 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") or "–"
 
 
+ANALYSES = """# Analyses
+
+Every analysis answers one question about a data set and returns a table. `nlgauge analyze NAME FILE` runs it, `nlgauge analyze NAME --help` shows its options, and
+`ng.analyze("NAME", data)` is the same in Python. This page is written from the code (`python docs/generate.py`).
+
+"""
+
+
+def analyses() -> str:
+    """Return the page of the analyses: name, summary and own options of each, by group."""
+    from nlgauge import registry
+    from nlgauge.api.questions import question
+    from nlgauge.cli._analyze import heading
+    from nlgauge.cli._generate import options_of
+
+    groups: dict[str, list[str]] = {}
+    for name in registry.names("analysis"):
+        asked = question(name)
+        own = [o.flags()[0].partition("/")[0] for o in options_of(asked) if o.panel == "Options" and not o.argument]
+        summary = " ".join((asked.__doc__ or "").strip().partition("\n\n")[0].split())
+        extra = ' (requires `pip install "nlgauge[papers]"`)' if name in registry.IN_PAPERS["analysis"] else ""
+        row = f"| `{name}` | {_cell(summary)}{extra} | {', '.join(f'`{o}`' for o in own) or '–'} |"
+        groups.setdefault(heading(name), []).append(row)
+    lines = []
+    for group in sorted(groups):
+        lines += [f"## {group}\n", "| analysis | what it computes | options |", "| --- | --- | --- |", *groups[group], ""]
+    return ANALYSES + "\n".join(lines)
+
+
 FIGURES = """# Figures
 
-Every table has a picture where one helps: `-o figure.svg` (also `.pdf`, `.png`, `.html`) instead of `-o table.tex` saves it;
-`nlgauge list figures` says what each shows and of which analysis. In Python:
+Most tables have a figure: `-o figure.svg` (also `.pdf`, `.png`, `.html`) instead of `-o table.tex` saves it;
+`nlgauge list figures` lists the figures and their analyses. In Python:
 
 ```python
 from nlgauge.report.figures import figure_of
@@ -219,7 +247,7 @@ save(figure_of(table), "slide.png", scale=2, theme="dark")  # light, dark, or cl
 SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium (Debian: `apt-get install chromium`); HTML needs nothing.
 Colors are those of Okabe and Ito, which color-blind readers can distinguish; signs, dashes or labels say the same.
 
-Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
+Below are the figures of the five papers, each drawn from real data by the code below it (`python docs/pictures.py`). `sources` is
 `nlgauge_papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.
 
 """
@@ -320,6 +348,7 @@ PAGES = {
     "metrics.md": metrics,
     "data.md": data,
     "figures.md": figures,
+    "analyses.md": analyses,
     "formats.md": formats,
     "papers.md": partial(of_papers, "overview"),
     **{

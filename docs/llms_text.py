@@ -9,7 +9,7 @@ from typing import Any
 LLMS = """# NLGauge
 
 > Which automatic metric or LLM judge can I trust to evaluate generated text, for what, and how sure can I be? A command line and a Python package:
-> scores and people's ratings in, answers with intervals out.
+> it takes metric scores and human ratings and reports agreement with confidence intervals.
 
 Install: `pip install nlgauge` (extras: `nlgauge list environment`). Start: `nlgauge data check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
 `nlgauge list schema` is its JSON Schema, `nlgauge list skill` says which verb when and what not to claim. In Python each verb is a function of

@@ -1,6 +1,6 @@
 """Screenshots of the report, the explorer and a terminal, from real data, into docs/images/screens.
 
-`NLGAUGE_DATA=… python docs/screenshots.py [report explorer terminal]` needs SummEval, USR and WMT23, Playwright, a
+`NLGAUGE_DATA=… python docs/screenshots.py [report explorer terminal]` (or `report:answer` for one of them) needs SummEval, USR and WMT23, Playwright, a
 Chromium and, for small files, Pillow. Look at what comes out: labels readable, nothing cut off, the message clear in
 five seconds.
 """
@@ -30,6 +30,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SUMMEVAL, USR, WMT23 = "summeval --quick", "usr-topical --quick", "wmt23-en-de --quick"
 JUDGED = shlex.join([str(EXAMPLES / "judged.csv"), "--quick"])
+MINE = shlex.join([str(EXAMPLES / "mine.csv"), "--columns", "human=coherence", "--quick"])
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Shot:
 
 PHONE = {"width": 390, "height": 844}
 SHOTS = [
+    Shot("answer", MINE, height=700),  # of the README
     Shot("summeval", SUMMEVAL),
     Shot("summeval-phone", SUMMEVAL, **PHONE),
     Shot("summeval-agrees", SUMMEVAL, "agrees"),
@@ -62,14 +64,6 @@ SHOTS = [
 # Terminal sessions: a name, the command as people type it, and the number of columns.
 SESSIONS = [
     ("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80),
-    (
-        "terminal-meta",
-        "nlgauge analyze correlate usr-topical --aspect Overall --metrics "
-        "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
-        "--measure input/kendall,system/pearson,global/spearman",
-        80,
-    ),
-    ("terminal-compare", "nlgauge analyze compare summeval --aspect relevance", 80),
 ]
 
 
@@ -84,10 +78,10 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
-def reports() -> None:
+def reports(only: str = "") -> None:
     made: dict[str, Path] = {}
     with tempfile.TemporaryDirectory() as folder, browser() as chromium:
-        for shot in SHOTS:
+        for shot in (s for s in SHOTS if only in ("", s.name)):
             if shot.run not in made:
                 made[shot.run] = Path(folder) / f"{len(made)}.html"
                 given = [*shlex.split(shot.run), "-o", str(made[shot.run])]
@@ -196,4 +190,5 @@ PARTS = {"terminal": terminal, "explorer": explorer, "report": reports}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
-        PARTS[part]()
+        name, _, only = part.partition(":")
+        PARTS[name](*[only] if only else [])

@@ -19,7 +19,7 @@ from loops import for_each
 
 REPO = Path(__file__).resolve().parent.parent
 DOCS = REPO / "docs"
-PAGES = sorted(p for p in DOCS.rglob("*.md") if p.name != "metrics_beside.md")  # a part of metrics.md
+PAGES = sorted(p for p in DOCS.rglob("*.md") if p.name != "metrics_compared.md")  # a part of metrics.md
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -68,7 +68,7 @@ def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         assert file.is_file(), f"{page.name}: {target}"
-        # mkdocs build --strict refuses what lies outside docs/: name such a file as `code`.
+        # The strict build refuses what lies outside docs/: name such a file as `code`.
         assert file.is_relative_to(DOCS), f"{page.name}: {target} is no page of the site"
         assert_tracked(file)
         assert not anchor or anchor in anchors(file), f"{page.name}: no heading for {target}"
@@ -109,16 +109,21 @@ def assert_tracked(file: Path) -> None:
     assert found, f"{file.relative_to(REPO)}: not in a clean copy of the repository (git add it?)"
 
 
-@pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_site", DOCS / "generate.py")
+def loaded(name: str) -> ModuleType:
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_site", DOCS / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-@for_each(["data.md", "figures.md"])
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    return loaded("generate")
+
+
+@for_each(["data.md", "figures.md", "analyses.md"])
 def test_catalogues_are_written_from_the_code(page: str, generate: ModuleType) -> None:
     assert (DOCS / page).read_text(encoding="utf-8") == generate.PAGES[page](), "run: python docs/generate.py"
 
@@ -156,5 +161,16 @@ def test_a_slim_picture_keeps_every_number_that_is_read(tmp_path: Path) -> None:
 def test_the_site_asks_for_no_fonts_of_another_host() -> None:
     settings = (REPO / "mkdocs.yml").read_text(encoding="utf-8")
     assert re.search(r"^  font: false$", settings, re.MULTILINE)
-    assert not re.search(r"^\s*-? ?(extra_javascript|offline|social)\b", settings, re.MULTILINE)
+    assert not re.search(r"^\s*-? ?(extra_javascript|social)\b", settings, re.MULTILINE)
     assert "http" not in (DOCS / "style.css").read_text(encoding="utf-8")
+
+
+def test_the_search_of_the_site_loads_its_worker_from_the_site(tmp_path: Path) -> None:
+    (tmp_path / "assets" / "javascripts").mkdir(parents=True)
+    (tmp_path / "howto").mkdir()
+    page = tmp_path / "howto" / "page.html"
+    page.write_text('<script src="https://unpkg.com/iframe-worker/shim"></script>', encoding="utf-8")
+    loaded("build").finish(tmp_path)
+    source = re.findall('src="([^"]+)"', page.read_text(encoding="utf-8"))[0]
+    assert "IFrameWorker" in (page.parent / source).read_text(encoding="utf-8")
+    assert (tmp_path / "llms.txt").is_file()

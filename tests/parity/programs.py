@@ -122,7 +122,7 @@ def ours(spec: str, given: Any) -> list[float]:
 
 
 def agree(what: str, found: Sequence[float], theirs: Sequence[float], within: float) -> None:
-    """All values that close; `pytest -rP` shows the largest difference, which docs/metrics_beside.md states."""
+    """All values that close; `pytest -rP` shows the largest difference, which docs/metrics_compared.md states."""
     apart = [abs(float(a) - float(b)) for a, b in zip(found, theirs, strict=True)]
     print(f"{what}: {len(apart)} values, largest difference {max(apart):.1e}")
     assert all(d <= within for d in apart), (what, list(found), list(theirs))  # NaN is not
