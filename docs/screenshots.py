@@ -50,7 +50,7 @@ class Shot:
 
 PHONE = {"width": 390, "height": 844}
 SHOTS = [
-    Shot("answer", MINE, height=700),  # of the README
+    Shot("answer", MINE, height=560),  # of the README
     Shot("summeval", SUMMEVAL),
     Shot("summeval-phone", SUMMEVAL, **PHONE),
     Shot("summeval-agrees", SUMMEVAL, "agrees"),
