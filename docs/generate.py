@@ -227,7 +227,13 @@ def analyses() -> str:
         groups.setdefault(heading(name), []).append(row)
     lines = []
     for group in sorted(groups):
-        lines += [f"## {group}\n", "| analysis | what it computes | options |", "| --- | --- | --- |", *groups[group], ""]
+        lines += [
+            f"## {group}\n",
+            "| analysis | what it computes | options |",
+            "| --- | --- | --- |",
+            *groups[group],
+            "",
+        ]
     return ANALYSES + "\n".join(lines)
 
 

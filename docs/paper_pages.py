@@ -253,7 +253,10 @@ README_LINES = {
     "gao2025": ("Gao et al. (2025)", "which of twelve correlations should be reported?"),
     "nimah2023": ("Ni'mah et al. (2023)", "what can a metric do besides correlate? A checklist."),
     "colombo2023": ("Colombo et al. (2023)", "do new metrics add information to the old ones?"),
-    "deng2021": ("Deng et al. (2021)", "can information alignment evaluate many tasks, and which words are ungrounded?"),
+    "deng2021": (
+        "Deng et al. (2021)",
+        "can information alignment evaluate many tasks, and which words are ungrounded?",
+    ),
 }
 
 

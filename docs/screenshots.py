@@ -62,9 +62,7 @@ SHOTS = [
     Shot("judged-phone", JUDGED, **PHONE),
 ]
 # Terminal sessions: a name, the command as people type it, and the number of columns.
-SESSIONS = [
-    ("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80),
-]
+SESSIONS = [("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80)]
 
 
 @contextmanager

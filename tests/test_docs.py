@@ -19,8 +19,8 @@ from loops import for_each
 
 REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO / "docs"))
-import execute  # noqa: E402
 
+import execute  # noqa: E402
 
 FIVE = [f"papers/{p}.md" for p in ("nimah2023", "deng2021", "gao2025", "colombo2023", "novikova2017")]
 
