@@ -33,7 +33,7 @@ T_hm by both.
 def measures() -> str:
     lines = [HEAD + "| grouping | coefficient … |\n| --- | --- |"]
     lines += [f"| `{name}` | {text} |" for name, text in GROUPINGS.items()]
-    lines.append("\nThe picture is in [concepts](concepts.md#four-groupings).\n\n## Coefficients\n")
+    lines.append("\n[Choosing a measure](choose.md) says which measure fits which use; [concepts](concepts.md#four-groupings) has a picture of the groupings.\n\n## Coefficients\n")
     lines.append("| name | what it is | formula | groupings |\n| --- | --- | --- | --- |")
     for c in COEFFICIENTS.values():
         where = "all" if set(c.groupings) == set(GROUPINGS) else ", ".join(c.groupings)
@@ -45,16 +45,7 @@ def measures() -> str:
     return "\n".join(lines)
 
 
-TAIL = """## Choice of a measure
-
-| your question | begin with |
-| --- | --- |
-| rank systems | `system/pearson`, `system/kendall`; for few systems `system/spa` |
-| choose the better of several outputs for one input | `input/pairwise-accuracy`; with human ties `input/acc-eq-calibrated`; `input/top-1` |
-| flag bad outputs, whatever the system | `global/pearson`, `global/spearman` |
-| find the weak outputs of one system | `item/spearman` |
-
-## Ties
+TAIL = """## Ties
 
 Ratings on a short scale tie often, judges with a 1–5 scale tie often, BERTScore hardly ever. tau-b divides the ties out, so a
 metric with many ties may look better or worse; acc-eq rewards a tie where the human ratings tie. To compare a continuous metric with a
