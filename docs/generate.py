@@ -33,7 +33,9 @@ T_hm by both.
 def measures() -> str:
     lines = [HEAD + "| grouping | coefficient … |\n| --- | --- |"]
     lines += [f"| `{name}` | {text} |" for name, text in GROUPINGS.items()]
-    lines.append("\n[Choosing a measure](choose.md) says which measure fits which use; [concepts](concepts.md#four-groupings) has a picture of the groupings.\n\n## Coefficients\n")
+    lines.append(
+        "\n[Choosing a measure](choose.md) says which measure fits which use; [concepts](concepts.md#four-groupings) has a picture of the groupings.\n\n## Coefficients\n"
+    )
     lines.append("| name | what it is | formula | groupings |\n| --- | --- | --- | --- |")
     for c in COEFFICIENTS.values():
         where = "all" if set(c.groupings) == set(GROUPINGS) else ", ".join(c.groupings)

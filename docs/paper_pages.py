@@ -35,6 +35,16 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 LEDGER = HERE / "papers" / "ledger.csv"
+README_LINES = {
+    "novikova2017": ("Novikova et al. (2017)", "does a metric reflect human ratings, and on which outputs?"),
+    "gao2025": ("Gao et al. (2025)", "which of twelve correlations should be reported?"),
+    "nimah2023": ("Ni'mah et al. (2023)", "what can a metric do besides correlate? A checklist."),
+    "colombo2023": ("Colombo et al. (2023)", "do new metrics add information to the old ones?"),
+    "deng2021": (
+        "Deng et al. (2021)",
+        "can information alignment evaluate many tasks, and which words are ungrounded?",
+    ),
+}
 MARKS = ("<!-- written by docs/generate.py -->\n", "<!-- end -->\n")
 QUESTIONS = {
     "nimah2023": ("checklist", "What can a metric do besides correlating with human ratings?"),
@@ -246,18 +256,6 @@ def between_marks(path: Path, new: str) -> str:
 
 def page(paper: str) -> str:
     return between_marks(HERE / "papers" / f"{paper}.md", f"{paper_board(paper)}\n\n### Cite\n\n{citation(paper)}")
-
-
-README_LINES = {
-    "novikova2017": ("Novikova et al. (2017)", "does a metric reflect human ratings, and on which outputs?"),
-    "gao2025": ("Gao et al. (2025)", "which of twelve correlations should be reported?"),
-    "nimah2023": ("Ni'mah et al. (2023)", "what can a metric do besides correlate? A checklist."),
-    "colombo2023": ("Colombo et al. (2023)", "do new metrics add information to the old ones?"),
-    "deng2021": (
-        "Deng et al. (2021)",
-        "can information alignment evaluate many tasks, and which words are ungrounded?",
-    ),
-}
 
 
 def readme() -> str:
