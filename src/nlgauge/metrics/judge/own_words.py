@@ -156,7 +156,7 @@ def comparable(judged: str) -> str:
 
 
 def is_repetition(text: str, first: int, end: int, judged: str) -> bool:
-    """Whether text[first:end] stands in the judged text together with what surrounds it here.
+    """Whether text[first:end] is part of the judged text together with what surrounds it here.
 
     `judged` comes from `comparable`. The words of a short rating alone are no repetition: a judge
     may find for itself what the text claims.
