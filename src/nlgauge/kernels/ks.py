@@ -1,6 +1,6 @@
 """Kolmogorov-Smirnov distances of many draws: how often a shuffled sample is as far from the other as the observed one.
 
-A draw says how often each output stands in the first and in the second sample. The outputs are sorted once for each
+A draw says how often each output is in the first and in the second sample. The outputs are sorted once for each
 metric; sixteen draws walk up that order together, one SIMD lane each. Counts are whole numbers, so no rounding gathers.
 """
 

@@ -1,4 +1,4 @@
-"""What resampling needs beside the walk: one order of two metrics' scores, sums over cells, pairs of system means."""
+"""What resampling needs besides the walk: one order of two metrics' scores, sums over cells, pairs of system means."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class ByteLocks:
                 fcntl.lockf(self.descriptor, fcntl.LOCK_UN, 1, number)
 
     def lives(self, number: int) -> bool:
-        """Return whether a run holds this byte; True where the system cannot tell."""
+        """Return whether a run holds this byte; True if the system does not know."""
         if fcntl is None or number in self.held:
             return True
         if not self.take(number):

@@ -93,7 +93,7 @@ def _dense(rows: Ints) -> Ints:
     if len(rows) > 1000 * rows.shape[1]:  # many short rows: number them by the first two columns, then by the third …
         found = np.zeros(len(rows), np.int64)
         for column in rows.T:
-            if _told_apart(found):  # nothing is left to tell apart
+            if _told_apart(found):  # no two are equal
                 break
             found = _numbered(found * (int(column.max(initial=0)) + 1) + column)
         return found
