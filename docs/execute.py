@@ -4,7 +4,7 @@
 
 * a block ```` ```console ```` holds commands (`$ nlgauge …`), each followed by its output;
 * a block ```` ```python ```` followed by a block ```` ```text ```` is run, and the text is what it prints;
-* `<!-- show stdout -->` above a block leaves out the remarks on stderr, `<!-- show 1-4,9 -->` (or `stdout,1-4,9`) keeps
+* `<!-- show stdout -->` above a block leaves out the remarks on stderr, `<!-- show 1-4,9 -->` (or `stdout,1-4,9`, `last-6`) keeps
   those lines of the output, and `…` stands for the others;
 * `<!-- needs bertscore -->` above a block names a metric without whose weights the block stays as it is.
 """
@@ -81,6 +81,9 @@ def _shown(output: tuple[str, str], show: str | None) -> str:
         kept: set[int] = set()
         for part in ranges:
             first, _, last = part.partition("-")
+            if first == "last":
+                kept |= {*range(len(lines) - int(last) + 1, len(lines) + 1)}
+                continue
             kept |= {*range(int(first), int(last or first) + 1)}
         lines = [line if k in kept else "…" for k, line in enumerate(lines, 1)]
         lines = [line for k, line in enumerate(lines) if line != "…" or k == 0 or lines[k - 1] != "…"]

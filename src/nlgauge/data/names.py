@@ -1,4 +1,4 @@
-"""Names that look alike: what nobody can see does not tell two names apart, and what hardly anybody sees is reported.
+"""Names that look alike: what nobody can see does not distinguish two names, and what hardly anybody sees is reported.
 
 Accents may be one character or two (NFC, NFD), blanks are of many widths, and some characters have no width at all:
 such names are read in one form. Letters of other scripts that look like Latin ones are kept, with a remark.

@@ -26,7 +26,7 @@ ScoreProgress = Callable[[int, int, str], None]
 # How a metric is run on a part of the samples: by itself, or through something that remembers.
 RunMetric = Callable[[Metric, Batch], Scores]
 
-# Samples of a piece: so many that starting it costs nothing beside it, so few that what it keeps stays small.
+# Samples of a piece: so many that starting it costs little compared with it, so few that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
 SMALL_TEXT = 1 << 18  # characters of distinct texts; up to here starting threads takes longer than they save
 MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
