@@ -87,7 +87,7 @@ def reports(only: str = "") -> None:
             scheme = "dark" if shot.dark else "light"
             page = chromium.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
             page.goto(made[shot.run].as_uri() + (f"#{shot.section}" if shot.section else ""))
-            page.wait_for_timeout(2500)
+            page.wait_for_timeout(500)
             keep(page, shot.name)
             page.close()
 

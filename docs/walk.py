@@ -45,12 +45,12 @@ class Walk:
 
 def interval_of() -> tuple[str, float]:
     """The interval that is made of a rating, as the page shows it: the first one of its first sentence."""
-    from nlgauge.number import interval
+    from nlgauge.report.sections.words import ci
 
     results = json.loads(Path("page.results.json").read_text(encoding="utf-8"))
     first = results["answer"]["aspects"][0]["metrics"][0]
     value, low, high = first["value"], first["low"], first["high"]
-    return interval(value, low, high, 2).partition(" ")[2], low
+    return ci(value, low, high).partition(" ")[2], low
 
 
 def score_of() -> tuple[str, float]:
@@ -73,7 +73,7 @@ WALKS = (
         (("t5,d2,4,", "t5,d2,3.14159265,", 1),),
         ("run", "mine.csv", "--quick", "-o", "page.html"),
         ("3.14159265",),
-        "report/page.py:_page",
+        "report/page.py:page_of",
         (3.14159265,),
         interval_of,
         ("analyses/comparing/compare.py", "report/sections/agreeing.py"),

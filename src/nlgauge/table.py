@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
     from rich.console import Console, ConsoleOptions
 
+    from nlgauge.bibliography import Reference
+
 Row = dict[str, Any]
 
 
@@ -166,6 +168,16 @@ class Table:
         """
         # The one look upward: only `report` knows the figure of a kind.
         return importlib.import_module("nlgauge.report.figures").plot(self, figure)
+
+    def cite(self) -> list[Reference]:
+        """Return the papers of the analysis and of the metrics that it names: author, year, link and `.bibtex`.
+
+        >>> import nlgauge as ng
+        >>> [entry.short for entry in ng.correlate(ng.example()).cite()]
+        ['Gao et al. (2025)']
+        """
+        # Looks upward, like `plot`: only the registries know papers of analyses and metrics.
+        return list(importlib.import_module("nlgauge.analyses").citations(self))
 
     # --- for people ---
 

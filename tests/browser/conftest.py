@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser_visit import Visit
-from report_made import report_of, two_aspects
+from report_made import report_of, two_aspects, verdicts
 
 FLAGS = [
     "--no-sandbox",
@@ -38,6 +38,12 @@ def chromium() -> Iterator[Any]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole report on two aspects, as `nlgauge run --quick` writes it."""
     return report_of(two_aspects(), tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def judge_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report on one judge with reasons, next to an earlier run of it."""
+    return report_of(verdicts(), tmp_path_factory.mktemp("judge") / "judge.html", against=verdicts(flip=0.2))
 
 
 @pytest.fixture

@@ -271,7 +271,7 @@ def test_the_chosen_point_is_ringed_where_it_is_drawn_and_peoples_outputs_are_st
         k = mine["customdata"].index(at)
         assert (ring["x"][0], ring["y"][0]) == (mine["x"][k], mine["y"][k])
     by_name = {t["name"]: t["marker"]["symbol"] for t in traces}
-    assert by_name["s2 (people)"] == "star" and by_name["s0"] == "circle"
+    assert by_name["s2 (human)"] == "star" and by_name["s0"] == "circle"
 
 
 def test_points_of_one_value_are_moved_apart_by_less_than_half_a_step(visit: Visit, address: str) -> None:
@@ -282,7 +282,9 @@ def test_points_of_one_value_are_moved_apart_by_less_than_half_a_step(visit: Vis
     page.wait_for_selector("#list button")
     page.select_option("#metric", "bad")
     expect(page.locator("#plot .xtitle")).to_have_text("bad")
-    drawn = page.evaluate("document.getElementById('plot').data.flatMap(t => t.x.map((x, k) => [x, t.y[k]]))")
+    drawn = page.evaluate(
+        "document.getElementById('plot').data.filter(t => t.name !== 'chosen').flatMap(t => t.x.map((x, k) => [x, t.y[k]]))"
+    )
     true = page.evaluate("now.score.map((x, k) => [x, now.people[k]])")
     assert len({tuple(p) for p in true}) == 5 and len({tuple(p) for p in drawn}) == len(true)
     assert max(abs(x - round(x)) for x, _ in drawn) < 0.5 > max(abs(y - round(y)) for _, y in drawn)

@@ -23,11 +23,11 @@ from nlgauge.table import Table
 from nlgauge_papers.gao2025 import simulation
 
 SMALL = SimulationParams(N=4, M=12)
-# Nothing that is drawn as text may leave its figure (1 px for rounding).
+# Nothing that is drawn as text may leave its figure (2 px for rounding).
 CUT_OFF = """figure => {
   const box = figure.getBoundingClientRect();
-  return [...figure.querySelectorAll('svg text')].filter(t => t.textContent.trim()).map(t => [t.textContent, t.getBoundingClientRect()])
-    .filter(([_, r]) => r.width > 0 && (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1))
+  return [...figure.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => [t.textContent, t.getBoundingClientRect()])
+    .filter(([_, r]) => r.width > 0 && (r.left < box.left - 2 || r.right > box.right + 2 || r.top < box.top - 2 || r.bottom > box.bottom + 2))
     .map(([text, _]) => text);
 }"""
 
@@ -72,6 +72,10 @@ def tables() -> Iterator[Table]:
     yield ng.analyze("drift", [data, data])
     yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
+    graded = [{"id": i, "label": int(i % 3 > 0), "judge": (i % 3 + i % 7) / 8.5} for i in range(60)]
+    of_judge = load(graded, human=["label"], metrics=["judge"]).panel()
+    for name in ("threshold", "calibration"):
+        yield of_judge.analyze(name, part="curve")
     yield from ceiling_tables(data)
     yield simulation.scale(SMALL, trials=2, redraws=1)
     yield panel.analyze("uses")
@@ -173,15 +177,12 @@ def test_all_figures_are_drawn_and_no_text_is_cut_off(
     visit: Visit, page_file: Path, made: list[Table], width: int
 ) -> None:
     page = visit.open(page_file, width=width)
-    page.evaluate("nlgauge.drawAll()")
-    assert page.locator(".js-plotly-plot").count() == len(made)
-    for number, table in enumerate(made, start=1):
-        figure = page.locator(f"#f{number}")
-        marks = figure.locator(
-            ".heatmaplayer image, .hm image, .points path, .scatterlayer .point, .scatterlayer .js-line, "
-            ".barlayer .point"
-        )
-        assert marks.count() > 0, table.kind
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert page.locator("svg.figure").count() == len(made)
+    for k, table in enumerate(made):
+        figure = page.locator("svg.figure").nth(k)
+        assert figure.locator("path, circle, rect").count() > 3, table.kind
+        assert "NaN" not in figure.inner_html() and "nan" not in figure.inner_html(), table.kind
         assert figure.evaluate(CUT_OFF) == [], table.kind
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert visit.errors == []

@@ -17,6 +17,7 @@ import pytest
 import nlgauge as ng
 from nlgauge.data.example import example
 from nlgauge.errors import NeedsMissing
+from nlgauge.report.answer import answer_of
 from nlgauge.report.sections import ReportContext, answer_all, sections
 from nlgauge.session import Answer, Ask, Session
 from nlgauge.table import Table
@@ -93,11 +94,9 @@ class OneByOne(Session):
 
 def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked() -> None:
     together, apart = (ReportContext(kind(example()), quick=True) for kind in (Session, OneByOne))
-    told: list[str] = []
-    answered = answer_all(together, lambda a: told.append(a.section.key))
+    answered = answer_all(together, answer_of)
     assert [a.section for a in answered] == [s for s in sections() if s.applies is None or s.applies(together)]
-    assert told[-1] == "made"
-    for one, other in zip(answered, answer_all(apart), strict=True):
+    for one, other in zip(answered, answer_all(apart, answer_of), strict=True):
         assert [p.answer for p in one.found.parts] == [p.answer for p in other.found.parts]
         assert [t.to_dict() for t in one.tables] == [t.to_dict() for t in other.tables]
     # Nothing was computed for nobody: what the thread began is what sections ask for by themselves.
@@ -134,7 +133,7 @@ def test_an_aspect_that_a_section_cannot_answer_has_the_reason_of_that_section()
         }
     )
     data = ng.load(frame, human=["quality_1", "quality_2", "tone"], metrics=["bleu", "rouge"])
-    sections = answer_all(ReportContext(Session(data), quick=True))
+    sections = answer_all(ReportContext(Session(data), quick=True), answer_of)
     said = {a.section.key: p.answer for a in sections for p in a.found.parts if p.about == "tone"}
-    assert said["people"] == "Not answered: agreement needs at least two raters; there is one rating an output."
-    assert said["uses"] == "Not answered: no two systems, outputs or levels with different human ratings."
+    assert said["people"] == "Not computed: agreement needs at least two raters; there is one rating an output."
+    assert said["uses"] == "Not computed: no two systems, outputs or levels with different human ratings."

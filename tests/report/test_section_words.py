@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nlgauge.bibliography import bibliography
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.load import load
@@ -22,9 +26,9 @@ from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
 from nlgauge.report.answer import answer_of
 from nlgauge.report.sections import GATE, Answered, ReportContext, answer_all, sections
-from nlgauge.report.sections.agreeing import rank_words
+from nlgauge.report.sections.agreeing import compact_letters, rank_words
 from nlgauge.report.sections.ranking_systems import win_words
-from nlgauge.report.sections.trusting import tie_words, trust_words, use_words
+from nlgauge.report.sections.trusting import tie_words, trust_words
 from nlgauge.scoring.plan import known_metric
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Session
@@ -54,7 +58,7 @@ def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
 
 
 def test_the_first_is_best_only_when_it_beats_every_single_other() -> None:
-    assert rank_words(ranked(False, False)).startswith("Yes at the top: m0 is significantly better than each of the 2")
+    assert rank_words(ranked(False, False)).startswith("m0 is significantly better than each of the 2")
     # The next is beaten, the last is not: m0 is not the best for sure.
     some_worse = rank_words(ranked(False, True))
     assert (
@@ -72,25 +76,29 @@ def test_the_pairs_that_differ_are_counted_after_the_correction_that_was_made() 
     assert "Holm" not in words
 
 
-def test_uses_list_the_metrics_under_their_badges_best_first() -> None:
-    def row(metric: str, use: str, value: float, badge: str | None) -> dict[str, Any]:
-        return {"metric": metric, "use": use, "value": value, "badge": badge}
+@given(st.integers(2, 7), st.data())
+def test_letters_are_shared_by_exactly_the_metrics_that_do_not_differ(n: int, data: st.DataObject) -> None:
+    names = [f"m{k}" for k in range(n)]
+    pairs = [frozenset(pair) for pair in combinations(names, 2)]
+    differ = {pair for pair in pairs if data.draw(st.booleans())}
+    letters = compact_letters(names, differ)
+    for pair in pairs:
+        first, second = pair
+        assert (not set(letters[first]) & set(letters[second])) == (pair in differ)
+    assert all(letters.values()) and letters["m0"][0] == "a"
 
-    table = Table(
-        "t",
-        [
-            row("a", "rank systems", 0.9, "reliable"),
-            row("b", "rank systems", 0.95, "reliable"),
-            row("a", "pairwise", 0.7, "inconclusive"),
-            row("b", "pairwise", 0.5, "not reliable"),
-            row("a", "flag", 0.6, None),
-            row("b", "flag", 0.5, None),
-        ],
-    )
-    assert use_words(table) == (
-        "To rank systems: reliable: b (.95) and a (.90). To choose the better of two outputs: inconclusive: a (.70); "
-        "not reliable: b (.50). To flag bad outputs: no metric has a badge."
-    )
+
+def test_letters_of_the_page_are_those_of_the_tests_behind_the_first_screen() -> None:
+    """One set of simultaneous tests: a metric shares a letter with the best one if and only if it may be the best."""
+    run = run_of(example())
+    answered = {a.section.key: a for a in answer_all(run, answer_of)}
+    (aspect,) = run.answer.aspects
+    letters = {r["metric"]: r["letters"] for r in answered["agrees"].tables.__next__() if r["measure"] == GATE}
+    first = aspect.metrics[0].metric
+    for m in aspect.metrics:
+        assert m.may_be_best == bool(set(letters[m.metric]) & set(letters[first])), m.metric
+    tests = next(t for t in answered["real"].tables if t.kind == "compare")
+    assert [r["metric"] for r in tests if r["may_be_best"]] == [m.metric for m in aspect.metrics if m.may_be_best]
 
 
 def steadiness(*steady: bool, alike: Sequence[str] = ()) -> Table:
@@ -105,16 +113,16 @@ def test_the_page_speaks_of_the_measure_that_ranks_or_says_why_it_is_another() -
     run = run_of(example())
     assert trust_words(steadiness(True, True), run).startswith(f"{GATE}, by which this page ranks the metrics, is")
     none = trust_words(steadiness(False, False), run)
-    assert none.startswith(f"None is steady here. By {GATE} two halves of the inputs rank the metrics")
+    assert none.startswith(f"No measure is reliable on this sample: by {GATE}, two halves of the inputs rank")
     assert "More systems (now 8) and inputs (now 24) would help" in none
     other = trust_words(steadiness(True, False), run)
-    assert other.startswith("item/pearson is steady")
-    assert f"This page ranks by {GATE}, because it compares outputs for the same input" in other
-    assert "less steady is shown (.70 and .20)" in other
-    assert "less steady is not shown" in trust_words(steadiness(True, False, alike=[GATE]), run)
+    assert other.startswith("item/pearson is reliable")
+    assert f"This page ranks by {GATE}, which compares outputs for the same input" in other
+    assert f"{GATE} is less reliable (0.70 and 0.20)" in other
+    assert "is not shown to be less reliable" in trust_words(steadiness(True, False, alike=[GATE]), run)
     unknown = steadiness(True, False)
     words = trust_words(replace(unknown, rows=unknown.rows[:1]), run)
-    assert f"how steady {GATE} is, these data do not tell" in words and "less steady" not in words
+    assert f"the data do not show how reliable {GATE} is" in words and "less reliable" not in words
 
 
 def test_the_sections_order_the_metrics_as_the_headline_does() -> None:
@@ -127,7 +135,7 @@ def test_the_sections_order_the_metrics_as_the_headline_does() -> None:
     shown = next(r for r in agrees.tables[0] if r["measure"] == GATE)
     assert shown["metric"] == first.metric
     assert (shown["value"], shown["low"], shown["high"]) == (first.value, first.low, first.high)
-    assert agrees.answer.startswith(f"On these outputs {first.metric} agrees most: {GATE} ")
+    assert agrees.answer.startswith(f"{first.metric} has the highest value by {GATE}; by ")
     assert GATE in {r["measure"] for r in answered["trust"].found.parts[0].tables[0]}
 
 
@@ -145,32 +153,13 @@ def test_a_share_of_the_ceiling_is_counted_from_chance() -> None:
     assert abs(next(r["share"] for r in table if r["metric"] == "random")) < 0.3
 
 
-def test_a_section_calls_a_metric_at_chance_no_agreement() -> None:
-    rng = np.random.default_rng(8)
-    quality = rng.integers(1, 6, (8, 30))
-    rows = [
-        {
-            "system": f"s{i}",
-            "input": j,
-            "quality": int(quality[i, j]),
-            "one": -quality[i, j] + rng.normal(),
-            "two": -quality[i, j] + rng.normal(0, 2),
-        }
-        for i in range(8)
-        for j in range(30)
-    ]
-    answered = answer_all(run_of(load(rows, name="d", human=["quality"])))
-    answer = next(a for a in answered if a.section.key == "agrees").found.parts[0].answer
-    assert answer.startswith(f"None on these outputs: the first, two, reaches {GATE} .")
-
-
 def test_an_aspect_without_an_answer_is_named_with_its_reason() -> None:
     data = example()
     few = data.ratings.filter(pl.col("input") == data.inputs[0]).with_columns(
         pl.lit("wit").alias("aspect"), pl.lit(3.0).alias("value")
     )
     run = run_of(replace(data, ratings=pl.concat([data.ratings, few])))
-    answered = {a.section.key: a for a in answer_all(run) if not a.missing}
+    answered = {a.section.key: a for a in answer_all(run, answer_of) if not a.missing}
     for key in ("people", "agrees", "uses", "trust"):
         if key in answered:
             said = {p.about: p.answer for p in answered[key].found.parts if p.answer}
@@ -182,13 +171,13 @@ def test_ties_name_people_and_the_metric_that_ties_most() -> None:
         {"variable": v, "unique": u, "tie_ratio": t} for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
     ]
     assert tie_words(Table("t", rows)) == (
-        "People's ratings take 5 different values and 25% of all pairs are tied. Of the metrics b ties most (40%)."
+        "Human ratings take 5 distinct values; 25% of all pairs are tied. Among the metrics, b has the most ties (40%)."
     )
 
 
 def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
     rows = [{"side": "Human", "first": a, "second": b, "value": w} for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))]
-    assert "by people x (.75 of its comparisons)" in win_words(Table("t", rows))
+    assert win_words(Table("t", rows)) == "Highest win rate: x by human judgment (0.75)."
 
 
 def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
@@ -205,8 +194,9 @@ def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
     found = sections()
-    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 19
-    assert all(s.question.endswith("?") and len(s.limitations) > 40 for s in found)
+    assert len({s.order for s in found}) == len({s.key for s in found}) == len({s.title for s in found}) == len(found)
+    assert all(s.question.endswith("?") and len(s.limitations) > 40 and s.title[-1] != "?" for s in found)
+    assert all(key in bibliography() for s in found for key in s.cites)
 
 
 def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> None:
@@ -216,10 +206,10 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
     assert "needs at least two raters" in answered["people"].missing
     assert "needs at least 3" in answered["trust"].missing
-    assert answered["agrees"].found.parts[0].answer.startswith(f"bleu is the only metric: {GATE}")
-    assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
+    assert answered["agrees"].found.parts[0].tables[0].rows
     # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.
-    of_others = {"metrics-alone", "verdicts", "rank", "bias", "drift", "jury"}
+    of_judges = {"threshold-curve", "slices", "calibration", "trials", "labels", "flips"}
+    of_others = {"metrics-alone", "verdicts", "rank", "bias", "drift", "jury"} | of_judges
     assert set(answered) == {s.key for s in sections()} - of_others
 
 
@@ -227,7 +217,8 @@ def test_one_system_with_verdicts_is_not_asked_about_systems_and_uses_of_scores(
     rows = [{"id": i, "human": "pass" if i % 3 else "fail", "judge": "pass" if i % 4 else "fail"} for i in range(60)]
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d")))}
     assert "verdicts" in answered and not {"uses", "wins", "complementarity"} & set(answered)
-    assert answered["disagree"].found.parts[0].answer.startswith("Furthest apart on the output for ")
+    assert not {"agrees", "real", "trust", "checklist", "scale"} & set(answered)
+    assert answered["disagree"].found.outputs.first[0]["human"] != answered["disagree"].found.outputs.first[0]["metric"]
 
 
 def test_a_wrong_name_is_the_users_to_mend() -> None:
@@ -250,7 +241,7 @@ def test_costs_are_sums_of_columns_beside_the_scores() -> None:
     data = load(rows, name="d", human=["quality"], metrics=["bleu"])
     assert "bleu seconds" in data.samples.columns
     cost = next(a for a in answer_all(run_of(data)) if a.section.key == "costs")
-    assert cost.found.parts[0].answer == "In all: seconds 3."
+    assert cost.found.parts[0].answer == "Total: seconds 3."
 
 
 def test_costs_of_a_judge_are_the_tokens_of_its_replies_in_the_store(
@@ -274,7 +265,7 @@ def test_costs_of_a_judge_are_the_tokens_of_its_replies_in_the_store(
     Replies().remember(judge.signature, judge.spec)
     found = costs_of(data, {"m": Price(2.0, 10.0)})
     assert found.found.parts[0].answer == (
-        "In all: replies 5, seconds 2.5, tokens in 5,000, tokens out 50, cost 0.0105."
+        "Total: replies 5, seconds 2.5, tokens in 5,000, tokens out 50, cost 0.0105."
     )
     assert found.found.lines == [f"{name}: 1 of 6 replies are not in the store of this machine."]
     assert "prices=" in costs_of(data).found.lines[-1]
@@ -290,7 +281,8 @@ def test_missing_scores_are_counted_with_their_metric() -> None:
     holed = data.scores.with_columns(
         pl.when(pl.int_range(pl.len()) < 7).then(None).otherwise(pl.col("random")).alias("random")
     )
-    first = answer_all(run_of(replace(data, scores=holed)))[0].found.parts[0]
+    answered = answer_all(run_of(replace(data, scores=holed)))
+    first = next(a for a in answered if a.section.key == "evaluated").found.parts[0]
     assert "7 of 960 scores are missing" in first.answer
     assert first.tables[1].rows == [{"metric": "random", "missing": 7, "of": 192, "reasons": "not in the file"}]
 
@@ -298,8 +290,8 @@ def test_missing_scores_are_counted_with_their_metric() -> None:
 def test_one_system_has_an_interval_also_in_a_hurry() -> None:
     rows = [{"system": "A", "input": i, "quality": i % 5, "bleu": (i * 7) % 11 + i % 5} for i in range(40)]
     answered = answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))
-    answer = next(a for a in answered if a.section.key == "agrees").found.parts[0].answer
-    assert "global/" in answer and "[" in answer
+    table = next(a for a in answered if a.section.key == "agrees").found.parts[0].tables[0]
+    assert table.rows[0]["measure"].startswith("global/") and "[" in table.text(table.rows[0], "value")
 
 
 def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:

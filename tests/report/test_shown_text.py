@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
-import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nlgauge.foreign_text import cut, for_script, visible, with_code
-from nlgauge.number import interval
 from nlgauge.report.page import render
-from nlgauge.report.views import Views
+from nlgauge.report.views import cell_text, grid_of, title_of
 from nlgauge.table import Table, Title
 
 
@@ -49,25 +45,21 @@ def test_not_a_number_is_null_in_json() -> None:
 
 def test_long_tables_say_how_many_rows_are_elsewhere() -> None:
     html = render("d", [], [Table("t", [{"a": k} for k in range(1234)])])
-    (packed,) = re.findall(r'id="data">(.*?)</script>', html)
-    assert (
-        "1,034 more rows are in the results file."
-        in gzip.decompress(base64.b85decode(packed.replace(",", "<"))).decode()
-    )
+    assert "1,194 more rows are in the results file." in html and html.count('<th scope="row"') == 40
 
 
 def test_backticks_become_code_and_nothing_inside_them_becomes_markup() -> None:
     assert with_code("`<b>` & `x` ` alone \u202e") == ("<code>&lt;b&gt;</code> &amp; <code>x</code> ` alone ⟦U+202E⟧")
 
 
-def test_intervals_of_a_column_get_bars_on_one_scale() -> None:
-    rows = [{"metric": m, "value": v, "low": v - 0.1, "high": v + 0.1} for m, v in (("a", 0.5), ("b", 0.3))]
-    cells = {"value": lambda r: f"good {interval(r['value'], r.get('low'), r.get('high'), 2)}"}
-    view = Views().table(Table("t", [*rows, {"metric": "c", "value": 0.2}], shown=["metric", "value"], cells=cells))
-    assert [row[1].bar for row in view.rows] == [(50.0, 50.0, 75.0), (0.0, 50.0, 25.0), None]
+def test_numbers_have_their_zero_and_names_are_left_alone() -> None:
+    rows = [{"metric": ".5b-model", "value": 0.5, "p": 0.0001}]
+    cells = {"value": lambda r: ".50 [.25 .75] a"}
+    (shown,) = grid_of(Table("t", rows, shown=["metric", "value", "p"], cells=cells)).rows
+    assert [cell_text(cell) for cell in shown] == [".5b-model", "0.50 [0.25, 0.75] a", "<0.001"]
 
 
 def test_the_page_leaves_out_the_name_of_its_own_data_set_and_keeps_that_of_another() -> None:
     table = Table(Title("a.csv", "means of the systems"), [{"metric": "b", "value": 1.0}])
-    assert Views("a.csv").table(table).title == "Means of the systems"
-    assert Views("b.csv").table(table).title == "A.csv: means of the systems"
+    assert title_of(table, "a.csv") == "Means of the systems"
+    assert title_of(table, "b.csv") == "A.csv: means of the systems"

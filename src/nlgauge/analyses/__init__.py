@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
+from nlgauge import registry
+from nlgauge.bibliography import Reference, bibliography, cited
 from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.data.units import base_inputs, merge_trials
 from nlgauge.errors import NameUnknown
@@ -186,3 +188,18 @@ def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tup
         return replace(given, metrics=[m for m in asked if m in said]), [m for m in asked if m not in said]
     kept = {m: v for m, v in given.metrics.items() if m in said}
     return replace(given, metrics=kept, lower=given.lower & set(kept)), [m for m in given.names if m not in said]
+
+
+def citations(table: Table) -> list[Reference]:
+    """Return the papers of the analysis that made a table, and of the metrics in its rows that are known by name."""
+    # Imported late: only citations need the metrics.
+    from nlgauge.scoring.plan import known_metric
+
+    known = bibliography()
+    paper = registry.get("analysis", table.kind).paper if table.kind in registry.names("analysis") else ""
+    entries = {entry.key: entry for entry in cited(table.kind, paper)}
+    for name in dict.fromkeys(row["metric"] for row in table if isinstance(row.get("metric"), str)):
+        metric = known_metric(name)
+        if metric is not None and metric.facts.cite in known:
+            entries.setdefault(metric.facts.cite, known[metric.facts.cite])
+    return list(entries.values())

@@ -6,12 +6,10 @@ orders the metrics, is tested and quoted: pairwise accuracy, balanced accuracy o
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
@@ -23,19 +21,20 @@ from nlgauge.data.provenance import assumption
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.number import sentence
 from nlgauge.options import option
-from nlgauge.report.answer_words import USES, VERDICT_USES, ci, overall_words, use_sentence
-from nlgauge.report.sections import Answered, ReportContext
+from nlgauge.report.answer_judge import ends, judge_facts, judge_marks
+from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer, ReportAnswer
+from nlgauge.report.answer_words import USES, sentences_of
+from nlgauge.report.sections import ReportContext
 from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
-from nlgauge.report.sections.evaluated import judged_words, without_humans
+from nlgauge.report.sections.choices import rank as rank_findings
+from nlgauge.report.sections.evaluated import judged_words, raters, without_humans
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, some
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.coefficients import COEFFICIENTS
-from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.table import Row, Table
 
-RELIABLE_FROM = 0.75  # of every share: the whole interval must lie at it or above
 MAX_CHOICE_ASPECTS = 6
 OTHER_MEASURES = {"kendall": "tau-b", "acc-eq-cross-fitted": "acc_eq with cross-fitted ties"}
 TIES_COEFFICIENT = "acc-eq-cross-fitted"  # a second column where many pairs have equal human ratings
@@ -43,72 +42,7 @@ MANY_TIES = 0.3
 Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 
 
-@dataclass(frozen=True)
-class Mark:
-    """What one metric is for one use: the badge, and the share with its interval behind it."""
-
-    badge: str | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    reason: str | None = None
-    positives: int | None = None  # bad outputs, or failures that humans labeled, where the share rests on them
-    positive_systems: int | None = None
-    no_advantage: bool = False  # a baseline that knows nothing reaches as much
-
-
-@dataclass(frozen=True)
-class MetricAnswer:
-    """One row of the first screen: the statistic of the aspect, and badges."""
-
-    metric: str
-    value: float | None
-    low: float | None
-    high: float | None
-    may_be_best: bool
-    clearly_best: bool
-    lower_is_better: bool
-    marks: dict[str, Mark]
-    accuracy: str = ""  # of a judge: accuracy next to the majority-class baseline, as a sentence
-    acc_eq: float | None = None  # with the tie threshold of other inputs, where many human ratings are tied
-
-
-@dataclass(frozen=True)
-class AspectAnswer:
-    """The answer for one aspect (and group); `sentences` has one per use, and the conclusion under ""."""
-
-    about: str
-    measure: str  # what `value` of the metrics is, what orders them and what is tested
-    judged: bool
-    tested: bool  # whether differences between the metrics could be tested
-    baselines: dict[str, float]
-    leaders: dict[str, str]  # other measure -> the metric that leads by it
-    influence: str  # the value of the best metric without outlying systems, as a sentence
-    metrics: list[MetricAnswer]
-    uses: list[str]
-    warning: str | None
-    rated_by: str  # "the human ratings", or "the ratings" where they are not (only) human
-    chance: float
-    sentences: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ReportAnswer:
-    """The first screen of a report: what was evaluated, warnings, and an answer per aspect."""
-
-    evaluated: str
-    failures: list[str]  # metrics without a value on more than 1% of the outputs: they come first
-    warnings: list[str]
-    aspects: list[AspectAnswer]
-    choices: list[str]  # what choices between two outputs say, where there are any
-    limits: dict[str, float] = field(default_factory=lambda: {"reliable": RELIABLE_FROM})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as plain data, as results.json holds it."""
-        return asdict(self)
-
-
-def answer_of(run: ReportContext, answered: Sequence[Answered] = ()) -> ReportAnswer:
+def answer_of(run: ReportContext) -> ReportAnswer:
     """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
@@ -130,7 +64,7 @@ def answer_of(run: ReportContext, answered: Sequence[Answered] = ()) -> ReportAn
     answered_aspects = {row["aspect"] for key in list(asks)[:2] for table in tables[key].values() for row in table}
     lost = [name for name in run.aspects if name not in answered_aspects]
     warnings = [*_warnings(run, aspects, lost), *_hints(run)]
-    return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(answered))
+    return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(run))
 
 
 def _hints(run: ReportContext) -> list[str]:
@@ -148,23 +82,23 @@ def _tables(run: ReportContext, ask: Ask) -> dict[str, Table]:
 
 
 def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: dict[str, Any]) -> AspectAnswer:
-    marks = _judge_marks(tables) if judged else _metric_marks(tables)
+    marks = judge_marks(tables["said"], tables["scored"]) if judged else _metric_marks(tables)
     rows, measure = _ordered(tables, judged, rank_ask(run)[1]["measure"])
     by_name = {r["metric"]: r for r in rows}
     names = [*dict.fromkeys([*by_name, *marks])]
     uses = [use for use in USES if any(use in each for each in marks.values())]
-    accuracy = _accuracies(tables) if judged else {}
+    of_judge = judge_facts(tables["said"]) if judged else {}
     second = _second(tables) if facts.get("human_ties", 0.0) >= MANY_TIES else {}
     metrics = [
         MetricAnswer(
             name,
-            *_ends(by_name.get(name, {})),
+            *ends(by_name.get(name, {})),
             bool(by_name.get(name, {}).get("may_be_best")),
             bool(by_name.get(name, {}).get("clearly_best")),
             name in run.data.lower,
             marks.get(name, {}),
-            accuracy.get(name, ""),
             second.get(name),
+            **of_judge.get(name, {}),
         )
         for name in names
     ]
@@ -186,7 +120,7 @@ def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: d
         _raters(run),
         0.5,
     )
-    answer.sentences.update({"": overall_words(answer), **{use: use_sentence(answer, use) for use in uses}})
+    answer.sentences.update(sentences_of(answer))
     return answer
 
 
@@ -203,42 +137,13 @@ def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
     for row in tables["uses"]:
         counted = (row["positives"], row["positive_systems"])
         none = not missing(row["advantage_high"]) and row["advantage_high"] <= 0
-        mark = Mark(row["badge"], *_ends(row), row["reason"], *counted, none)
+        mark = Mark(row["badge"], *ends(row), row["reason"], *counted, none)
         marks.setdefault(row["metric"], {})[row["use"]] = mark
     for row in tables["rater"]:
         rate = None if missing(row["winning_rate"]) else row["winning_rate"]
         badge = {"good": "reliable", "not": "not reliable"}.get(row["verdict"], "inconclusive")
         marks.setdefault(row["metric"], {})["replace an annotator"] = Mark(badge, rate, None, None, row["reason"])
     return marks
-
-
-def _judge_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
-    """Recalls of judges that answer pass and fail, and the ROC area of those that give numbers.
-
-    A coin or a constant reaches any recall: a badge also needs Youden's J above 0.
-    """
-    marks: dict[str, dict[str, Mark]] = {}
-    youden = {r["metric"]: r for r in tables["said"] if r["measure"] == "youden"}
-    binary = {r["metric"] for r in tables["said"]}
-    for row in [*tables["said"], *(r for r in tables["scored"] if r["metric"] not in binary)]:
-        use = VERDICT_USES.get(row["measure"])
-        if use is None or (use == "tell good from bad") == (row["metric"] in binary):
-            continue
-        low, high = _number(row["low"]), _number(row["high"])
-        beyond = youden.get(row["metric"], {})
-        gain = _number(beyond.get("low")), _number(beyond.get("high"))
-        if use == "tell good from bad":  # a constant, and the length of the output where texts are known
-            longer = _number(row.get("advantage_low", 1)), _number(row.get("advantage_high", 1))
-            gain = min(low - 0.5, longer[0]), min(high - 0.5, longer[1])
-        badge = None if math.isnan(low) else badge_of(low, high, RELIABLE_FROM, *gain)
-        none = not math.isnan(gain[0]) and gain[0] <= 0
-        reason = row["reason"] or beyond.get("reason")
-        marks.setdefault(row["metric"], {})[use] = Mark(badge, *_ends(row), reason, row.get("n"), None, none)
-    return marks
-
-
-def _number(value: Any) -> float:
-    return math.nan if missing(value) else float(value)
 
 
 def _ordered(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str]:
@@ -281,56 +186,31 @@ def _second(tables: Rows) -> dict[str, float]:
     return {r["metric"]: r["value"] for r in rows if not missing(r["value"])}
 
 
-def _accuracies(tables: Rows) -> dict[str, str]:
-    """Accuracy of each judge next to the majority-class baseline."""
-    by_judge: dict[str, dict[str, Row]] = {}
-    for row in tables["said"]:
-        by_judge.setdefault(row["metric"], {})[row["measure"]] = row
-    words = {}
-    for judge, rows in by_judge.items():
-        usual = [rows[m] for m in ("always_pass", "always_fail") if m in rows and not missing(rows[m]["value"])]
-        if "agreement" not in rows or not usual or missing(rows["agreement"]["value"]):
-            continue
-        best = max(usual, key=lambda r: r["value"])
-        gain = rows.get(f"gain_over_{best['measure']}", {})
-        low, high = _number(gain.get("low")), _number(gain.get("high"))
-        how = "is better than" if low > 0 else "is worse than" if high < 0 else "is not shown to be better than"
-        answer = best["measure"].removeprefix("always_")
-        figure = ci(*_ends(rows["agreement"]))
-        words[judge] = f'Accuracy {figure} {how} always answering "{answer}" ({best["value"]:.2f}).'
-    return words
-
-
-def _ends(row: Row) -> tuple[float | None, float | None, float | None]:
-    value, low, high = (None if missing(row.get(name)) else row[name] for name in ("value", "low", "high"))
-    return value, low, high
-
-
 # --- words ---
 
 
 def _evaluated(run: ReportContext) -> str:
     data = run.data
-    raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
-    raters = f"{raters} (assumed)" if data.assumed else raters
     metrics = count(run.metrics, "metric") if run.metrics else "no metric"
     return (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
         + (
-            f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {metrics}"
+            f"rated by {raters(data)} on {count(len(run.aspects), 'aspect')}, scored by {metrics}"
             if data.aspects
             else judged_words(run)
         )
     )
 
 
-def _choices(answered: Sequence[Answered]) -> list[str]:
-    found = next((a for a in answered if a.section.key == "rank"), None)
-    if found is None:
+def _choices(run: ReportContext) -> list[str]:
+    """What pairwise comparisons say, where there are any."""
+    if not run.data.comparisons.height:
         return []
-    parts = found.found.parts[:MAX_CHOICE_ASPECTS]
-    lines = [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
-    return [*lines, *([f"not answered: {found.section.question} {found.missing}"] if found.missing else [])]
+    try:
+        parts = rank_findings(run).parts[:MAX_CHOICE_ASPECTS]
+    except NlgaugeError as error:
+        return [f"Pairwise comparisons were not evaluated: {error}"]
+    return [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
 
 
 def _raters(run: ReportContext) -> str:

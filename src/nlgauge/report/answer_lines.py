@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nlgauge.options import option
-from nlgauge.report.answer_words import STATISTICS, ci
+from nlgauge.report.answer_words import STATISTICS
+from nlgauge.report.forest import ForestAxis, scale_of
+from nlgauge.report.sections.words import ci
 from nlgauge.terminal import wrapped
 
 if TYPE_CHECKING:
-    from nlgauge.report.answer import AspectAnswer, MetricAnswer, ReportAnswer
+    from nlgauge.report.answer_types import AspectAnswer, MetricAnswer, ReportAnswer
 
 MAX_LINES = 14  # lines; the path of the report is one more
 SHORT = {
@@ -50,7 +52,9 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MAX_LINES) -
     shown = rows[:fitting] if len(said) + tall * len(rows) > room else rows
     left = len(rows) - len(shown)
     more = [f"{left} more {'aspects' if several else 'metrics'} on the page"] if left else []
-    return [*lines, *said, *_forest(shown, width, several), *more]
+    known = [] if several or tall > 1 or left else _baseline_rows(aspects[0])
+    baselines = known if len(said) + len(rows) + len(known) <= room else []  # where they take no room from metrics
+    return [*lines, *said, *_forest(shown, width, several, baselines), *more]
 
 
 def _rows(aspect: AspectAnswer) -> list[Line]:
@@ -71,63 +75,64 @@ def _two_lines(rows: Sequence[Line], width: int, several: bool) -> bool:
     return max(map(len, _names(rows, several))) + 2 + len(_statistic(rows)) > width
 
 
-def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
+def _forest(rows: Sequence[Line], width: int, several: bool, baselines: Sequence[tuple[str, float]]) -> Iterator[str]:
     """A line each: name, value with its interval, the interval drawn where there is room, badges of this metric."""
     names, below = _names(rows, several), _two_lines(rows, width, several)
     uses = list(dict.fromkeys(use for _, aspect, _ in rows for use in aspect.uses))
     head = "best metric" if several else "metric"
     figures = [ci(m.value, m.low, m.high) for _, _, m in rows]
     statistic = _statistic(rows)
-    side = len(head) if below else max(map(len, [head, *names]))
+    side = len(head) if below else max(map(len, [head, *names, *(name for name, _ in baselines)]))
     middle = max(map(len, [statistic, *figures]))
     second = any(m.acc_eq is not None for _, _, m in rows)
     space = width - side - middle - 4 - (8 if second else 0)
     uses = uses[: max(0, space // (COLUMN + 2))]
     space = min(WIDEST, space - (COLUMN + 2) * len(uses) - 2)
-    scale = _Scale([(a, m) for _, a, m in rows], space)
+    scale = scale_of([*(v for _, _, m in rows for v in (m.low, m.value)), *(v for _, v in baselines)])
     drawn = space >= LEAST and any(m.low is not None for _, _, m in rows)
-    ruler = [f"{scale.ruler():{space}}"] if drawn else []
+    ruler = [f"{_ruler(scale, space):{space}}"] if drawn else []
     heads = [f"{SHORT.get(use, use):{COLUMN}}" for use in uses]
     heads = ["acc_eq", *heads] if second else heads
     yield "  ".join([f"{head:{side}}", f"{statistic:{middle}}", *ruler, *heads]).rstrip()
     for name, figure, (_, aspect, m) in zip(names, figures, rows, strict=True):
-        interval = [f"{scale.interval(aspect, m):{space}}"] if drawn else []
+        interval = [f"{_drawn(scale, space, aspect.chance, m):{space}}"] if drawn else []
         also = [f"{'–' if m.acc_eq is None else f'{m.acc_eq:.2f}':6}"] if second else []
         badges = [f"{(m.marks[use].badge or '–') if use in m.marks else '':{COLUMN}}" for use in uses]
         if below:
             yield name
         yield "  ".join([f"{'' if below else name:{side}}", f"{figure:{middle}}", *interval, *also, *badges]).rstrip()
+    for name, value in baselines:
+        mark = "".join("•" if k == _position(scale, space, value) else " " for k in range(space)) if drawn else ""
+        yield "  ".join([f"{name:{side}}", f"{value:<{middle}.2f}", *([mark] if drawn else []), "(baseline)"]).rstrip()
 
 
-class _Scale:
-    """Positions of numbers on a line of characters, from the lowest interval (or chance) to 1."""
+def _ruler(scale: ForestAxis, space: int) -> str:
+    """Ticks with their values."""
+    line = [" "] * space
+    for value, text in scale.ticks:
+        start = min(_position(scale, space, value), space - len(text))
+        line[start : start + len(text)] = text
+    return "".join(line[:space])
 
-    def __init__(self, rows: Sequence[tuple[AspectAnswer, MetricAnswer]], space: int) -> None:
-        ends = [end for _, m in rows for end in (m.low, m.value) if end is not None]
-        self.low, self.high = min([0.5, *ends]), 1.0
-        self.space = space
 
-    def position(self, value: float) -> int:
-        share = (value - self.low) / (self.high - self.low)
-        return min(self.space - 1, max(0, round(share * (self.space - 1))))
+def _position(scale: ForestAxis, space: int, value: float) -> int:
+    return min(space - 1, max(0, round(scale.share(value) * (space - 1))))
 
-    def ruler(self) -> str:
-        """Ticks at 0.5, 0.75 and 1."""
-        line = [" "] * self.space
-        for value, text in ((0.5, "0.5"), (0.75, "0.75"), (1.0, "1")):
-            start = min(self.position(value), self.space - len(text))
-            line[start : start + len(text)] = text
-        return "".join(line[: self.space])
 
-    def interval(self, aspect: AspectAnswer, m: MetricAnswer) -> str:
-        """`├──●──┤`, with a dot at chance."""
-        line = [" "] * self.space
-        line[self.position(aspect.chance)] = "·"
-        if m.value is None or m.low is None or m.high is None:
-            return "".join(line)
-        start, end = self.position(m.low), self.position(m.high)
-        for i in range(start, end + 1):
-            line[i] = "─"
-        line[start], line[end] = "├", "┤"
-        line[self.position(m.value)] = "●"
+def _drawn(scale: ForestAxis, space: int, chance: float, row: MetricAnswer) -> str:
+    """`├──●──┤`, with a dot at chance."""
+    line = [" "] * space
+    line[_position(scale, space, chance)] = "·"
+    if row.value is None or row.low is None or row.high is None:
         return "".join(line)
+    start, end = _position(scale, space, row.low), _position(scale, space, row.high)
+    for i in range(start, end + 1):
+        line[i] = "─"
+    line[start], line[end] = "├", "┤"
+    line[_position(scale, space, row.value)] = "●"
+    return "".join(line)
+
+
+def _baseline_rows(aspect: AspectAnswer) -> list[tuple[str, float]]:
+    """Baselines with a name of their own; chance is marked on the axis and named in the sentence."""
+    return [(name, value) for name, value in aspect.baselines.items() if name != "constant" and not aspect.judged]

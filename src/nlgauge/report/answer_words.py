@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nlgauge.report.sections.words import some
+from nlgauge.report.answer_types import RELIABLE_FROM
+from nlgauge.report.sections.words import ci, some, two
 
 if TYPE_CHECKING:
-    from nlgauge.report.answer import AspectAnswer, Mark, MetricAnswer
+    from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer
 
 BADGES = ("reliable", "inconclusive", "not reliable")
 # use -> (what is done reliably, what the share is)
@@ -29,33 +30,35 @@ STATISTICS = {
 }
 
 
-def ci(value: float | None, low: float | None, high: float | None) -> str:
-    """A value with its confidence interval, as papers print it.
+def sentences_of(answer: AspectAnswer) -> dict[str, str]:
+    """Return the conclusion under "", and a sentence for each use."""
+    first = answer.best
+    figure = "" if first is None else ci(first.value, first.low, first.high)
+    sentences = {"": overall_words(answer, first, figure)}
+    for use in answer.uses:
+        rated = [m for m in answer.metrics if use in m.marks and m.marks[use].value is not None]
+        best = max(rated, key=lambda m: m.marks[use].value or 0.0, default=None)
+        mark = None if best is None else best.marks[use]
+        figure = "" if mark is None else ci(mark.value, mark.low, mark.high)
+        sentences[use] = use_sentence(answer, use, best, figure)
+    return sentences
 
-    >>> ci(0.638, 0.47, 0.771), ci(0.5, None, None)
-    ('0.64 [0.47, 0.77]', '0.50')
-    """
-    if value is None:
-        return "–"
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
-
-def overall_words(answer: AspectAnswer) -> str:
+def overall_words(answer: AspectAnswer, first: MetricAnswer | None, figure: str) -> str:
     """The conclusion for one aspect: who agrees best, by how much, next to which baselines, and for what it serves."""
     about = f"{answer.about[:1].upper()}{answer.about[1:]}: " if answer.about else ""
     if answer.warning:
         return f"{about}too few data for a conclusion: {answer.warning}."
-    words = _judge_words(answer) if answer.judged else _metric_words(answer)
+    if first is None:
+        return f"{about}no {'judge' if answer.judged else 'metric'} has a value here."
+    words = _judge_words(answer, first, figure) if answer.judged else _metric_words(answer, first, figure)
     return about + " ".join(words)
 
 
-def _metric_words(answer: AspectAnswer) -> list[str]:
-    first = next((m for m in answer.metrics if m.value is not None), None)
-    if first is None:
-        return ["no metric has a value here."]
+def _metric_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[str]:
     statistic, scope = STATISTICS.get(answer.measure, (answer.measure, ""))
     known = f"{scope}; {_baselines(answer)}" if scope else _baselines(answer)
-    figure = f"{statistic} {ci(first.value, first.low, first.high)} ({known})"
+    figure = f"{statistic} {value} ({known})"
     several = len([m for m in answer.metrics if m.value is not None]) > 1
     above = any(m.low is not None and m.low > answer.chance for m in answer.metrics)
     if not above:
@@ -120,32 +123,63 @@ def _uses_words(answer: AspectAnswer) -> list[str]:
     return words
 
 
-def _judge_words(answer: AspectAnswer) -> list[str]:
-    first = next((m for m in answer.metrics if m.value is not None), None)
-    if first is None:
-        return ["no judge has a value here."]
+def _judge_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[str]:
+    """The verdict on one judge in three sentences, or which of several leads and then the same of it."""
     statistic = STATISTICS[answer.measure][0]
     words = []
     if len(answer.metrics) > 1:
         words.append(
-            f"of {len(answer.metrics)} judges, {first.metric} has the highest {statistic}: "
-            f"{ci(first.value, first.low, first.high)} (chance 0.50; the interval accounts for the choice)."
+            f"of {len(answer.metrics)} judges, {first.metric} has the highest {statistic}: {value} (chance 0.50; the "
+            "interval accounts for the choice)."
         )
         words += _rivals(answer, first)
     mark = first.marks.get("catch failures")
     if mark is not None:
         words.append(_failure_words(first.metric, mark))
-    if first.accuracy:
-        words.append(first.accuracy)
-    passed = first.marks.get("pass good answers")
-    if passed is not None and passed.value is not None:
-        words.append(f"Recall on passes {_figure(passed)}: {passed.badge or 'no badge'}.")
-    if len(answer.metrics) == 1:
-        words.append(f"{statistic[:1].upper()}{statistic[1:]} {ci(first.value, first.low, first.high)} (chance 0.50).")
+    words += _accuracy_words(first)
     told = first.marks.get("tell good from bad")
     if told is not None:
-        words.append(f"{first.metric} is {told.badge or 'not rated'} to {USES['tell good from bad'][0]}.")
+        figure = "" if len(answer.metrics) > 1 else f": {statistic} {value} (chance 0.50)"
+        words.append(f"{first.metric} is {told.badge or 'not rated'} to {USES['tell good from bad'][0]}{figure}.")
+    if mark is not None:
+        words += _advice(first, mark)
     return words
+
+
+def _accuracy_words(judge: MetricAnswer) -> list[str]:
+    """Accuracy next to the majority-class baseline."""
+    accuracy, base = (judge.figures.get(name) for name in ("accuracy", "majority-class baseline"))
+    gain = judge.figures.get("improvement over the baseline")
+    if accuracy is None or base is None or accuracy.value is None:
+        return []
+    low, high = (None, None) if gain is None else (gain.low, gain.high)
+    how = (
+        "is better than"
+        if low is not None and low > 0
+        else "is worse than"
+        if high is not None and high < 0
+        else "is not shown to be better than"
+    )
+    return [f'Accuracy {_figure(accuracy)} {how} always answering "{judge.usual}" ({two(base.value)}).']
+
+
+def _advice(judge: MetricAnswer, mark: Mark) -> list[str]:
+    """What to do: rely on it, review by hand, or label more."""
+    if mark.badge == "reliable":
+        precision = judge.figures.get("precision on failures")
+        known = "" if precision is None or precision.value is None else f" (precision on failures {_figure(precision)})"
+        return [f"It can be used to flag failures{known}."]
+    if mark.badge == "not reliable":
+        missed, passed = judge.counts.get("only_people_fail"), judge.counts.get("both_pass")
+        if missed is None or passed is None:
+            return ["Do not rely on it to block failures; review the outputs that it passes."]
+        return [
+            f"Do not rely on it to block failures: {missed:,} of the {missed + passed:,} labeled outputs that it "
+            "passes are failures."
+        ]
+    if mark.badge == "inconclusive" and judge.more_labels:
+        return [f"About {judge.more_labels:,} more labels would tell whether recall reaches {RELIABLE_FROM:.2f}."]
+    return ["Label more failures before relying on it."] if mark.badge == "inconclusive" else []
 
 
 def _failure_words(judge: str, mark: Mark) -> str:
@@ -169,20 +203,20 @@ def _figure(mark: Mark) -> str:
     return ci(mark.value, mark.low, mark.high)
 
 
-def use_sentence(answer: AspectAnswer, use: str) -> str:
+def use_sentence(answer: AspectAnswer, use: str, first: MetricAnswer | None, figure: str) -> str:
     """Which metrics are reliable for this use, and the figure of the best one."""
     about = f" on {answer.about}" if answer.about else ""
     task = f"To {USES[use][0]}{about}"
-    ranked = [m for m in answer.metrics if use in m.marks and m.marks[use].value is not None]
-    if not ranked:
+    if first is None:
         return f"{task}: nothing to count in these data."
-    first = max(ranked, key=lambda m: m.marks[use].value or 0.0)
     parts = [f"{badge}: {some(names, 3)}" for badge in BADGES if (names := best_first(answer, use, badge))]
     mark = first.marks[use]
     counted = "" if mark.positives is None else f"; {mark.positives} cases from {mark.positive_systems} systems"
-    figure = f"{first.metric} has the highest {USES[use][1]}, {_figure(mark)}{counted}"
     reason = f" ({mark.reason})" if mark.low is None and mark.reason else ""
-    return f"{task}, {'; '.join(parts) or 'no metric has a badge'}. {figure}{reason}."
+    return (
+        f"{task}, {'; '.join(parts) or 'no metric has a badge'}. {first.metric} has the highest {USES[use][1]}, "
+        f"{figure}{counted}{reason}."
+    )
 
 
 def best_first(answer: AspectAnswer, use: str, badge: str) -> list[str]:

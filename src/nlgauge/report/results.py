@@ -12,7 +12,7 @@ import nlgauge
 from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.options import option
-from nlgauge.report.answer import ReportAnswer
+from nlgauge.report.answer_types import ReportAnswer
 from nlgauge.report.sections import Answered, ReportContext
 from nlgauge.results_file import SCHEMA_VERSION
 from nlgauge.stats.correlation.measure import Measure, group_values
@@ -37,6 +37,7 @@ def results_of(
         "sections": [
             {
                 "key": a.section.key,
+                "title": a.section.title,
                 "question": a.section.question,
                 "missing": a.missing or None,
                 "answers": [{"about": p.about, "answer": p.answer} for p in a.found.parts],

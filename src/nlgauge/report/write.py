@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,39 +15,51 @@ from nlgauge.datasets.results import named_alike
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.options import option
-from nlgauge.report.answer import ReportAnswer, answer_of
+from nlgauge.report.answer import answer_of
 from nlgauge.report.answer_lines import answer_lines
-from nlgauge.report.page import packing_plotly, write_page
+from nlgauge.report.answer_types import ReportAnswer
+from nlgauge.report.page import page_of
 from nlgauge.report.results import results_of
 from nlgauge.report.sections import Answered, ReportContext, answer_all
 from nlgauge.report.sections.evaluated import without_humans
-from nlgauge.report.views import Views
 from nlgauge.results_file import write_results
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Table
 from nlgauge.terminal import wrapped
 from nlgauge.types import Names
+from nlgauge.writing import write_whole
+
+MAX_COLUMNS = 130  # of the answer on a wide terminal
 
 
 @dataclass(frozen=True)
 class Report:
-    """A written report: the answer as data and as lines for a terminal, the tables, and where page and results are."""
+    """A report: the answer as data and as lines for a terminal, the tables, the page, and where they were written."""
 
     lines: list[str]
     tables: list[Table]
-    path: Path
-    results: Path
+    path: Path | None
+    results: Path | None
     answer: ReportAnswer
+    html: str = field(default="", repr=False)
     not_computed: list[Refusal] = field(default_factory=list)
     sections: list[Answered] = field(default_factory=list, repr=False)
 
     @property
     def remarks(self) -> list[str]:
         """Where the page is."""
-        return [f"report: {self.path}"]
+        return [] if self.path is None else [f"report: {self.path}"]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines, f"report: {self.path}"])
+        return "\n".join([*self.lines, *self.remarks])
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.answer.evaluated}; {self.path or 'not written: report(..., out=PATH) writes it'}>"
+
+    def _repr_html_(self) -> str:
+        """Show the page inside a notebook."""
+        framed = self.html.replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{framed}" title="NLGauge report" style="width:100%;height:860px;border:0"></iframe>'
 
 
 def report(
@@ -72,7 +85,8 @@ def report(
     aspect, metrics : str or sequence of str, optional
         All by default.
     out : path, optional
-        The report, an .html file; NAME.report.html by default. Next to it stands NAME.report.results.json.
+        The report, an .html file; next to it stands its results.json. No file is written without it; the command
+        writes NAME.report.html.
     measures : str or sequence of str, optional
         Measures to show next to the gate; the twelve by default.
     gate : str, default 'input/pairwise-accuracy'
@@ -91,15 +105,15 @@ def report(
     Returns
     -------
     Report
-        With `answer` (the first screen as data), `lines`, `tables`, `path`, `results` and `not_computed`.
+        With `answer` (the first screen as data), `lines`, `tables`, `html`, `path`, `results` and `not_computed`;
+        a notebook shows the page.
 
     Examples
     --------
-    >>> import nlgauge as ng, tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = ng.report(ng.example(), out=pathlib.Path(folder) / "page.html", quick=True)
-    >>> made.path.name, made.results.name
-    ('page.html', 'page.results.json')
+    >>> import nlgauge as ng
+    >>> made = ng.report(ng.example(), quick=True)
+    >>> made.path is None
+    True
     >>> made.answer.aspects[0].sentences["rank systems"].partition(". ")[2]
     'unigram_f1 has the highest pairwise accuracy between systems, 0.95 [0.64, 1.00].'
 
@@ -114,8 +128,8 @@ def report(
     chosen = select(data, aspect, metrics, **choice)
     name = chosen.data.name
     stem = re.sub(r"[^\w-]+", "-", Path(chosen.source or name).name.split(".")[0]).strip("-")[:80]
-    path = Path(f"{stem}.report.html" if out is None else out)
-    if path.suffix.lower() not in (".html", ".htm"):
+    path = Path(out) if out is not None else Path(f"{stem}.report.html") if command else None
+    if path is not None and path.suffix.lower() not in (".html", ".htm"):
         raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge analyze NAME -o` for {path.suffix}.")
     if Measure.parse(gate).grouping != "input":
         raise NlgaugeError(f"{option('gate', gate)}: use an input/… measure, which has a value per input to compare.")
@@ -124,21 +138,30 @@ def report(
         for each in chosen.aspects or chosen.data.aspects[:1] or (None,):
             chosen.data.aspect(each)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
-    packing_plotly()
     earlier = None if against is None else named_alike([dataset(against), chosen.data])[0]
     run = ReportContext(chosen, quick, listed(measures), str(Measure.parse(gate)), known, earlier)
-    views = Views(name)
-    answered = answer_all(run, views.draw)
+    answered = answer_all(run, answer_of)
     command = command or ("run", name)
-    answer = answer_of(run, answered)
-    write_page(path, name, answered, command, answer, views)
-    results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
+    answer = run.answer or answer_of(run)
+    html = page_of(name, answered, command, answer)
+    results = None
+    if path is not None:
+        write_whole(path, html)
+        results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    lines = [*(answer_lines(answer) if chosen.data.aspects else [*answer.failures, *answer.warnings]), *answer.choices]
+    lines = [
+        *(answer_lines(answer, _columns()) if chosen.data.aspects else [*answer.failures, *answer.warnings]),
+        *answer.choices,
+    ]
     if alone:
-        said = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
-        lines = [line for text in (f"{answer.evaluated}.", *lines, *said) for line in wrapped(text, 80)]
-    return Report(lines, tables, path, results, answer, list(chosen.not_computed), answered)
+        of_metrics = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
+        lines = [line for text in (f"{answer.evaluated}.", *lines, *of_metrics) for line in wrapped(text, 80)]
+    return Report(lines, tables, path, results, answer, html, list(chosen.not_computed), answered)
+
+
+def _columns() -> int:
+    """The width of the terminal, within what can be read; 80 where there is none."""
+    return min(MAX_COLUMNS, max(80, shutil.get_terminal_size((80, 24)).columns))
 
 
 report.shows_reading = True  # type: ignore[attr-defined]  # the command shows how the whole file was read

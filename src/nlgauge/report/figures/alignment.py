@@ -74,7 +74,7 @@ def alignment_bars(
         )
     framed(figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
     figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
-    figure.update_yaxes(title="correlation with people", col=1)
+    figure.update_yaxes(title="correlation with human ratings", col=1)
     there = {kind(r["metric"]) for _, rows in sets for r in rows}
     words = [f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there]
     # Short lines, for narrow pictures.
@@ -185,7 +185,7 @@ def accuracy_curves(table: Table) -> go.Figure:
     above = {"orientation": "h", "x": 0, "y": 1 + 40 / height, "yanchor": "bottom"}
     framed(figure, height, margin={"l": 10, "r": 30, "t": 90, "b": 50}, showlegend=True, legend=above)
     figure.update_xaxes(title="accuracy of the alignment")
-    figure.update_yaxes(title="correlation with people", col=1)
+    figure.update_yaxes(title="correlation with human ratings", col=1)
     return figure
 
 

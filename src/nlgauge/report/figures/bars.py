@@ -62,7 +62,7 @@ def judge_bars(table: Table) -> go.Figure | None:
     drawn = bars(
         values,
         [table.line_name(r) for r in rows],
-        f"agreement with people ({kind})",
+        f"agreement with human ratings ({kind})",
         [ACCENT if v > 0 else QUIET for v in values],
         text=[number(v) for v in values],
     )
@@ -76,7 +76,7 @@ def level_gaps(table: Table) -> go.Figure:
     return bars(
         [row["high_minus_low"] for row in rows],
         [row["metric"] for row in rows],
-        "high minus low, in standard deviations (blue: people's order)",
+        "high minus low, in standard deviations (blue: the human order)",
         [ACCENT if row["value"] == 1 else QUIET for row in rows],
         text=[plain(table.text(row, "order")) for row in rows],
         textposition="none",

@@ -41,7 +41,7 @@ def strength_dots(table: Table) -> go.Figure:
                 x=[r["value"] for r in rows],
                 y=[place[r["system"]] + shift for r in rows],
                 mode="markers",
-                name="people" if side == HUMAN else plain(side),
+                name="human" if side == HUMAN else plain(side),
                 text=tips,
                 hovertemplate="%{text}<extra></extra>",
                 marker={"color": COLORS[k], "symbol": SIGNS[k], "size": 9},

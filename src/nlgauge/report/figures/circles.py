@@ -41,7 +41,7 @@ def correlation_circles(table: Table, cell: int = 0) -> go.Figure:
             layer="above",
         )
     framed(figure, 220 + tall * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 60})
-    _legend(figure, -8, "<br>people in the border" if people else "")
+    _legend(figure, -8, "<br>human ratings in the border" if people else "")
     return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, tall)
 
 

@@ -191,7 +191,7 @@ def fineness_lines(table: Table) -> go.Figure:
             )
     framed(drawn, 420, showlegend=True, legend={"orientation": "h", "y": -0.25})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=order, tickangle=-30)
-    return drawn.update_yaxes(title="agreement with people", row=1, col=1)
+    return drawn.update_yaxes(title="agreement with human ratings", row=1, col=1)
 
 
 @figure("progress")
@@ -331,4 +331,6 @@ def transfer_lines(table: Table) -> go.Figure:
         )
     framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])
-    return drawn.update_yaxes(title="correlation with people", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID)
+    return drawn.update_yaxes(
+        title="correlation with human ratings", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID
+    )

@@ -44,8 +44,8 @@ BADGES = {
 KS_AND_ORDER = {
     "discrimination": "KS distance between two levels of quality",
     "system-discrimination": "KS distance between two systems, mean over pairs",
-    "system-preference": "similarity with people's order (chance .667)",
-    "transfer": "correlation with people",
+    "system-preference": "similarity with the human order (chance 0.667)",
+    "transfer": "correlation with human ratings",
 }
 
 
@@ -79,7 +79,7 @@ def rank_picture(table: Table) -> go.Figure:
         )
     if groups:
         drawn.add_annotation(
-            text="bars: no different",
+            text="bars: not significantly different",
             xref="paper",
             yref="paper",
             x=1,
@@ -313,8 +313,8 @@ def disagreement_points(table: Table) -> go.Figure:
         )
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
     framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
-    drawn.update_xaxes(title="place by people (1 best)", range=[-0.03, 1.03])
-    return drawn.update_yaxes(title="place by the metric", range=[-0.03, 1.03])
+    drawn.update_xaxes(title="rank by human ratings (1: best)", range=[-0.03, 1.03])
+    return drawn.update_yaxes(title="rank by the metric", range=[-0.03, 1.03])
 
 
 def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> go.Figure:
@@ -327,7 +327,7 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric", acr
     names = list(dict.fromkeys(row[lines] for t in (distance, order) for row in t if there(row["value"])))
     tall = 150 + 24 * len(names)
     drawn, places = panels(
-        ["tells them apart", "orders them as people do"], most=across, apart=100, tall=tall, horizontal_spacing=0.04
+        ["discriminates", "orders as humans do"], most=across, apart=100, tall=tall, horizontal_spacing=0.04
     )
     groups = list(dict.fromkeys(_group(row) for table in (distance, order) for row in table))
     for table, at in zip((distance, order), places, strict=True):
@@ -338,7 +338,7 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric", acr
     listed(drawn, names, 20 + tall * places[-1]["row"], margin={"l": 10, "r": 20, "t": 80, "b": 55}, **LEGEND)
     for title, at in zip(drawn.layout.annotations, places, strict=True):
         title.update(yshift=26 if at["row"] == 1 else 4, font={"size": 14})
-    for words, at in zip(("KS distance", "similarity with people's order"), places, strict=True):
+    for words, at in zip(("KS distance", "similarity with the human order"), places, strict=True):
         drawn.update_xaxes(title=words, range=[-0.03, 1.05], **at)
     return drawn
 

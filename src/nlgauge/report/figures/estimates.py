@@ -54,6 +54,6 @@ def estimate_dots(table: Table) -> go.Figure | None:
         zeroline=False,
         range=[len(systems) - 0.5, -0.5],
     )
-    title = "share that people pass" if table.facts["share"] else "mean rating of people"
+    title = "share that passes" if table.facts["share"] else "mean human rating"
     drawn.update_xaxes(title=title, **({"tickformat": ".0%"} if table.facts["share"] else {}))
     return drawn

@@ -53,7 +53,7 @@ def bias_forest(table: Table) -> go.Figure | None:
     for name, found, ink in (("bias, found", True, COLORS[1]), ("bias, not found", False, ACCENT)):
         shown = [(row, line) for row, line in zip(rows, lines, strict=True) if (row["verdict"] == FOUND) == found]
         drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
-    return _framed(drawn, lines, "judge − people, in the unit of the check (leniency and spread: points)")
+    return _framed(drawn, lines, "judge − human, in the unit of the check (leniency and spread: points)")
 
 
 @figure("drift")

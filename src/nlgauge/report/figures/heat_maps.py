@@ -206,8 +206,8 @@ def verdict_grid(table: Table) -> go.Figure:
 
 def _verdict(row: Row) -> str:
     if row["passes"] is None:
-        return plain(row["reason"] or "what people reach")
-    human = f"; people {number(row['human'])}" if there(row["human"]) else ""
+        return plain(row["reason"] or "human reference")
+    human = f"; human {number(row['human'])}" if there(row["human"]) else ""
     return f"{'passes' if row['passes'] else 'does not pass'}{human}"
 
 

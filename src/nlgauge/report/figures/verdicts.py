@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 SHARES = {
-    "fail_recall": "people failed it:<br>judge fails it too",
-    "pass_recall": "people passed it:<br>judge passes it too",
-    "fail_precision": "judge fails it:<br>people fail it too",
-    "pass_precision": "judge passes it:<br>people pass it too",
-    "agreement": "judge and people<br>say the same",
-    "people_agreement": "two people<br>say the same",
+    "fail_recall": "recall on failures<br>(TNR)",
+    "pass_recall": "recall on passes<br>(TPR)",
+    "fail_precision": "precision on failures<br>(NPV)",
+    "pass_precision": "precision on passes<br>(PPV)",
+    "agreement": "accuracy",
+    "people_agreement": "agreement of<br>two annotators",
 }
 INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one a judge; people's own agreement is grey
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
+from nlgauge.analyses.verdicts.sentences import two_valued_aspects
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, Refusal
 from nlgauge.report.sections.words import missing, name_of
 from nlgauge.session import Ask, Session
@@ -19,6 +20,8 @@ from nlgauge.table import Table
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics.judge.cost import Price
+    from nlgauge.report.answer_types import ReportAnswer
+    from nlgauge.report.sections.outputs import OutputTable
 
 GATE = "input/pairwise-accuracy"
 FULL, QUICK = 1000, 200  # draws
@@ -38,6 +41,12 @@ class ReportContext:
     tables: dict[int, Table] = field(default_factory=dict)  # all that sections asked for, in that order
     warnings: list[str] = field(default_factory=list)  # what the section at work had to go without
     refused: list[Refusal] = field(default_factory=list)  # why its analyses left out groups or aspects
+    answer: ReportAnswer | None = None  # the first screen, which sections quote and do not compute again
+
+    @property
+    def one_judge(self) -> bool:
+        """Return whether the page is about one judge: human labels are pass and fail, and one column answers them."""
+        return self.metrics == 1 and two_valued_aspects(self.data, self.aspects) == self.aspects != []
 
     @property
     def data(self) -> Dataset:
@@ -118,15 +127,15 @@ class ReportContext:
 class Finding:
     """The answer for one aspect (or for all of them, about ""), and the tables behind it.
 
-    The page shows the first figure, or a short first table where there is none, unless all is `folded`. `under` holds
-    small print for cells of the first table: (line, column) -> text.
+    The page shows the first figure, or a short first table where there is none, unless all is `folded`; with
+    `table_first` it shows the first table.
     """
 
     about: str
     answer: str
     tables: list[Table]
-    under: dict[tuple[Any, Any], str] = field(default_factory=dict)
     folded: bool = False
+    table_first: bool = False
 
 
 @dataclass
@@ -135,13 +144,17 @@ class Findings:
 
     parts: list[Finding] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    outputs: dict[str, Any] | None = None  # to be read on the page: see sections/reading.py
+    outputs: OutputTable | None = None  # to be read on the page: see sections/outputs.py
+    cites: list[str] = field(default_factory=list)  # keys of the bibliography, besides those of the section
 
 
 @dataclass(frozen=True)
 class Section:
+    """A section of the page: its topic, the question that it answers, and the papers that it follows."""
+
     key: str
     order: int
+    title: str
     question: str
     limitations: str
     function: Callable[[ReportContext], Findings]
@@ -149,6 +162,12 @@ class Section:
     last: bool = False  # it looks at what all others did
     applies: Callable[[ReportContext], bool] | None = None  # whether the data can be asked this at all
     of_choices: bool = False  # it needs no ratings: choices between two outputs will do
+    cites: tuple[str, ...] = ()  # keys of the bibliography
+    order_for_judge: int | None = None  # its place on a page about one judge, if it has another one there
+
+    def place(self, run: ReportContext) -> int:
+        """Return its place on the page."""
+        return self.order_for_judge if run.one_judge and self.order_for_judge is not None else self.order
 
 
 @dataclass
@@ -167,21 +186,29 @@ class Answered:
 
 
 def section(
-    key: str,
-    *,
-    order: int,
-    question: str,
-    limitations: str,
-    prefetch: Callable[[ReportContext], Sequence[Ask]] | None = None,
-    last: bool = False,
-    applies: Callable[[ReportContext], bool] | None = None,
-    of_choices: bool = False,
+    key: str, *, order: int, title: str, question: str, limitations: str, **more: Any
 ) -> Callable[[Callable[[ReportContext], Findings]], Callable[[ReportContext], Findings]]:
-    """Decorator: this function answers that question."""
+    """Decorate a function as a section of the page.
+
+    Parameters
+    ----------
+    key : str
+        Name of the section, also in links.
+    order : int
+        Its place on the page.
+    title, question, limitations : str
+        Its topic, the question that it answers, and what the answer does not show.
+    **more
+        Other fields of `Section`: prefetch, last, applies, of_choices, cites, order_for_judge.
+
+    Returns
+    -------
+    callable
+        The decorator; the function stays as it is.
+    """
 
     def keep(function: Callable[[ReportContext], Findings]) -> Callable[[ReportContext], Findings]:
-        made = Section(key, order, question, limitations, function, prefetch, last, applies, of_choices)
-        registry.register("section", key)(made)
+        registry.register("section", key)(Section(key, order, title, question, limitations, function, **more))
         return function
 
     return keep
@@ -192,20 +219,20 @@ def sections() -> list[Section]:
     return sorted((registry.get("section", key) for key in registry.names("section")), key=lambda s: s.order)
 
 
-def answer_all(run: ReportContext, done: Callable[[Answered], None] | None = None) -> list[Answered]:
+def answer_all(run: ReportContext, first: Callable[[ReportContext], ReportAnswer] | None = None) -> list[Answered]:
     """Every section; a wrong name is the user's to mend, anything else that is missing is said on the page.
 
-    What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
+    What takes long is begun before `first` computes the answer of the first screen, and asked for last.
     """
     able = [each for each in sections() if each.of_choices or run.data.aspects]
     answered, asked = [], [each for each in able if each.applies is None or each.applies(run)]
     with run.source.prefetch([ask for each in asked if each.prefetch for ask in each.prefetch(run)]):
+        if first is not None:
+            run.answer = first(run)
         for each in sorted(asked, key=lambda s: (s.last, s.prefetch is not None, s.order)):
             answered.append(_answer(run, each))
-            if done is not None:
-                done(answered[-1])
     _name_missing(run, answered)
-    return sorted(answered, key=lambda a: a.section.order)
+    return sorted(answered, key=lambda a: a.section.place(run))
 
 
 def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
@@ -220,7 +247,7 @@ def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
         for about in (a for a in every if a not in known):
             refusal = _own_refusal([r for r in each.refused if run.about_refusal(r) == about], parts)
             reason = "the data hold too little for it." if refusal is None else refusal.reason
-            parts.append(Finding(about, f"Not answered: {reason}", []))
+            parts.append(Finding(about, f"Not computed: {reason}", []))
 
 
 def _own_refusal(refused: Sequence[Refusal], parts: Sequence[Finding]) -> Refusal | None:

@@ -1,25 +1,29 @@
-"""Can people agree, which metric agrees with them, and is the difference real?"""
+"""Inter-annotator agreement, correlation of metrics with human ratings, and significance tests between metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from nlgauge.report.sections import GATE, Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
-from nlgauge.stats.correlation.measure import TWELVE, Measure
+from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.table import Cell, Layout, Row, Table
 
 MAX_MATRIX = 25  # metrics whose pairs can be read in a picture
+MAX_LETTERS = 12  # metrics of which all pairs are tested by several measures
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
 
 
 @section(
     "people",
     order=20,
-    question="Can people agree?",
-    limitations="That people are right: raters may share a mistake. A low agreement may also come from raters who "
-    "use the scale differently.",
+    title="Inter-annotator agreement and human ceiling",
+    question="How well do annotators agree, and what could a perfect metric reach against their ratings?",
+    cites=("krippendorff2011", "gao2025"),
+    limitations="That the ratings are right: annotators may share a mistake. A low agreement may also come from "
+    "annotators who use the scale differently.",
 )
 def people(run: ReportContext) -> Findings:
     """Answer with inter-annotator agreement and the human ceiling, per aspect."""
@@ -30,25 +34,25 @@ def people(run: ReportContext) -> Findings:
         row, above = table.rows[0], ceilings.get(about)
         answer = f"{_alpha_words(row)}{_ceiling_words(run, above)}"
         parts.append(Finding(about, answer, [table, *([above] if above else [])]))
-    return Findings(parts, ["Customary limits of alpha: .80 for firm, .67 for tentative conclusions."])
+    return Findings(parts, ["Customary limits of alpha: 0.80 for firm, 0.67 for tentative conclusions."])
 
 
 def _alpha_words(row: Row) -> str:
     if missing(row["value"]):
-        return f"Agreement cannot be told ({row.get('reason') or 'undefined'})."
+        return f"Inter-annotator agreement is undefined ({row.get('reason') or 'no variation'})."
     low, high = (float("nan") if missing(row.get(end)) else row[end] for end in ("low", "high"))
     words = (
-        "How well raters agree cannot be told from so few outputs"
+        "Too few outputs to say how well annotators agree"
         if missing(low)
-        else "Raters agree well"
+        else "Annotators agree well"
         if low >= FIRM
-        else "Raters agree enough for tentative conclusions"
+        else "Annotators agree enough for tentative conclusions"
         if low >= TENTATIVE
-        else "Raters hardly agree"
+        else "Annotators hardly agree"
         if high < HARDLY
-        else "Raters agree too little even for tentative conclusions"
+        else "Annotators agree too little even for tentative conclusions"
         if high < TENTATIVE
-        else "Whether raters agree enough for conclusions cannot be told"
+        else "Inconclusive whether annotators agree enough for conclusions"
     )
     return f"{words}: {row['coefficient']} {interval(row)}."
 
@@ -68,75 +72,133 @@ def ceiling_of(table: Table, gate: str) -> float | None:
 @section(
     "agrees",
     order=30,
-    question="Which metric agrees with people?",
+    title="Correlation with human ratings",
+    question="Which metric agrees with the human ratings, by each measure?",
+    cites=("gao2025",),
+    applies=lambda run: not run.one_judge,
     limitations="That the best metric is good, or that it would be best on other systems or texts. Agreement on "
-    "average hides where a metric fails: see the outputs below.",
+    "average hides where a metric fails: see the outputs.",
     prefetch=lambda run: [_spread(run)],
 )
 def agrees(run: ReportContext) -> Findings:
-    """Answer with the metrics × measures table, intervals and shares of the ceiling, per aspect."""
-    shares = {
-        (run.about(t), r["metric"], r["measure"]): r["share"]
-        for t in run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])
-        for r in t
-    }
+    """Answer with metrics × measures, confidence intervals and letters of significance, per aspect."""
     intervals = {run.about(t): t for t in run.optional(_spread(run)[0], **_spread(run)[1])}
     ranks = {run.about(t): t for t in run.optional_silent(rank_ask(run)[0], **rank_ask(run)[1])}
+    shares = _shares(run)
+    groups = _letters(run)
     parts = []
     for table in run.each("correlate", measures=shown_measures(run), sort=headline_measure(run)):
         about = run.about(table)
-        gate = table.facts["sorted_by"]
-        sure = {(r["metric"], r["measure"]): r for r in intervals.get(about, ())}
-        sure |= {(r["metric"], r["measure"]): r for r in ranks.get(about, ())}  # as on the first screen
-        joined = _joined(table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate)
-        under = {
-            (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
-            for r in joined
-            if not missing(r.get("low"))
-        }
-        if about in intervals:
-            joint = f"; those of {gate} hold for all metrics together" if about in ranks else ""
-            joined.notes.append(f"Small print: 95% intervals{joint}. {intervals[about].method}")
-        parts.append(Finding(about, _best_words(joined, gate), [joined], under, folded=run.metrics < 2))
+        own = [*intervals.get(about, ()), *ranks.get(about, ())]  # the latter as on the first screen
+        ends = {(r["metric"], r["measure"]): {"low": r["low"], "high": r["high"]} for r in own}
+        known = {measure: found[about] for measure, found in groups.items() if about in found}
+        rows = [
+            {
+                **r,
+                **ends.get((r["metric"], r["measure"]), {}),
+                "share": shares.get((about, r["metric"])),
+                "letters": known.get(r["measure"], {}).get(r["metric"], ""),
+            }
+            for r in table
+        ]
+        notes = _notes(run, table, intervals.get(about), known)
+        layout = _with_shares(table, {m: v for (a, m), v in shares.items() if a == about and not missing(v)})
+        shown = replace(table, rows=rows, cells={"value": _cell}, notes=notes, layout=layout)
+        parts.append(Finding(about, _others(table, headline_measure(run)), [shown], table_first=True))
     return Findings(parts)
 
 
-def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, float], gate: str) -> Table:
-    """The correlations with their intervals and the share of the ceiling, best by the gate measure first."""
-    ends = {k: {"low": r["low"], "high": r["high"]} for k, r in sure.items()}
-    rows = [{**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table]
-    known = {m: v for m, v in shares.items() if not missing(v)}
-    cells = {m: Cell(percent(v), v) for m, v in known.items()}
-    extra = {"share of ceiling": lambda mine: cells.get(mine[0]["metric"])}
+def _shares(run: ReportContext) -> dict[tuple[str, str], float]:
+    """(aspect, metric) → share of the human ceiling of the headline measure."""
+    gate = headline_measure(run)
+    tables = run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])
+    return {(run.about(t), r["metric"]): r["share"] for t in tables for r in t if r["measure"] == gate}
+
+
+def _with_shares(table: Table, shares: dict[str, float]) -> Layout:
+    """The layout with the share of the ceiling as its last column, where there is one."""
     layout = table.layout or Layout("metric", "measure", "value")
+    cells = {m: Cell(percent(v), v) for m, v in shares.items()}
+    extra = {"share of ceiling": lambda rows: cells.get(rows[0]["metric"])}
+    return replace(layout, extra={**layout.extra, **(extra if cells else {})})
+
+
+def _cell(row: Row) -> str:
+    """`0.64 [0.47, 0.77] ab`: the value, its interval, and the letters of the metrics that it does not differ from."""
+    return f"{interval(row)} {row.get('letters') or ''}".rstrip()
+
+
+def _notes(run: ReportContext, table: Table, spread: Table | None, known: dict[str, dict[str, str]]) -> list[str]:
     notes = [*table.notes]
+    if spread is not None:
+        notes.append(f"95% CIs in brackets; those of {headline_measure(run)} are simultaneous. {spread.method}")
     if known:
-        above = ", both above chance" if Measure.parse(gate).chance else ""
-        notes.append(f"share of ceiling: {gate} as a share of its human ceiling{above}.")
-    return replace(
-        table,
-        rows=rows,
-        notes=notes,
-        layout=replace(layout, extra={**layout.extra, **extra} if known else layout.extra),
-    )
+        notes.append(
+            "Letters: metrics that share a letter in a column are not significantly different (compact letter display "
+            "of all pairwise tests, simultaneous level 5%)."
+        )
+    return notes
 
 
-def _best_words(table: Table, gate: str) -> str:
-    rows = [r for r in table if r["measure"] == gate and not missing(r["value"])]
-    if not rows:
-        return f"No metric has a value of {gate} here."
-    best = rows[0]
-    if len({r["metric"] for r in table}) == 1:
-        return f"{best['metric']} is the only metric: {gate} {interval(best)} on these outputs."
-    chance = Measure.parse(gate).chance
-    if best["value"] <= chance:
-        return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
-    above = ", both above chance" if chance else ""
-    share = "" if missing(best["share"]) else f" ({percent(best['share'])} of the human ceiling{above})"
-    unsure = "; its interval includes chance" if not missing(best.get("low")) and best["low"] <= chance else ""
-    return (
-        f"On these outputs {best['metric']} agrees most: {gate} {interval(best)}{share}{unsure}.{_others(table, gate)}"
-    )
+def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
+    """Measure → aspect → metric → letters; of the headline measure only where there are many metrics."""
+    if run.metrics < 2 or run.metrics > MAX_MATRIX:
+        return {}
+    groupings = ("input/", "system/") if run.metrics <= MAX_LETTERS and not run.quick else ()
+    measures = [m for m in shown_measures(run) if m.startswith(groupings) or m == headline_measure(run)]
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for measure in measures:
+        for table in run.optional_silent("compare-pairs", measure=measure):
+            values = {m: r for r in table for m in (r["better"], r["worse"])}
+            differ = {frozenset((r["better"], r["worse"])) for r in table if r["significant"]}
+            tested = any(not missing(r["p"]) for r in table)
+            order = _order(run, measure, run.about(table), list(values))
+            if tested:
+                found.setdefault(measure, {})[run.about(table)] = compact_letters(order, differ)
+    return found
+
+
+def _order(run: ReportContext, measure: str, about: str, names: list[str]) -> list[str]:
+    """The metrics, the best by a measure first."""
+    tables = run.each("correlate", measures=shown_measures(run), sort=headline_measure(run))
+    values = {
+        r["metric"]: r["value"]
+        for t in tables
+        if run.about(t) == about
+        for r in t
+        if r["measure"] == measure and not missing(r["value"])
+    }
+    return sorted(names, key=lambda n: -values.get(n, float("-inf")))
+
+
+def compact_letters(names: Sequence[str], differ: Collection[frozenset[str]]) -> dict[str, str]:
+    """Return letters such that two names share one if and only if they do not differ (Piepho 2004).
+
+    Parameters
+    ----------
+    names : sequence of str
+        The best first; it gets the letter a.
+    differ : collection of frozenset
+        The pairs that differ significantly.
+
+    Examples
+    --------
+    >>> compact_letters(["x", "y", "z"], {frozenset("xz")})
+    {'x': 'a', 'y': 'ab', 'z': 'b'}
+    """
+    columns = [set(names)]
+    for pair in sorted(differ, key=sorted):
+        first, second = sorted(pair)
+        split = [c for c in columns if {first, second} <= c]
+        columns = [c for c in columns if c not in split]
+        for column in split:  # insert two columns without one of the pair, absorb those inside another one
+            for new in (column - {first}, column - {second}):
+                if not any(new <= other for other in columns):
+                    columns = [c for c in columns if not c <= new]
+                    columns.append(new)
+    columns.sort(key=lambda c: sorted(names.index(n) for n in c))
+    signs = [chr(97 + k) if k < 26 else f"({k + 1})" for k in range(len(columns))]
+    return {n: "".join(s for s, c in zip(signs, columns, strict=True) if n in c) for n in names}
 
 
 def _others(table: Table, gate: str) -> str:
@@ -145,22 +207,31 @@ def _others(table: Table, gate: str) -> str:
     for row in table:
         if not missing(row["value"]) and (row["measure"] not in leads or row["value"] > leads[row["measure"]]["value"]):
             leads[row["measure"]] = row
+    if gate not in leads:
+        return f"No metric has a value of {gate} here."
     first = leads.pop(gate)["metric"]
     other = [row["metric"] for row in leads.values() if row["metric"] != first]
-    if not leads:
+    if not leads or len({r["metric"] for r in table}) < 2:
         return ""
     if not other:
-        return f" So it does by {'each' if len(leads) > 1 else 'the one'} of the {len(leads)} other measures."
+        many = f"all {len(leads)} other measures" if len(leads) > 1 else "the other measure"
+        return f"{first} has the highest value by {gate} and by {many}."
     names = sorted(dict.fromkeys(other), key=lambda n: -other.count(n))
-    return f" By {len(other)} of the {len(leads)} other measures another one leads: {some(names)}."
+    return (
+        f"{first} has the highest value by {gate}; by {len(other)} of the {len(leads)} other measures another metric "
+        f"leads ({some(names)})."
+    )
 
 
 @section(
     "real",
     order=40,
-    question="Is the difference between metrics real?",
-    limitations="That metrics without a significant difference are equal: more inputs or systems may tell them "
-    "apart (`nlgauge plan`).",
+    title="Significance tests between metrics",
+    question="Which differences between metrics are significant?",
+    cites=("gao2025", "deutsch2021"),
+    applies=lambda run: not run.one_judge,
+    limitations="That metrics without a significant difference are equal: more inputs or systems may show one "
+    "(`nlgauge plan`).",
     prefetch=lambda run: [rank_ask(run), *_pairs(run)],
 )
 def real(run: ReportContext) -> Findings:
@@ -187,16 +258,16 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
     if len(rows) < 2:
         return "There is nothing to compare: fewer than two metrics have a value."
     if untested(table):
-        return f"It cannot be told here: {untested(table)}."
+        return f"Not tested: {untested(table)}."
     first, others = rows[0]["metric"], [r["metric"] for r in rows[1:] if r["may_be_best"]]
     if rows[0]["clearly_best"]:
-        head = f"Yes at the top: {first} is significantly better than each of the {len(rows) - 1} other metrics."
+        head = f"{first} is significantly better than each of the {len(rows) - 1} other metrics."
     elif len(others) == len(rows) - 1:
-        head = f"Not at the top: {first} leads, but is not significantly better than any other metric ({some(others)})."
+        head = f"{first} leads, but is not significantly better than any other metric ({some(others)})."
     else:
         worse = [r["metric"] for r in rows[1:] if not r["may_be_best"]]
         head = (
-            f"Not at the top: {first} leads, but is not significantly better than {some(others)}. "
+            f"{first} leads, but is not significantly better than {some(others)}. "
             f"Significantly worse than at least one metric: {some(worse)}."
         )
     if tests is None:

@@ -9,7 +9,9 @@ from nlgauge.table import Table
 @section(
     "rank",
     order=6,
-    question="Which system is best by choices between two outputs, and which cannot be told apart?",
+    title="System ranking from pairwise comparisons",
+    question="Which system is best by pairwise comparisons, and which systems are statistically indistinguishable?",
+    cites=("bradley1952",),
     limitations="Whether the inputs and the annotators stand for the ones you have in mind. Votes on one input, and "
     "those of one annotator where annotator IDs are known, are treated as dependent.",
     applies=lambda run: run.data.comparisons.height > 0,

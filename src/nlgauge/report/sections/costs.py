@@ -1,4 +1,4 @@
-"""What did the scores cost? Columns beside the scores, and the judges' replies that this machine keeps."""
+"""Cost of the scores: columns next to them, and the judges' replies in the cache."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from nlgauge.table import Row, Table, Title
 @section(
     "costs",
     order=120,
+    title="Cost of the scores",
     question="What did the scores cost?",
-    limitations="What it would cost elsewhere: prices and machines differ.",
+    limitations="The cost elsewhere: prices and machines differ.",
 )
 def costs(run: ReportContext) -> Findings:
     """From columns such as `bleu seconds` or `my-judge tokens in`, and from the replies in the store of the judges."""
@@ -25,9 +26,8 @@ def costs(run: ReportContext) -> Findings:
             rows.append({"metric": metric, **known})
     if not rows:
         raise NeedsMissing(
-            "nothing is known about time, tokens or money: columns such as ‘NAME seconds’ or ‘NAME tokens in’ beside "
-            "the scores would be shown here, and the replies of judges that this machine asked (`nlgauge judge`)."
-            + (f" {' '.join(lines)}" if lines else "")
+            "columns such as ‘NAME seconds’ or ‘NAME tokens in’ next to the scores, or replies of judges in the cache "
+            "(`nlgauge judge`)." + (f" {' '.join(lines)}" if lines else "")
         )
     shown = [c for c in COST if any(c in row for row in rows)]
     parts = [f"{c.replace('_', ' ')} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
@@ -41,5 +41,5 @@ def costs(run: ReportContext) -> Findings:
         decimals=4 if "cost" in shown else 1,
     )
     if not run.prices and any("replies" in row for row in rows):
-        lines.append(f"The money is not known: give {option('prices')} with the prices of a million tokens.")
-    return Findings([Finding("", f"In all: {', '.join(parts)}.", [table])], lines)
+        lines.append(f"Prices are unknown: {option('prices')} takes the prices of a million tokens.")
+    return Findings([Finding("", f"Total: {', '.join(parts)}.", [table])], lines)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 import polars as pl
 
 from nlgauge import __version__, registry
-from nlgauge.analyses import PAPERS
+from nlgauge.bibliography import bibliography, cited
 from nlgauge.data.dataset import Dataset
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import count, some
@@ -23,9 +22,11 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
 @section(
     "evaluated",
     order=10,
+    order_for_judge=115,
+    title="Data",
     question="What was evaluated?",
-    limitations="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and "
-    "intervals below speak of systems and inputs like these.",
+    limitations="Whether these systems, inputs and annotators represent the ones you have in mind: conclusions hold "
+    "for systems and inputs like these.",
     of_choices=True,
 )
 def evaluated(run: ReportContext) -> Findings:
@@ -38,7 +39,7 @@ def evaluated(run: ReportContext) -> Findings:
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
         f"{count(len(data.inputs), 'input')}, {judged_words(run)}."
         + (
-            f" {some(people)} {'looks' if one else 'look'} written by people and {'is' if one else 'are'} {kept}."
+            f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {kept}."
             if people
             else ""
         )
@@ -55,11 +56,18 @@ def judged_words(run: ReportContext) -> str:
     if not data.aspects:
         people, models = (data.voted(people=p).height for p in (True, False))
         by = [f"{n:,} times by {who}" for n, who in ((people, data.rated_by), (models, some(sorted(data.models)))) if n]
-        return f"compared two at a time: {' and '.join(by)}"
+        return f"compared pairwise: {' and '.join(by)}"
     return (
-        f"rated by {data.rated_by}{' (assumed)' if data.assumed else ''} on {some(run.aspects, 6)}, scored by "
+        f"rated by {raters(data)} on {some(run.aspects, 6)}, scored by "
         f"{count(len(run.source.metrics or data.metrics), 'metric')}; {_holes(data)}"
     )
+
+
+def raters(data: Dataset) -> str:
+    """Return who rated the outputs."""
+    human = count(len(data.raters), "human annotator") if data.raters else "human annotators"
+    who = human if data.rated_by == "people" else data.rated_by
+    return f"{who} (assumed)" if data.assumed else who
 
 
 def _holes(data: Dataset) -> str:
@@ -69,7 +77,7 @@ def _holes(data: Dataset) -> str:
 
 
 def _systems(run: ReportContext) -> Table:
-    """One row a system: its outputs and its mean rating on each aspect."""
+    """One row per system: its outputs and its mean rating on each aspect."""
     data, aspects = run.data, run.aspects
     outputs = dict(data.samples.group_by("system").len().iter_rows())
     means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
@@ -79,7 +87,7 @@ def _systems(run: ReportContext) -> Table:
             "system": s,
             "outputs": outputs[s],
             **{a: at.get((s, a)) for a in aspects},
-            "written_by": "people" if s in data.people else "a system",
+            "written_by": "human" if s in data.people else "system",
         }
         for s in data.systems
     ]
@@ -88,7 +96,7 @@ def _systems(run: ReportContext) -> Table:
     if not data.people:
         rows = [{k: v for k, v in row.items() if k != "written_by"} for row in rows]
     return Table(
-        Title(data.name, "the systems, by people's mean rating"),
+        Title(data.name, "systems by mean rating"),
         rows,
         heads={aspect: aspect for aspect in aspects},
         method="Mean over all ratings of a system.",
@@ -118,6 +126,7 @@ def without_humans(data: Dataset) -> bool:
 @section(
     "metrics-alone",
     order=15,
+    title="Metrics without human judgments",
     question="What do the metrics say without human judgments?",
     limitations="Whether any of them is right: metrics can agree with each other and be wrong together. Human "
     "judgments of some of these outputs would tell.",
@@ -169,8 +178,8 @@ def metrics_alone(run: ReportContext) -> Findings:
                     known,
                     decimals=2,
                     kind="metric-agreement",
-                    method="Kendall's tau-b over all outputs that both metrics scored; lower-is-better metrics are "
-                    "turned.",
+                    method="Kendall's tau-b over all outputs that both metrics scored; the sign of "
+                    "lower-is-better metrics is flipped.",
                 )
             ]
             if known
@@ -183,44 +192,57 @@ def metrics_alone(run: ReportContext) -> Findings:
 @section(
     "made",
     order=130,
-    question="How do I cite and repeat this?",
-    limitations="That another sample of systems, inputs or raters would give the same numbers.",
+    title="Citation and reproducibility",
+    question="How can this report be cited and repeated?",
+    limitations="That another sample of systems, inputs or annotators would give the same numbers.",
     last=True,
     of_choices=True,
 )
 def made(run: ReportContext) -> Findings:
     """State how to cite and repeat the report."""
-    used = {t.kind for t in run.tables.values()}
-    kinds = _kinds_by_paper(used)
     lines = [
         f"NLGauge {__version__}, seed {run.source.seed}, {run.draws} "
         f"draws{' (quick)' if run.quick else ''}, Python {platform.python_version()}; "
-        f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
-        *[f"Method: “{title}” ({some(kinds[paper], 12)})." for paper, title in PAPERS.items() if paper in kinds],
+        f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}."
     ]
     rows = [
         {"analysis": t.kind, "about": run.about(t), "signature": t.signature}
         for t in run.tables.values()
         if t.signature
     ]
-    cites = _metric_cites(run.source.metrics or run.data.metrics)
-    tables = (
-        [Table("Signatures: what another group needs to repeat the numbers", rows, kind="signatures")] if rows else []
-    )
+    tables = [Table("Signatures, with which the numbers can be repeated", rows, kind="signatures")] if rows else []
+    cites = _metric_cites(run)
     tables += [Table("Metrics known to NLGauge by these names", cites, kind="citations")] if cites else []
     answer = (
-        "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers "
-        "of the methods and metrics below. The same file, version and seed give the same numbers."
+        "Report the version of NLGauge, the measure and the signature of each number, and cite the papers of the "
+        "methods and metrics. The same file, version and seed give the same numbers."
     )
-    return Findings(parts=[Finding("", answer, tables)], lines=lines)
+    return Findings(parts=[Finding("", answer, tables)], lines=lines, cites=_cited(run))
 
 
-def _kinds_by_paper(kinds: set[str]) -> dict[str, list[str]]:
-    """Paper -> those of the analyses that follow it; only the analyses asked for are imported."""
-    found: dict[str, list[str]] = {}
-    for kind in sorted(kinds & set(registry.names("analysis"))):
-        found.setdefault(registry.get("analysis", kind).paper, []).append(kind)
-    return found
+def _cited(run: ReportContext) -> list[str]:
+    """Keys of the papers of all analyses of the page, and of the metrics that are known by name."""
+    entries = {e.key for kind in {t.kind for t in run.tables.values()} for e in cited(kind, _paper(kind))}
+    for name in run.source.metrics or run.data.metrics:
+        metric = known_metric(name)
+        if metric is not None and metric.facts.cite in bibliography():
+            entries.add(metric.facts.cite)
+    return sorted(entries)
+
+
+def _metric_cites(run: ReportContext) -> list[Row]:
+    """The columns that are metrics of ours by their names, with the key of their paper."""
+    rows: list[Row] = []
+    for name in run.source.metrics or run.data.metrics:
+        metric = known_metric(name)
+        if metric is not None and metric.facts.cite:
+            facts = metric.facts
+            rows.append({"metric": name, "cite": facts.cite, "year": facts.year, "summary": facts.summary})
+    return rows
+
+
+def _paper(kind: str) -> str:
+    return str(registry.get("analysis", kind).paper) if kind in registry.names("analysis") else ""
 
 
 def _version(package: str) -> str:
@@ -228,14 +250,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def _metric_cites(names: Sequence[str]) -> list[Row]:
-    """Columns that are specs of metrics we know, with the key of their paper."""
-    rows: list[Row] = []
-    for name in names:
-        metric = known_metric(name)
-        if metric is not None and metric.facts.cite:
-            facts = metric.facts
-            rows.append({"metric": name, "cite": facts.cite, "year": facts.year, "summary": facts.summary})
-    return rows

@@ -23,7 +23,9 @@ def judges_of(run: ReportContext) -> list[str]:
 @section(
     "bias",
     order=47,
-    question="Which biases has the judge that people do not have?",
+    title="Judge bias: position, length, formatting, self-preference",
+    question="Which biases does the judge have that human annotators do not have?",
+    cites=("zheng2023",),
     limitations="Why: an effect is seen on these systems and inputs, not proved by changing texts (`nlgauge "
     "robustness` changes them). Not found is not absent; the table says how large a bias would have been seen.",
     applies=lambda run: bool(judges_of(run)),
@@ -43,7 +45,8 @@ def _a_line_each(tables: list[Table]) -> Findings:
 @section(
     "drift",
     order=48,
-    question="Has the judge drifted since the earlier run, or the data?",
+    title="Judge and data drift since the earlier run",
+    question="Has the judge or the data changed since the earlier run?",
     limitations="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
     applies=lambda run: run.earlier is not None,
 )
@@ -65,7 +68,9 @@ def panels(run: ReportContext) -> bool:
 @section(
     "jury",
     order=49,
+    title="Panels of judges",
     question="Is a panel of judges better than the best one?",
+    cites=("verga2024",),
     limitations="What a panel of other judges or prompts would reach. Each judge costs 1 here unless the data or the "
     "store know its cost.",
     applies=panels,

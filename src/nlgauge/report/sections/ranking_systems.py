@@ -1,4 +1,4 @@
-"""Who beats whom, and do metrics see something else than people do?"""
+"""Pairwise comparison of systems, and complementarity of metrics."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from nlgauge.table import Table, grouped
 @section(
     "wins",
     order=80,
-    question="Which system beats which, by people and by the nearest metric?",
-    limitations="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
+    title="Pairwise comparison of systems",
+    question="Which system beats which, by human ratings and by the best metric?",
+    cites=("nimah2023",),
+    limitations="By how much a system is better: a narrow win counts like a clear one. Win rates of few comparisons "
+    "are uncertain.",
     of_choices=True,
     applies=lambda run: len(run.data.systems) > 1,
 )
@@ -24,23 +27,25 @@ def wins(run: ReportContext) -> Findings:
 
 def win_words(table: Table) -> str:
     """Who wins most, on both sides; and how far the metric is from people."""
-    said = []
+    words = []
     for side in dict.fromkeys(r["side"] for r in table):
         rows = (row for row in table if row["side"] == side and not missing(row["value"]))
         rates = {s: sum(r["value"] for r in mine) / len(mine) for s, mine in grouped(rows, "first").items()}
         if rates:
             best = max(rates, key=rates.__getitem__)
-            who = "people" if side == "Human" else side
-            said.append(f"by {who} {best} ({two(rates[best])} of its comparisons)")
-    if said and not any(r["side"] == "Human" for r in table):
-        return f"No people chose here. Most often wins {', '.join(said)}: {table.answers[0]}"
-    return f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
+            who = "human judgment" if side == "Human" else side
+            words.append(f"{best} by {who} ({two(rates[best])})")
+    if words and not any(r["side"] == "Human" for r in table):
+        return f"No human comparisons. Highest win rate: {', '.join(words)}. {table.answers[0]}"
+    return f"Highest win rate: {', '.join(words)}." if words else "There are no comparisons."
 
 
 @section(
     "complementarity",
     order=90,
-    question="Do metrics see something else than people, and which few together see most?",
+    title="Complementarity of metrics",
+    question="Do metrics measure something else than human annotators, and which few together cover most?",
+    cites=("colombo2023",),
     limitations="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
     "had not seen.",
     prefetch=lambda run: [("portfolio", {})],
@@ -63,8 +68,8 @@ def distance_words(table: Table) -> str:
     far = sum(to_people) / len(to_people)
     among = sum(to_metrics) / len(to_metrics) if to_metrics else math.nan
     nearest = min((r for r in metrics if not missing(r["to_people"])), key=lambda r: r["to_people"])
-    own = "" if missing(among) else f", from each other {two(among)}"
+    own = "" if missing(among) else f", between metrics {two(among)}"
     return (
-        f"Metrics rank the systems at a mean distance of {two(far)} from people{own} (0: the same order, .5: "
-        f"unrelated). Nearest to people is {nearest['metric']} ({two(nearest['to_people'])})."
+        f"The mean distance between the rankings of systems by metrics and by human ratings is {two(far)}{own} (0: the "
+        f"same order, 0.5: unrelated). The closest metric is {nearest['metric']} ({two(nearest['to_people'])})."
     )

@@ -1,4 +1,4 @@
-"""Which measure to trust, for what use, the checklist, and what scale and ties do."""
+"""Choice of the measure, reliability by use, the checklist, and rating scale and ties."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from nlgauge.data.provenance import is_judge
 from nlgauge.errors import NeedsMissing
 from nlgauge.options import call
-from nlgauge.report.answer_words import USES
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.agreeing import headline_measure
 from nlgauge.report.sections.verdicts import pass_or_fail
@@ -22,9 +21,12 @@ from nlgauge.table import Table
 @section(
     "trust",
     order=50,
-    question="Which measure can I trust here?",
-    limitations="Which measure answers your question: a measure may be steady and still ask something else. Choose "
-    "the grouping by your use first.",
+    title="Choice of the correlation measure",
+    question="Which measure is reliable on these data?",
+    cites=("gao2025",),
+    applies=lambda run: not run.one_judge,
+    limitations="Which measure answers your question: a measure may be reliable and still answer another one. "
+    "Choose the grouping by your use first.",
     prefetch=lambda run: [_trusted(run)],
 )
 def trust(run: ReportContext) -> Findings:
@@ -49,33 +51,32 @@ def trust(run: ReportContext) -> Findings:
 
 
 def trust_words(table: Table, run: ReportContext) -> str:
-    """Whether the measure that ranks the metrics on this page is steady, whether another is, and what would help."""
+    """Whether the measure that ranks the metrics on this page is reliable, whether another is, and what would help."""
     gate = headline_measure(run)
-    mine = next((r for r in table if r["measure"] == gate), None)
+    own = next((r for r in table if r["measure"] == gate), None)
     best = table.rows[0]
     if not table.facts["steady"]:
-        row = mine or best
+        row = own or best
         return (
-            f"None is steady here. By {row['measure']} two halves of the inputs rank the metrics with an agreement of "
-            f"{two(row['rc'])} (1: the same order, 0: by chance), and the mean p of a pair of metrics is "
-            f"{two(row['dp'])}. More systems (now {len(run.data.systems)}) and inputs (now {len(run.data.inputs):,}) "
-            "would help, or metrics that differ more: "
-            f"{call('plan FILE', metrics=['A', 'B'], axis='systems')} says how many."
+            f"No measure is reliable on this sample: by {row['measure']}, two halves of the inputs rank the metrics "
+            f"with an agreement of {two(row['rc'])} (ranking consistency; 1: the same order, 0: chance), and the mean "
+            f"p of a pair of metrics is {two(row['dp'])} (discriminative power). More systems (now "
+            f"{len(run.data.systems)}) and inputs (now {len(run.data.inputs):,}) would help, or metrics that differ "
+            f"more: {call('plan FILE', metrics=['A', 'B'], axis='systems')} estimates how many."
         )
-    if mine is not None and (mine["steady"] or mine is best):
+    if own is not None and (own["steady"] or own is best):
         return (
-            f"{gate}, by which this page ranks the metrics, is steady: two halves of the inputs rank them with an "
-            f"agreement of {two(mine['rc'])} (1: the same order, 0: by chance)."
+            f"{gate}, by which this page ranks the metrics, is reliable: two halves of the inputs rank them with an "
+            f"agreement of {two(own['rc'])} (ranking consistency; 1: the same order, 0: chance)."
         )
     steady = [r["measure"] for r in table if r["steady"]]
-    less = f"how steady {gate} is, these data do not tell"
-    if mine is not None:
-        shown = "is not shown" if gate in table.facts["alike"] else "is shown"
-        less = f"that it is less steady {shown} ({two(mine['rc'])} and {two(mine['dp'])})"
+    less = f"the data do not show how reliable {gate} is"
+    if own is not None:
+        shown = "is not shown to be less reliable" if gate in table.facts["alike"] else "is less reliable"
+        less = f"{gate} {shown} ({two(own['rc'])} and {two(own['dp'])})"
     return (
-        f"{some(steady)} {'is' if len(steady) == 1 else 'are'} steady (agreement of two halves of the inputs "
-        f"{two(best['rc'])}, mean p of a pair {two(best['dp'])}). This page ranks by {gate}, because it compares "
-        f"outputs for the same input; {less}: read its order by the intervals."
+        f"{some(steady)} {'is' if len(steady) == 1 else 'are'} reliable (ranking consistency {two(best['rc'])}, mean p "
+        f"of a pair {two(best['dp'])}). This page ranks by {gate}, which compares outputs for the same input; {less}."
     )
 
 
@@ -96,6 +97,7 @@ def _compared(run: ReportContext) -> list[str]:
 @section(
     "uses",
     order=60,
+    title="Reliability by use",
     question="For what use is a metric reliable?",
     limitations="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
     "between good and bad.",
@@ -103,27 +105,21 @@ def _compared(run: ReportContext) -> list[str]:
 )
 def uses(run: ReportContext) -> Findings:
     """Answer which metrics are reliable for which use, per aspect."""
-    return Findings([Finding(run.about(table), use_words(table), [table]) for table in run.each("uses")])
-
-
-def use_words(table: Table) -> str:
-    """One sentence per use: which metrics are reliable, inconclusive or not reliable."""
-    sentences = []
-    for use in dict.fromkeys(r["use"] for r in table):
-        rows = sorted((r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"])
-        badges = {
-            badge: [f"{r['metric']} ({two(r['value'])})" for r in rows if r["badge"] == badge]
-            for badge in ("reliable", "inconclusive", "not reliable")
-        }
-        parts = [f"{badge}: {some(names)}" for badge, names in badges.items() if names]
-        sentences.append(f"To {USES[use][0]}: {'; '.join(parts) or 'no metric has a badge'}.")
-    return " ".join(sentences)
+    parts = []
+    for table in run.each("uses"):
+        answer = None if run.answer is None else run.answer.of(run.about(table))
+        sentences = {} if answer is None else answer.sentences
+        parts.append(Finding(run.about(table), " ".join(s for use, s in sentences.items() if use), [table]))
+    return Findings(parts)
 
 
 @section(
     "checklist",
     order=70,
+    title="Metric preference checklist",
     question="Which assessments of the checklist does a metric pass?",
+    cites=("nimah2023",),
+    applies=lambda run: not run.one_judge,
     limitations="That a pass is enough for your use: the limits are conventions, written under the table.",
 )
 def checklist(run: ReportContext) -> Findings:
@@ -143,7 +139,10 @@ def checklist(run: ReportContext) -> Findings:
 @section(
     "scale",
     order=100,
-    question="What do scale and ties do?",
+    title="Rating scale, granularity and ties",
+    question="What do rating scale and ties do to the coefficients?",
+    cites=("gao2025",),
+    applies=lambda run: not run.one_judge,
     limitations="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare "
     "only scores on equally fine scales.",
 )
@@ -162,7 +161,7 @@ def scale(run: ReportContext) -> Findings:
         except NeedsMissing as error:
             lines.append(f"judges: {error}")
     else:
-        lines.append("No column looks like an LLM judge by its name, so fineness of judges is not asked here.")
+        lines.append("No column name looks like an LLM judge, so judge granularity was not analyzed.")
     return Findings(parts, lines)
 
 
@@ -170,34 +169,34 @@ def tie_words(table: Table) -> str:
     """State how many values and ties the ratings and the metrics have."""
     people = next((r for r in table if r["variable"] == "people"), None)
     others = [r for r in table if r["variable"] != "people" and not missing(r["tie_ratio"])]
-    said = []
+    words = []
     if people is not None:
-        said.append(
-            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie_ratio'])} "
-            "of all pairs are tied."
+        words.append(
+            f"Human ratings take {people['unique']:.0f} distinct values; {percent(people['tie_ratio'])} of all pairs "
+            "are tied."
         )
     if others:
         most = max(others, key=lambda r: r["tie_ratio"])
-        said.append(
-            f"Of the metrics {most['variable']} ties most ({percent(most['tie_ratio'])})."
+        words.append(
+            f"Among the metrics, {most['variable']} has the most ties ({percent(most['tie_ratio'])})."
             if most["tie_ratio"] > 0.005
-            else "The metrics hardly tie at all."
+            else "The metrics have almost no ties."
         )
-    return " ".join(said)
+    return " ".join(words)
 
 
 def _judge_words(tables: list[Table]) -> str:
     leads = [text for t in tables if t.kind == "fineness" for text in t.answers]
     if leads:
-        return "Fineness decides who leads: " + " ".join(dict.fromkeys(leads[:2]))
-    found = [
+        return "The granularity of the scores decides which judge leads: " + " ".join(dict.fromkeys(leads[:2]))
+    values = [
         (r["value"], t.line_name(r))
         for t in tables
         if t.kind == "judges"
         for r in t
         if r["quantity"] == "input/kendall" and not missing(r["value"])
     ]
-    if not found:
-        return "The judges stand beside people below."
-    value, best = max(found, key=lambda pair: pair[0])
-    return f"The judge nearest to people is {best} (input/kendall {two(value)})."
+    if not values:
+        return "The tables compare the judges with the human ratings."
+    value, best = max(values, key=lambda pair: pair[0])
+    return f"The judge with the highest agreement is {best} (input/kendall {two(value)})."

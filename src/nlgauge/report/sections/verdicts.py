@@ -1,9 +1,10 @@
-"""How far can the judge's pass and fail be relied on? The first question where people said pass or fail."""
+"""Confusion matrix, recall and precision of a judge, where human labels are pass and fail."""
 
 from __future__ import annotations
 
-from nlgauge.analyses.verdicts.sentences import lines_of, two_valued_aspects
+from nlgauge.analyses.verdicts.sentences import two_valued_aspects
 from nlgauge.errors import NeedsMissing
+from nlgauge.report.answer_types import AspectAnswer
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 
 
@@ -15,20 +16,35 @@ def pass_or_fail(run: ReportContext) -> list[str]:
 @section(
     "verdicts",
     order=5,
-    question="How far can I rely on the judge's pass and fail?",
-    limitations="Whether people are right, and whether rows that nobody labelled are like those that were: label "
-    "rows drawn at random.",
-    applies=lambda run: pass_or_fail(run) == run.aspects,  # beside other ratings it is no first question
+    title="Confusion matrix, recall and precision",
+    question="How far can the judge's pass and fail be relied on?",
+    limitations="Whether the human labels are right, and whether unlabeled outputs are like the labeled ones: label "
+    "outputs drawn at random.",
+    applies=lambda run: pass_or_fail(run) == run.aspects,  # next to other ratings it is not the first question
 )
 def verdicts(run: ReportContext) -> Findings:
     """Answer how far the judge's pass and fail, or its threshold, can be relied on."""
-    said, scored = run.optional("verdicts"), run.optional("threshold")
-    if not said and not scored:
+    verdict_tables, scored = run.optional("verdicts"), run.optional("threshold")
+    if not verdict_tables and not scored:
         raise NeedsMissing("; ".join(run.warnings))
     run.warnings = []
-    about = dict.fromkeys(run.about(t) for t in (*said, *scored))
+    about = dict.fromkeys(run.about(t) for t in (*verdict_tables, *scored))
     parts = []
     for name in about:
-        tables = [t for t in (*said, *scored) if run.about(t) == name]
-        parts.append(Finding(name, " ".join(line for t in tables for line in lines_of(t)), tables))
+        tables = [t for t in (*verdict_tables, *scored) if run.about(t) == name]
+        answer = None if run.answer is None else run.answer.of(name)
+        parts.append(Finding(name, _words(answer), tables))
     return Findings(parts)
+
+
+def _words(answer: AspectAnswer | None) -> str:
+    """The counts of the best judge, in a sentence."""
+    best = None if answer is None else answer.best
+    if best is None or not best.counts:
+        return ""
+    cells = best.counts
+    failed, passed = cells["both_fail"] + cells["only_people_fail"], cells["only_judge_fails"] + cells["both_pass"]
+    return (
+        f"{best.metric} fails {cells['both_fail']:,} of the {failed:,} outputs that humans failed, and passes "
+        f"{cells['both_pass']:,} of the {passed:,} that humans passed."
+    )

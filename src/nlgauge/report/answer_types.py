@@ -1,0 +1,85 @@
+"""The answer as data: marks, metrics, aspects, report. The page, the terminal and results.json read these objects."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+RELIABLE_FROM = 0.75  # of every share: the whole interval must lie at it or above
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one metric is for one use: the badge, and the share with its interval behind it."""
+
+    badge: str | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+    positives: int | None = None  # bad outputs, or failures that humans labeled, where the share rests on them
+    positive_systems: int | None = None
+    no_advantage: bool = False  # a baseline that knows nothing reaches as much
+
+
+@dataclass(frozen=True)
+class MetricAnswer:
+    """One row of the first screen: the statistic of the aspect, and badges."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    may_be_best: bool
+    clearly_best: bool
+    lower_is_better: bool
+    marks: dict[str, Mark]
+    acc_eq: float | None = None  # with the tie threshold of other inputs, where many human ratings are tied
+    figures: dict[str, Mark] = field(default_factory=dict)  # of a judge: accuracy, precision on failures …
+    counts: dict[str, int] = field(default_factory=dict)  # of a judge: the cells of the confusion matrix
+    usual: str = ""  # of a judge: the majority-class verdict
+    more_labels: int | None = None  # that would decide about recall on failures; 0 where it is decided
+
+
+@dataclass(frozen=True)
+class AspectAnswer:
+    """The answer for one aspect (and group); `sentences` has one per use, and the conclusion under ""."""
+
+    about: str
+    measure: str  # what `value` of the metrics is, what orders them and what is tested
+    judged: bool
+    tested: bool  # whether differences between the metrics could be tested
+    baselines: dict[str, float]
+    leaders: dict[str, str]  # other measure -> the metric that leads by it
+    influence: str  # the value of the best metric without outlying systems, as a sentence
+    metrics: list[MetricAnswer]
+    uses: list[str]
+    warning: str | None
+    rated_by: str  # "the human ratings", or "the ratings" where they are not (only) human
+    chance: float
+    sentences: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def best(self) -> MetricAnswer | None:
+        """Return the first metric that has a value."""
+        return next((m for m in self.metrics if m.value is not None), None)
+
+
+@dataclass(frozen=True)
+class ReportAnswer:
+    """The first screen of a report: what was evaluated, warnings, and an answer per aspect."""
+
+    evaluated: str
+    failures: list[str]  # metrics without a value on more than 1% of the outputs: they come first
+    warnings: list[str]
+    aspects: list[AspectAnswer]
+    choices: list[str]  # what choices between two outputs say, where there are any
+    limits: dict[str, float] = field(default_factory=lambda: {"reliable": RELIABLE_FROM})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data, as results.json holds it."""
+        return asdict(self)
+
+    def of(self, about: str) -> AspectAnswer | None:
+        """Return the answer for an aspect, if there is one."""
+        return next((each for each in self.aspects if each.about == about), None)

@@ -1,0 +1,292 @@
+"""The outputs themselves, those first on which metric (or judge) and human ratings disagree most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses.errors.disagreements import ranks
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.panel import Panel
+from nlgauge.data.tables.vocabulary import REMARKS
+from nlgauge.errors import NeedsMissing
+from nlgauge.foreign_text import MAX_CHARACTERS, cut, visible
+from nlgauge.options import call
+from nlgauge.report.sections import Finding, Findings, ReportContext, section
+from nlgauge.report.sections.words import percent, two
+from nlgauge.table import Row, Table
+from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_kinds, support
+
+TOP = 5  # outputs of an aspect and a direction in results.json
+MAX_OUTPUTS = 2000  # on the page
+MAX_TEXT = 900_000  # characters of all texts on the page
+MAX_METRICS = 40  # whose scores stand on the page
+FIRST = 30  # outputs that can be read without scripts
+SOURCE, REFERENCES = 2 * MAX_CHARACTERS, 2  # characters of a source, and number of references, on the page
+SHARED = 0.4  # of the content words of all outputs stand in what they came from: else marks would be everywhere
+Cell = tuple[str, str]  # system, input
+
+
+@dataclass
+class OutputTable:
+    """What the page holds of the outputs: columns for scripts, and the first rows for readers without them."""
+
+    data: dict[str, Any]
+    first: list[Row] = field(default_factory=list)
+
+
+@section(
+    "disagree",
+    order=110,
+    order_for_judge=8,
+    title="Outputs",
+    question="On which outputs do the best metric and the human ratings disagree most?",
+    cites=("novikova2017",),
+    limitations="Who is right: the metric may be fooled, the annotators may be wrong, or the reference may be bad. "
+    "Kinds of outputs are rules on words: a name that the source does not contain may be true, and a paraphrase counts "
+    "as unsupported.",
+)
+def disagree(run: ReportContext) -> Findings:
+    """List the outputs on which metric and human ratings disagree most, with their texts."""
+    best = best_metrics(run)
+    parts = []
+    behind: dict[int, Table] = {}
+    for aspect in run.aspects:
+        chosen = {} if best[aspect] is None else {"metric": best[aspect]}
+        tables = run.each("disagreements", top=TOP, **chosen)
+        behind |= {id(table): table for table in tables}
+        rows = [row for table in tables for row in table if row["aspect"] == aspect]
+        if rows:
+            parts.append(Finding(aspect, _words(run, rows), []))
+    outputs, lines = outputs_of(run, best)
+    for table in behind.values():  # the texts stand in the table of outputs
+        table.shown = [c for c in table.shown if c not in ("source", "output", "reference")]
+        table.notes += [f"{kind}: {rule[0]}" for kind, rule in outputs.data["kinds"].items()]
+    return Findings([*parts, Finding("", "", list(behind.values()), folded=True)], lines, outputs)
+
+
+def best_metrics(run: ReportContext) -> dict[str, str | None]:
+    """Return the best metric of each aspect, by the answer of the first screen."""
+    answers = {} if run.answer is None else {a.about: a.best for a in run.answer.aspects}
+    first = next(iter(run.source.metrics or run.data.metrics), None)
+    return {a: m.metric if (m := answers.get(a)) is not None else first for a in run.aspects}
+
+
+def _words(run: ReportContext, rows: Sequence[Row]) -> str:
+    widest = max(rows, key=lambda r: abs(r["gap"]))
+    several = f" of {widest['system']}" if len(run.data.systems) > 1 else ""
+    if run.one_judge:
+        return f"The table begins with the outputs on which {widest['metric']} and the human labels disagree."
+    above = [percent(widest[place]) for place in ("metric_place", "people_place")]
+    return (
+        f"The largest disagreement is on the output{several} for {widest['input']}: {widest['metric']} ranks it above "
+        f"{above[0]} of all outputs, the human ratings above {above[1]}."
+    )
+
+
+# --- what the page needs to show outputs ---
+
+
+def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputTable, list[str]]:
+    """Scores, ratings and texts of all outputs (or of many), and what was left out."""
+    panels = {a: run.source.panel(a) for a in run.aspects}
+    panel = next(iter(panels.values()))
+    if not panel.metrics:
+        raise NeedsMissing("no metric scores.", data=panel.name, code="no_scores")
+    lines: list[str] = []
+    gaps = {a: _gaps(p, best[a]) for a, p in panels.items()}
+    cells = _cells(run, panels, gaps, lines)
+    places = {cell: k + 1 for k, cell in enumerate(run.data.samples.select(KEY).iter_rows())}
+    leading = [m for m in best.values() if m is not None]
+    metrics = list(dict.fromkeys([*leading, *panel.metrics]))[:MAX_METRICS]
+    texts = _texts(run.data, cells, lines)
+    data: dict[str, Any] = {
+        "row": [places[cell] for cell in cells],
+        "system": _once([s for s, _ in cells]),
+        "input": _once([i for _, i in cells]),
+        "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
+        "metrics": {m: _values(panel, panel.metrics[m], cells) for m in metrics if m in panel.metrics},
+        "lower": sorted(panel.lower),
+        "best": best,
+        "judged": run.one_judge,
+        "systems": len(run.data.systems),
+        **texts,
+    }
+    aspect = run.aspects[0]
+    return OutputTable(data, _first_rows(data, aspect, best[aspect])), lines
+
+
+def _gaps(panel: Panel, metric: str | None) -> np.ndarray:
+    """Place by the metric minus place by the human ratings, both from 0 to 1; NaN where one is missing."""
+    if metric is None or metric not in panel.names:
+        return np.full(panel.human.shape, np.nan)
+    both = np.isfinite(panel.human) & np.isfinite(panel.metrics[metric])
+    score = np.where(both, panel.oriented()[panel.names.index(metric)], np.nan)
+    human = np.where(both, panel.human, np.nan)
+    gap: np.ndarray = ranks(score) - ranks(human)
+    return gap
+
+
+def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndarray], lines: list[str]) -> list[Cell]:
+    """The outputs on the page, largest disagreement first; rated ones before others, as many as fit."""
+    size: dict[Cell, float] = {}
+    for aspect, panel in panels.items():
+        first = aspect == run.aspects[0]
+        for i, j in np.argwhere(np.isfinite(panel.human)).tolist():
+            gap = abs(gaps[aspect][i, j]) if np.isfinite(gaps[aspect][i, j]) else -0.5
+            cell = (panel.systems[i], panel.inputs[j])
+            size[cell] = gap if first else size.get(cell, -0.5)
+    schema = run.data.samples.schema
+    texts = [c for c in ("output", "source", "context") if schema.get(c) == pl.String]
+    frame = run.data.samples.select(*KEY, *(pl.col(c).str.len_chars().fill_null(0) for c in texts))
+    length = {(r[0], r[1]): min(sum(r[2:3]), MAX_CHARACTERS) for r in frame.iter_rows()}
+    order = sorted(length, key=lambda cell: -size.get(cell, -1.0))
+    room, chosen = MAX_TEXT, []
+    for cell in order[:MAX_OUTPUTS]:
+        room -= length[cell] + 40
+        if room < 0:
+            break
+        chosen.append(cell)
+    if len(chosen) < len(order):
+        lines.append(
+            f"The page holds the {len(chosen):,} outputs with the largest disagreement of {len(order):,}; "
+            f"{call('explore FILE')} shows all."
+        )
+    return chosen
+
+
+def _values(panel: Panel, values: np.ndarray, cells: Sequence[Cell]) -> list[float | None]:
+    s, i = ({n: k for k, n in enumerate(names)} for names in (panel.systems, panel.inputs))
+    known = (values[s[a], i[b]] if a in s and b in i else math.nan for a, b in cells)
+    return [None if math.isnan(v) else float(f"{v:.4g}") for v in known]
+
+
+def reason_columns(data: Dataset) -> list[str]:
+    """Return the text columns in which a judge gives its reasons, by their names.
+
+    >>> import nlgauge as ng
+    >>> rows = [{"id": i, "label": i % 2, "judge": 1, "judge_reason": f"because {i}"} for i in range(4)]
+    >>> reason_columns(ng.load(rows, human=["label"], metrics=["judge"]))
+    ['judge_reason']
+    """
+    schema = data.samples.schema
+    own = (*KEY, "output", "source", "context", "control", "references")
+    words = {c: set(c.lower().replace("-", "_").replace(".", "_").replace(" ", "_").split("_")) for c in schema}
+    return [c for c in schema if c not in own and schema[c] == pl.String and words[c] & REMARKS]
+
+
+def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, Any]:
+    """Texts, each once, the words of the outputs that what they came from supports, and the kinds of output."""
+    schema = data.samples.schema
+    reasons = reason_columns(data)
+    if schema.get("output") != pl.String:
+        lines.append("The data hold no texts of outputs.")
+    plain = [c for c in ("source", "context") if schema.get(c) == pl.String]
+    many = [c for c in ("references",) if isinstance(schema.get(c), pl.List)]
+    output = ["output"] if schema.get("output") == pl.String else []
+    rows = list(data.samples.select(*KEY, *output, *plain, *many, *reasons).iter_rows(named=True))
+    by_key = {(r["system"], r["input"]): r for r in rows}
+    shown_rows = [by_key[cell] for cell in cells]
+    origins: dict[OriginTexts, OriginTexts] = {}  # one object for all outputs that came from the same
+    every = []
+    for r in rows:
+        came = OriginTexts(tuple(r[c] for c in plain if r[c]), tuple(t for c in many for t in r[c] or () if t))
+        every.append(OutputTexts(r["input"], r.get("output") or "", origins.setdefault(came, came)))
+    kinds = dict(zip(by_key, zip(every, output_kinds(every), strict=True), strict=True))
+    own = [kinds[cell] for cell in cells]
+    shown = [visible(cut(text.output, MAX_CHARACTERS)) for text, _ in own]
+    texts = {
+        "output": shown,
+        **{f"reason: {c}" if len(reasons) > 1 else "reason": [_short(r[c]) for r in shown_rows] for c in reasons},
+        "source": [visible(cut("\n".join(t.origin.sources), SOURCE)) for t, _ in own],
+        **{
+            f"reference {k + 1}": [
+                visible(cut(t.origin.references[k], MAX_CHARACTERS)) if k < len(t.origin.references) else ""
+                for t, _ in own
+            ]
+            for k in range(REFERENCES)
+        },
+    }
+    most = max((len(t.origin.references) for t, _ in own), default=0)
+    if most > REFERENCES:
+        lines.append(f"Of up to {most} references per output the page shows {REFERENCES}; all count for the words.")
+    names = [kind for kind in KINDS if output and any(kind in each for _, each in own)]
+    return {
+        "texts": {name: _once(each) for name, each in texts.items() if any(each)},
+        "kinds": {kind: [KINDS[kind], [k for k, (_, each) in enumerate(own) if kind in each]] for kind in names},
+        "words": _support(shown, [t for t, _ in own], lines) if output else [],
+    }
+
+
+def _short(text: str | None) -> str:
+    return str(visible(cut(text or "", MAX_CHARACTERS)))
+
+
+def _once(texts: Sequence[str]) -> dict[str, Any]:
+    """Sources and references repeat for every system: each distinct text, and which one an output has."""
+    at = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return {"texts": list(at), "at": [at[text] for text in texts]}
+
+
+def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str]) -> list[str]:
+    """Whether each word of each output is supported; none where outputs are in other words than what they came from."""
+    if not any(t.origin.known for t in texts):
+        return []
+    found = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
+    told = "".join(found).replace(".", "")
+    share = 1 - told.count("n") / max(len(told), 1)
+    if share < SHARED:
+        lines.append(
+            f"Words are not marked as supported: only {percent(share)} of the outputs' content words occur in the "
+            f"source or a reference, as in translation and dialogue. {call('score FILE', explain=True)} aligns words "
+            "by meaning."
+        )
+        return []
+    lines.append(
+        f"{percent(share)} of the outputs' content words occur in source, context or references; the others are "
+        f"marked as unsupported. Only identical words count: {call('score FILE', explain=True)} aligns words by "
+        "meaning."
+    )
+    return found
+
+
+def _first_rows(data: dict[str, Any], aspect: str, metric: str | None) -> list[Row]:
+    """The first rows as text, for paper and readers without scripts."""
+
+    def text(name: str, k: int) -> str:
+        column = data["texts"].get(name)
+        return cut(column["texts"][column["at"][k]], 300) if column else ""
+
+    def shown(values: list[float | None] | None, k: int) -> str:
+        value = None if values is None else values[k]
+        if value is None:
+            return "–"
+        return verdict(value) if data["judged"] else f"{value:g}"
+
+    reason = next((name for name in data["texts"] if name.startswith("reason")), "reason")
+    return [
+        {
+            "row": data["row"][k],
+            "system": data["system"]["texts"][data["system"]["at"][k]],
+            "input": data["input"]["texts"][data["input"]["at"][k]],
+            "human": shown(data["aspects"][aspect], k),
+            "metric": shown(data["metrics"].get(metric), k),
+            "reason": text(reason, k),
+            "output": text("output", k),
+            "source": text("source", k),
+        }
+        for k in range(min(FIRST, len(data["row"])))
+    ]
+
+
+def verdict(value: float) -> str:
+    """
+    >>> verdict(1.0), verdict(0.0), verdict(0.5)
+    ('pass', 'fail', '0.50')
+    """
+    return {1.0: "pass", 0.0: "fail"}.get(value, two(value))
