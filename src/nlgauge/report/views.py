@@ -16,7 +16,7 @@ from nlgauge.table import Cell, Table, Title
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MAX_ROWS = 40  # of a table on the page; all of them are in the results file
+MAX_ROWS = 30  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
 
 
