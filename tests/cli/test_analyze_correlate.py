@@ -32,8 +32,8 @@ def test_correlate_prints_what_it_read_in_a_line_and_one_table_per_aspect(scores
     run = nlgauge("analyze", "correlate", "scores.csv", cwd=scores.parent)
     assert run.returncode == 0, run.stderr
     assert "scores.csv: 4 systems × 6 inputs, 24 outputs" in run.stderr
-    assert "agreement with people on coherence" in run.stdout
-    assert "agreement with people on fluency" in run.stdout
+    assert "agreement with humans on coherence" in run.stdout
+    assert "agreement with humans on fluency" in run.stdout
     assert "\x1b[" not in run.stdout
 
 

@@ -124,7 +124,7 @@ def test_list_metrics_can_be_narrowed_by_need_and_family(tmp_path: Path) -> None
 def test_a_metric_that_fails_on_more_than_one_output_in_a_hundred_is_the_first_line_of_everything(
     outputs: Path,
 ) -> None:
-    said = "flesch(syllables='rules') has no value for 1 of 4 outputs (25 %); no words in the output"
+    said = "flesch(syllables='rules') has no value for 1 of 4 outputs (25%); no words in the output"
     rated = [{**row, "human": k % 3, "other": float(k)} for k, row in enumerate(ROWS)]
     outputs.write_text("".join(json.dumps(row) + "\n" for row in rated))
     run = nlgauge("score", "outputs.jsonl", "-m", "len,flesch(syllables='rules')", "-o", "s.jsonl", cwd=outputs.parent)

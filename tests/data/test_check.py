@@ -52,7 +52,7 @@ def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
     for words in (
         "4 rows, 11 columns",
         "2 systems × 2 inputs",
-        "2 raters",
+        "2 annotators",
         "pass = 1, fail = 0",
         "1 value is inf: left out",
     ):

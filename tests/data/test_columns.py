@@ -309,7 +309,7 @@ def test_infinite_ratings_in_lists_and_records_and_infinite_scores_are_counted()
     assert said(data, "3 ratings are inf: left out")
     assert set(data.ratings["value"]) == {4.0}  # a number in quotes is one
     scored = ng.load(rows(coherence=whole, bleu=real)).with_scores({"nll": [float("inf"), *[0.5] * 17]})
-    assert any("infinite scores: 1, left out of every comparison (in nll)" in line for line in card(scored))
+    assert any("infinite scores: 1, excluded from all comparisons (in nll)" in line for line in card(scored))
     assert np.isnan(scored.panel().metrics["nll"]).sum() == 1
 
 

@@ -118,7 +118,7 @@ def rows(name: str, sign: float) -> list[Row]:
 def test_the_card_says_which_are_turned_and_the_user_has_the_last_word() -> None:
     data = ng.load(rows("ter", -1.0), name="d")
     assert data.lower == {"ter"}
-    assert any("less is better: ter;" in line and "higher=" in line for line in card(data))
+    assert any("lower is better: ter;" in line and "higher=" in line for line in card(data))
     assert ng.load(rows("ter", 1.0), higher=["ter"]).lower == frozenset()
     assert ng.load(rows("ter", 1.0), lower=["bleu"], higher=["ter"]).lower == {"bleu"}
     with pytest.raises(NameUnknown, match="cannot be both"):
@@ -202,7 +202,7 @@ def test_screen_page_and_results_call_the_same_metric_best(
             s["key"]: s["answers"] for s in results["sections"] if s["key"] not in ("evaluated", "reading", "made")
         }
         said.append(_rounded([screen, answers, results["per_input"], tables]))
-        assert "abc agrees most" in str(answers["agrees"])
+        assert "abc has the highest value" in str(answers["agrees"])
         text = " ".join(" ".join(screen).split())
         assert re.search(r"Quality: abc agrees best with the human ratings: pairwise accuracy 0\.\d\d \[", text), text
     assert said[0] == said[1]

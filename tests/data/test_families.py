@@ -108,7 +108,7 @@ def test_a_column_of_numbers_can_be_the_family() -> None:
 def test_a_column_called_family_is_used_and_the_summary_says_so(column: str) -> None:
     data = rated(**{column: list(FAMILIES)})
     assert data.panel().families == FAMILIES
-    line = f"families of systems: 5 systems in 3 families by column '{column}', taken as not independent (inferred from"
+    line = f"families of systems: 5 systems in 3 families by column '{column}', not independent (inferred;"
     assert any(text.startswith(line) for text in card(data))
 
 

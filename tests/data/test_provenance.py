@@ -74,8 +74,8 @@ def test_a_researchers_table_is_answered_with_the_assumption_stated(tmp_path: Pa
     assert report.answer.warnings[0] == said
     assert "assumed human" in report.answer.aspects[0].sentences[""]
     assert said in report.results.read_text() and "Assuming that" in report.path.read_text()
-    assert "rated by people (assumed) on coherence" in report.path.read_text()
-    assert "rated by people on coherence" not in report.path.read_text()
+    assert "rated by human annotators (assumed) on coherence" in report.path.read_text()
+    assert "rated by human annotators on coherence" not in report.path.read_text()
 
 
 def test_a_declared_rating_is_no_assumption(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_no_decision_rests_on_an_assumption(ask: str) -> None:
     assumed = ng.load(rows)
     assert assumed.assumed == ["correct"]
     with pytest.raises(
-        NlgaugeError, match=r"nothing says that correct is a human judgment\. Declare it with human='correct'"
+        NlgaugeError, match=r"it is unknown whether correct is rated by humans\. Declare it with human='correct'"
     ):
         questions[ask](assumed)
     questions[ask](ng.load(rows, human=["correct"]))  # declared: it answers

@@ -83,7 +83,7 @@ def test_two_columns_of_winners_are_people_and_a_judge_on_one_question(tmp_path:
     assert data.comparisons["aspect"].unique().to_list() == ["preference"]
     assert data.voted(people=True).height == data.voted(people=False).height == 24
     said = "\n".join(card(data))
-    assert "compared by people" in said and "compared by the model gpt4: 24 choices" in said
+    assert "pairwise comparisons by humans: 24" in said and "pairwise comparisons by the model gpt4: 24" in said
     table = wins(data)
     assert list(dict.fromkeys(r["side"] for r in table)) == ["Human", "gpt4"]
     human = next(r for r in table if (r["side"], r["first"], r["second"]) == ("Human", "x", "y"))
@@ -115,13 +115,13 @@ def test_a_judge_column_tells_models_from_persons_and_the_user_has_the_last_word
     assert {r["rater"]: r["who"] for r in position(ng.load(path))} == {"author_1": "people", "gpt-4": "model"}
     assert ng.load(path, person_raters=["gpt-4"]).models == frozenset()
     assert ng.load(path, model_raters=["author_1"]).models == {"gpt-4", "author_1"}
-    with pytest.raises(NameUnknown, match="no rater 'gtp-4'"):
+    with pytest.raises(NameUnknown, match="no annotator 'gtp-4'"):
         ng.load(path, person_raters=["gtp-4"])
 
 
 def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path: Path) -> None:
     data = ng.load(votes(tmp_path, "winner,judge", *[f"i{k},x,y,a,gpt-4" for k in range(10)]))
-    with pytest.raises(DataError, match=r"only models judged here \(gpt-4\).*people's ratings"):
+    with pytest.raises(DataError, match=r"only models judged these outputs \(gpt-4\).*human ratings"):
         data.aspect()
     table = wins(data)
     assert {r["side"] for r in table} == {"gpt-4"} and "by models only" in table.title
@@ -132,8 +132,8 @@ def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path:
 
 def test_choices_of_unnamed_raters_say_that_nobody_is_named(tmp_path: Path) -> None:
     data = ng.load(votes(tmp_path, "winner", *["i1,x,y,a", "i2,x,y,b"]))
-    assert any("compared by people (assumed: no annotator is named)" in line for line in card(data))
-    with pytest.raises(DataError, match=r"people compared outputs here .* and rated none"):
+    assert any("pairwise comparisons by humans (assumed: no annotator is named)" in line for line in card(data))
+    with pytest.raises(DataError, match=r"no ratings, only pairwise comparisons"):
         data.aspect()
 
 
@@ -157,7 +157,7 @@ def test_ratings_of_a_model_are_scores_and_not_people_s() -> None:
     data = ng.load(rated(), name="d")
     assert data.raters == ["ann", "bob"] and data.models == {"gpt-4"}
     assert data.metrics == ["bleu", "gpt-4:coherence", "gpt-4:fluency"]
-    assert any("rater 'gpt-4' is a model" in line and "person_raters=" in line for line in card(data))
+    assert any("annotator 'gpt-4' is a model" in line and "person_raters=" in line for line in card(data))
     ours = data.scores.filter(system="B", input="3")["gpt-4:coherence"].item()
     assert ours == 1 + (3 * 2 + 1) % 5
     panel = data.panel("coherence")
@@ -168,9 +168,9 @@ def test_ratings_of_a_model_are_scores_and_not_people_s() -> None:
 
 def test_ratings_of_models_only_leave_nothing_that_is_called_people() -> None:
     data = ng.load([r for r in rated() if r["annotator"] == "gpt-4"], name="d")
-    with pytest.raises(DataError, match="only models judged here"):
+    with pytest.raises(DataError, match="only models judged these outputs"):
         data.panel()
-    assert not any("rated by people" in line for line in card(data))
+    assert not any("human ratings" in line for line in card(data))
 
 
 def test_who_made_a_judgement_survives_the_tidy_file(tmp_path: Path) -> None:

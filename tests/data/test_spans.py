@@ -88,7 +88,7 @@ def test_a_part_of_the_data_has_its_own_marks_and_the_card_counts_them() -> None
     data = ng.load(SAMPLES / "mqm.tsv")
     parts = {group["system"]: part for group, part in data.by("system")}
     assert [parts[s].spans["system"].unique().to_list() for s in ("Alpha", "Beta")] == [["Alpha"], ["Beta"]]
-    assert "errors marked by people: 5 spans in 4 outputs looked at" in card(data)
+    assert "error spans marked by humans: 5 in 4 annotated outputs" in card(data)
 
 
 def by_hand(tmp_path: Path, *spans: dict[str, object]) -> Path:
@@ -102,12 +102,12 @@ def test_a_model_that_marks_is_told_from_people_by_its_name_or_the_user(tmp_path
     path = by_hand(tmp_path, {"rater": "gpt-4", "start": 3, "end": 9, "severity": "major"}, {"rater": "ann"})
     data = ng.load(path)
     assert (data.models, data.spans["rater"].to_list()) == ({"gpt-4"}, ["gpt-4", "ann"])
-    assert [line for line in card(data) if line.startswith("errors")] == [
-        "errors marked by people: 0 spans in 1 output looked at",
-        "errors marked by models (gpt-4): 1 span in 1 output looked at",
+    assert [line for line in card(data) if line.startswith("error spans")] == [
+        "error spans marked by humans: 0 in 1 annotated output",
+        "error spans marked by models (gpt-4): 1 in 1 annotated output",
     ]
     assert ng.load(path, person_raters=["gpt-4"], model_raters=["ann"]).models == {"ann"}
-    with pytest.raises(NameUnknown, match="no rater 'bob'"):
+    with pytest.raises(NameUnknown, match="no annotator 'bob'"):
         ng.load(path, model_raters=["bob"])
 
 

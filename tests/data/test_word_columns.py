@@ -190,7 +190,7 @@ def test_words_that_are_not_known_are_said_where_nothing_is_rated():
         "not used: 'urteil', 'bewertung' (words); if people gave them: human='urteil' and values={'spitze': …, 'mies': …}"
         in data.notes
     )
-    with pytest.raises(DataError, match=r"no human ratings found.* Here: not used: 'urteil'"):
+    with pytest.raises(DataError, match=r"no human ratings found.* Note: not used: 'urteil'"):
         data.correlate()
     assert ng.load(rows, human="urteil", values="spitze=1,mies=0").aspects == ["urteil"]
 

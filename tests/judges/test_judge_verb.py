@@ -110,7 +110,10 @@ def test_a_judge_that_compared_outputs_is_not_called_people(serve: Serve, folder
         assert nlgauge(folder, "judge", f"{name}.csv", *words, "-o", f"{name}.jsonl", **base).returncode == 0
     rated = nlgauge(folder, "run", "outputs.jsonl", "--quick")
     assert rated.returncode == 0, rated.stderr
-    assert "compared by the model m-coherence: 120 choices" in rated.stderr and "compared by people" not in rated.stderr
+    assert (
+        "pairwise comparisons by the model m-coherence: 120" in rated.stderr
+        and "comparisons by humans" not in rated.stderr
+    )
     results = json.loads((folder / "outputs.report.results.json").read_text())
     sides = {row["side"] for t in results["tables"] if t["analysis"] == "wins" for row in t["rows"]}
     assert len(sides) == 2 and "Human" in sides

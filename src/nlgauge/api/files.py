@@ -74,7 +74,7 @@ def convert(
     """
     check_suffix(out)
     read = dataset(data, **file)
-    (tell or (lambda line: None))(" ".join(reading(read, keep_people=True)))
+    (tell or (lambda line: None))(" ".join(reading(read)))
     row = {
         "file": out,
         "systems": len(read.systems),
@@ -123,7 +123,7 @@ def split(
     $ nlgauge data split answers.csv --test .3 --by conversation -o parts/answers.jsonl
     """
     read = dataset(data, **file)
-    (tell or (lambda line: None))(" ".join(reading(read, keep_people=True)))
+    (tell or (lambda line: None))(" ".join(reading(read)))
     path = Path(out) if out is not None else Path(str(data) if isinstance(data, str | Path) else read.name)
     path = path if out is not None else path.with_suffix(".jsonl")
     parts, paths = split_data(read, test, by=by, out=path), part_paths(path)

@@ -201,7 +201,7 @@ def judge(
         raise NlgaugeError(f"{option('reparse')} asks nothing and {option('reask')} asks again: choose one.")
     read = dataset(data, **file)
     if isinstance(data, str | Path):
-        say(" ".join(reading(read, keep_people=True)))
+        say(" ".join(reading(read)))
     settings: dict[str, Any] = {
         "model": model,
         "scale": scale,

@@ -234,7 +234,7 @@ def score(
         return other  # type: ignore[no-any-return]
     read = _read(data, texts, file)
     if isinstance(data, str | Path):
-        say(" ".join(reading(_dataset(read), keep_people=True)))
+        say(" ".join(reading(_dataset(read))))
     chosen: Any = suggested(read) if metrics is None else metrics
     check_column(read.name, by, column_names(read))
     remarks = [] if metrics is not None else [_suggested(chosen)]

@@ -21,7 +21,7 @@ from nlgauge.api.questions import ChoiceOptions, FileOptions, select
 from nlgauge.cli import new_app
 from nlgauge.cli._screen import FIGURES, bar, check_format, log_remarks, print_answer
 from nlgauge.cli._values import from_text, mapping_text, number_list, split_names
-from nlgauge.data.card import card, reading
+from nlgauge.data.card import reading, summary
 from nlgauge.errors import NlgaugeError, merge_refusals
 from nlgauge.number import either
 from nlgauge.session import Session
@@ -301,7 +301,7 @@ class Command:
         file = files[0] if isinstance(files, list) and len(files) == 1 else files
         session = select(file, values.pop("aspect", None), values.pop("metrics", None), progress=bar, **shared)
         for data in session.datasets:
-            log_remarks((card if self.whole_card else reading)(data, session.keep_people))
+            log_remarks(summary(data, session.keep_people) if self.whole_card else reading(data))
         return session
 
     def is_shared(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What was understood of a Dataset, in a few plain lines: the first thing a user reads."""
+"""The reading summary: what a Dataset holds and what was assumed, in a few lines."""
 
 from __future__ import annotations
 
@@ -13,166 +13,181 @@ from nlgauge.data.provenance import assumption
 from nlgauge.data.tables.vocabulary import listed
 from nlgauge.data.units import KEY, trials_text
 from nlgauge.errors import code_of
-from nlgauge.number import count
+from nlgauge.number import count, percent
 from nlgauge.options import call, option
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
 
-MOST = 8  # names in a line
+MAX_NAMES = 8  # in a line
+MAX_NOTES = 4  # on how a file was read, in the summary of a report
+FAILED_SHARE = 0.01  # of the outputs; metrics that failed more often are named before every number
 
 
-def reading(data: Dataset, keep_people: bool = False) -> list[str]:
-    """Return the first lines of the card, and what became of the labels or the test part: for before every number."""
-    lines = card(data, keep_people)
-    end = 1 + next(k for k, line in enumerate(lines) if line.startswith(f"{data.name}: "))
+def reading(data: Dataset) -> list[str]:
+    """Return the size of the data and the assumption about its ratings in one line, after failures of metrics.
+
+    Notes about joined labels and the test part follow on lines of their own.
+    """
     notes = [note for note in data.notes if code_of(note) in ("joined", "look")]
+    line = _size(data)
     if other := len(data.notes) - len(notes):
-        lines[end - 1] += f" ({count(other, 'remark')} on how it was read: {call('data check FILE')})"
-    return [*lines[:end], *notes]
+        line += f" ({count(other, 'note')} on how it was read: {call('data check FILE')})"
+    if data.assumed:
+        line += f". {assumption(data.assumed)}"
+    return [*headlines(data), line, *notes]
+
+
+def summary(data: Dataset, keep_people: bool = False) -> list[str]:
+    """Return the card for a report, which states the assumption about ratings itself; with a few notes."""
+    notes = sorted(data.notes, key=lambda note: code_of(note) != "declare")
+    shown, hidden = notes[:MAX_NOTES], len(notes) - MAX_NOTES
+    more = [f"{count(hidden, 'more note')}: {call('data check FILE')}"] if hidden > 0 else []
+    return [*headlines(data), _size(data), *_facts(data, keep_people), *shown, *more]
 
 
 def card(data: Dataset, keep_people: bool = False) -> list[str]:
-    """Lines that say what is there, what is missing and what was assumed; before them, metrics that failed often."""
+    """Return what the data hold, what is missing and what was assumed, then the notes on how they were read."""
+    assumed = [assumption(data.assumed)] if data.assumed else []
+    return [*headlines(data), _size(data), *assumed, *_facts(data, keep_people), *data.notes]
+
+
+def _facts(data: Dataset, keep_people: bool) -> list[str]:
+    lines = []
+    if data.aspects:
+        lines += [f"{_rating_source(data)}: {listed(data.aspects, MAX_NAMES)}; {_annotators(data)}", *_unrated(data)]
+    lines += [*_comparisons(data), *_error_spans(data), *_metrics(data), *_missing_scores(data)]
+    if human := [s for s in data.systems if s in data.people]:
+        excluded = "included" if keep_people else f"excluded ({option('keep_people', True)} includes them)"
+        lines.append(f"human-written outputs (inferred from system names): {listed(human, MAX_NAMES)}; {excluded}")
+    return [*lines, *_families(data, [s for s in data.systems if keep_people or s not in data.people])]
+
+
+def _size(data: Dataset) -> str:
     systems, inputs = len(data.systems), len(data.inputs)
-    lines = [
+    empty = systems * inputs - len(data)
+    return (
         f"{data.name}: {count(systems, 'system')} × {trials_text(data.samples) or count(inputs, 'input')}, "
         f"{count(len(data), 'output')}"
-        + (
-            f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)"
-            if len(data) < systems * inputs
-            else ""
-        )
-    ]
-    if data.assumed:
-        lines.insert(0, assumption(data.assumed))
-    if data.aspects:
-        who = "assumed to be rated by people" if data.assumed else f"rated by {data.rated_by}"
-        lines.append(f"{who}: {listed(data.aspects, MOST)}; {_raters(data)}")
-        lines += _gaps(data)
-    lines += [*_votes(data), *_marks(data)]
-    lines.append(
-        f"scores of {count(len(data.metrics), 'metric')}: {listed(data.metrics, MOST)}"
-        if data.metrics
-        else "no metric scores"
+        + (f" ({empty} of {systems * inputs} system–input pairs have no output)" if empty else "")
     )
-    if less := [m for m in data.metrics if m in data.lower]:
-        lines.append(
-            f"less is better: {listed(less, MOST)}; turned in every comparison ({option('higher')} names those "
-            f"where more is, {option('lower')} others)"
-        )
-    missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
-    holes = {m: n for m, n in missing.items() if n}
-    if holes:
-        worst = max(holes, key=holes.__getitem__)
-        lines.append(
-            f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in "
-            f"{count(len(holes), 'metric')} (most in {worst}: {holes[worst]})"
-        )
-    infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
-    if infinite:
-        lines.append(
-            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in "
-            f"{listed(list(infinite), MOST)})"
-        )
-    if data.failures.height:
-        reasons = data.failures["reason"].value_counts(sort=True)
-        lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
-    people = [s for s in data.systems if s in data.people]
-    if people:
-        verb = (
-            "kept among the systems"
-            if keep_people
-            else f"left out of the comparison ({option('keep_people', True)} keeps them)"
-        )
-        lines.append(f"written by people, by their names: {listed(people, MOST)}; {verb}")
-    lines += _families(data, [s for s in data.systems if keep_people or s not in data.people])
-    return [*headlines(data), *lines, *data.notes]
 
 
-def _families(data: Dataset, systems: list[str]) -> list[str]:
-    """Which systems are taken as variants of one model, and why."""
-    found = system_families(data, systems)
-    if not found:
-        return []
-    reason = "" if data.family else f" (inferred from column names; {option('family')} names another)"
-    families = len(set(found["family_names"]))
-    what = "column" if found["family_column"] in data.samples.columns else "pattern"
-    return [
-        f"families of systems: {len(systems)} systems in {families:,} {'family' if families == 1 else 'families'} by "
-        f"{what} '{found['family_column']}', taken as not independent{reason}"
-    ]
+def _rating_source(data: Dataset) -> str:
+    if data.assumed:
+        return "ratings (assumed human)"
+    return "human ratings" if data.rated_by == "humans" else f"ratings by {data.rated_by}"
 
 
-def _votes(data: Dataset) -> list[str]:
-    """Who chose between two outputs: people, and each model by its name."""
+def _annotators(data: Dataset) -> str:
+    """The number of annotators and of ratings per output."""
+    if not data.raters:
+        return "annotator IDs unknown"
+    each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
+    low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
+    ratings = f"{low} rating{'' if low == 1 else 's'}" if low == high else f"{low}–{high} ratings"
+    return f"{count(len(data.raters), 'annotator') if data.persons else 'annotator IDs unknown'}, {ratings} per output"
+
+
+def _unrated(data: Dataset) -> list[str]:
+    rated = data.ratings.group_by("aspect", maintain_order=True).agg(pl.struct(KEY).n_unique())
+    gaps = [f"{aspect} {len(data) - n}" for aspect, n in rated.iter_rows() if n < len(data)]
+    return [f"outputs without a rating: {listed(gaps, MAX_NAMES)} (of {len(data)})"] if gaps else []
+
+
+def _comparisons(data: Dataset) -> list[str]:
+    """Pairwise comparisons by humans, and by each model."""
     lines = []
-    votes = data.voted(people=True)
-    if votes.height:
-        who = "people (assumed: no annotator is named)" if data.voters_assumed else data.rated_by
-        lines.append(f"compared by {who}: {count(votes.height, 'choice')} between two outputs")
+    if votes := data.voted(people=True).height:
+        who = "humans (assumed: no annotator is named)" if data.voters_assumed else data.rated_by
+        lines.append(f"pairwise comparisons by {who}: {votes:,}")
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(
-            f"compared by the model {rater}: {count(part.height, 'choice')}, which are not people's "
-            f"({option('person_raters', rater)} where they are)"
+            f"pairwise comparisons by the model {rater}: {part.height:,} (if {rater} is human: "
+            f"{option('person_raters', rater)})"
         )
     return lines
 
 
-def _marks(data: Dataset) -> list[str]:
-    """Who marked errors in how many outputs: people, and each model by its name."""
+def _error_spans(data: Dataset) -> list[str]:
+    """Error spans marked by humans, and by models, and in how many outputs."""
     lines = []
     for models in (False, True):
         marks = data.spans.filter(pl.col("rater").is_in(sorted(data.models)) == models)
         if marks.height:
-            who = f"models ({listed(sorted(set(marks['rater'])), MOST)})" if models else "people"
+            who = f"models ({listed(sorted(set(marks['rater'])), MAX_NAMES)})" if models else "humans"
             outputs, spans = marks.select(KEY).n_unique(), marks["start"].drop_nulls().len()
-            lines.append(f"errors marked by {who}: {count(spans, 'span')} in {count(outputs, 'output')} looked at")
+            lines.append(f"error spans marked by {who}: {spans:,} in {count(outputs, 'annotated output')}")
     return lines
 
 
-def _raters(data: Dataset) -> str:
-    if not data.raters:
-        return "one rating each (no single raters)"
-    each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
-    low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
-    per = f"{low}" if low == high else f"{low}–{high}"
-    who = count(len(data.raters), "rater") if data.persons else "raters without names"
-    return f"{who}, {per} rating{'' if per == '1' else 's'} an output"
+def _metrics(data: Dataset) -> list[str]:
+    if not data.metrics:
+        return ["no metric scores"]
+    lines = [f"{count(len(data.metrics), 'metric')}: {listed(data.metrics, MAX_NAMES)}"]
+    if lower := [m for m in data.metrics if m in data.lower]:
+        lines.append(
+            f"lower is better: {listed(lower, MAX_NAMES)}; the sign is flipped (change with {option('higher')} or "
+            f"{option('lower')})"
+        )
+    return lines
 
 
-def _gaps(data: Dataset) -> list[str]:
-    rated = data.ratings.group_by("aspect", maintain_order=True).agg(pl.struct(KEY).n_unique())
-    gaps = [f"{aspect} {len(data) - n}" for aspect, n in rated.iter_rows() if n < len(data)]
-    return [f"outputs without a rating: {listed(gaps, MOST)} (of {len(data)})"] if gaps else []
+def _missing_scores(data: Dataset) -> list[str]:
+    lines = []
+    missing = {m: n for m in data.metrics if (n := data.scores[m].null_count() + len(data) - data.scores.height)}
+    if missing:
+        worst = max(missing, key=missing.__getitem__)
+        lines.append(
+            f"missing scores: {sum(missing.values())} of {len(data) * len(data.metrics)}, in "
+            f"{count(len(missing), 'metric')} (most in {worst}: {missing[worst]})"
+        )
+    infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
+    if infinite:
+        lines.append(
+            f"infinite scores: {sum(infinite.values())}, excluded from all comparisons (in "
+            f"{listed(list(infinite), MAX_NAMES)})"
+        )
+    if data.failures.height:
+        reasons = data.failures["reason"].value_counts(sort=True)
+        lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
+    return lines
 
 
-# --- metrics that have no value for many outputs: whoever reads their figures must see that first ---
+def _families(data: Dataset, systems: list[str]) -> list[str]:
+    """Which systems are variants of one model, and how that is known."""
+    families = system_families(data, systems)
+    if not families:
+        return []
+    reason = "" if data.family else f" (inferred; {option('family')} names another column)"
+    number = len(set(families["family_names"]))
+    kind = "column" if families["family_column"] in data.samples.columns else "pattern"
+    return [
+        f"families of systems: {len(systems)} systems in {number:,} {'family' if number == 1 else 'families'} by "
+        f"{kind} '{families['family_column']}', not independent{reason}"
+    ]
 
-MANY = 0.01  # of the outputs; fewer are a note
 
-
-def headline(metric: str, reasons: Mapping[str, int], of: int) -> list[str]:
-    """One line if a metric failed on more than 1 % of the outputs: on how many, and the commonest reason; else none.
+def headline(metric: str, reasons: Mapping[str, int], outputs: int) -> list[str]:
+    """Return one line if a metric failed on more than 1% of the outputs, with the most frequent reason; else none.
 
     >>> headline("meteor", {"no reference": 2, "empty reference": 28}, 1000)
-    ['meteor has no value for 30 of 1,000 outputs (3.0 %); mostly: empty reference']
+    ['meteor has no value for 30 of 1,000 outputs (3.0%); mostly: empty reference']
     >>> headline("meteor", {"no reference": 10}, 1000)
     []
     """
     missing = sum(reasons.values())
-    if not of or missing <= MANY * of:
+    if not outputs or missing <= FAILED_SHARE * outputs:
         return []
-    why = max(reasons, key=reasons.__getitem__)
-    rest = "" if reasons[why] == missing else "mostly: "
-    share = 100 * missing / of
-    shown = f"{share:.0f}" if share >= 10 else f"{share:.1f}"
-    return [f"{metric} has no value for {missing:,} of {of:,} outputs ({shown} %); {rest}{why}"]
+    reason = max(reasons, key=reasons.__getitem__)
+    rest = "" if reasons[reason] == missing else "mostly: "
+    share = percent(missing / outputs, 0 if missing >= 0.1 * outputs else 1)
+    return [f"{metric} has no value for {missing:,} of {outputs:,} outputs ({share}); {rest}{reason}"]
 
 
 def headlines(data: Dataset) -> list[str]:
-    """The same for all metrics of a Dataset, by the reasons that stand in its `failures`."""
-    found: dict[str, Counter[str]] = {}
+    """Return the headline of each metric of a Dataset that failed often, from its `failures`."""
+    failed: dict[str, Counter[str]] = {}
     for metric, reason in data.failures.select("metric", "reason").iter_rows():
-        found.setdefault(metric, Counter())[reason] += 1
-    return [line for metric, reasons in found.items() for line in headline(metric, reasons, len(data))]
+        failed.setdefault(metric, Counter())[reason] += 1
+    return [line for metric, reasons in failed.items() for line in headline(metric, reasons, len(data))]

@@ -1,4 +1,4 @@
-"""Dataset: samples, ratings, comparisons and known scores, as tidy tables keyed by (system, input)."""
+"""Dataset: samples, ratings, comparisons and metric scores, as tidy tables keyed by (system, input)."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from nlgauge.registry import did_you_mean
 if TYPE_CHECKING:
     from nlgauge.data.provenance import Provenance
 
-__all__ = ["KEY", "PEOPLE", "ROW", "Dataset", "check_metrics"]
+__all__ = ["KEY", "ROW", "Dataset", "check_metrics"]
 ROW = "__row__"  # of the table, while a Dataset is built
-MAX_PANEL_OPTIONS = 4  # whose panels are kept; a panel may fill hundreds of megabytes
-_BUILDING = threading.RLock()  # a thread that asks for a panel waits for the one that builds it
-# Outputs written by people, by the names that published sets give them.
-PEOPLE = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
+MAX_PANEL_OPTIONS = 4  # sets of options whose panels are cached; a panel may take hundreds of megabytes
+_BUILDING = threading.RLock()  # concurrent callers wait for the panel that is being built
+# Names that published sets give to human-written outputs.
+HUMAN_SYSTEM = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
 
 
 def check_metrics(where: str, names: Iterable[str]) -> None:
-    """Scores are columns beside the keys: no metric can have the name of a key."""
+    """Refuse metrics with the name of a key: scores are columns of the same table."""
     names = list(names)
     refuse_patterns(where, names)
     if taken := [name for name in names if name in (*KEY, ROW)]:
-        raise DataError(f"{where}: a metric cannot be called '{taken[0]}', which is the name of a key; rename it.")
+        raise DataError(f"{where}: a metric cannot have the name '{taken[0]}' of a key column; rename it.")
 
 
 @dataclass(frozen=True)
 class Dataset(AsksQuestions):
-    """What is known about a set of outputs. Build it with `nlgauge.load`, a reader, or `Dataset.of`.
+    """Outputs with their ratings and scores. Build it with `nlgauge.load`, a reader, or `Dataset.of`.
 
-    samples: system, input, and as far as known output, source, context, references, control, plus every other column.
-    ratings: one row per system, input, aspect and rater (rater null: an average or a lone anonymous rating).
-    comparisons: one row per choice: which of two outputs of one input was preferred, in the order they were shown.
-    scores: one row per sample, one column per metric; null is missing, its reason stands in `failures`.
-    spans: one row per error that a rater marked in an output (`data/readers/_spans.py`).
+    samples: system, input and, if available, output, source, context, references, control, plus every other column.
+    ratings: one row per system, input, aspect and annotator (`rater` is null for an average or an anonymous rating).
+    comparisons: one row per pairwise comparison of two outputs of one input, in presentation order.
+    scores: one row per sample, one column per metric; null is missing, with its reason in `failures`.
+    spans: one row per error that an annotator marked in an output (`data/readers/_spans.py`).
     """
 
     name: str
@@ -64,16 +64,16 @@ class Dataset(AsksQuestions):
     people: frozenset[str] = frozenset()
     lower: frozenset[str] = frozenset()
     notes: tuple[str, ...] = field(default=())
-    rated_by: str = "people"
-    signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
-    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
-    models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
-    metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect that it scores, if known
-    cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
-    family: str = ""  # column whose value several systems share, or pattern that finds it in names, if one was named
+    rated_by: str = "humans"
+    signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were computed, if known
+    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> who gave the judgments
+    models: frozenset[str] = frozenset()  # annotators that are models
+    metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect it scores, if known
+    cluster: str = ""  # column of the independent unit, if named
+    family: str = ""  # column of the systems' family, or pattern that finds it in their names, if named
 
     def __post_init__(self) -> None:
-        # the name of a file that is not UTF-8 holds halves of characters, which no other file can hold
+        # surrogates in the name of a file that is not UTF-8 cannot be written to other files
         object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
 
     RATINGS: ClassVar[dict[str, Any]] = {
@@ -127,15 +127,19 @@ class Dataset(AsksQuestions):
         sources: Mapping[str, Provenance] | None = None,
         metric_aspects: Mapping[str, str] | None = None,
     ) -> Dataset:
-        """A checked Dataset; people among the systems are found by name unless given."""
+        """Return a checked Dataset; human-written outputs are inferred from names of systems unless given."""
         if not has_unique_keys(samples):
-            twice = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
-            raise DataError(f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'.")
+            repeated = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
+            raise DataError(f"{name}: system '{repeated['system']}' has two outputs for input '{repeated['input']}'.")
         refuse_patterns(name, (*samples.columns, *(() if scores is None else scores.columns)))
         systems = samples["system"].unique(maintain_order=True)
-        found = [s for s in systems if PEOPLE.search(s)] if people is None else [s for s in systems if s in set(people)]
-        if len(found) == len(systems):
-            found = []  # then the names say nothing
+        human = (
+            [s for s in systems if HUMAN_SYSTEM.search(s)]
+            if people is None
+            else [s for s in systems if s in set(people)]
+        )
+        if len(human) == len(systems):
+            human = []  # then the names are not informative
         return cls(
             name=name,
             samples=samples,
@@ -145,7 +149,7 @@ class Dataset(AsksQuestions):
             failures=failures if failures is not None else pl.DataFrame(schema=cls.FAILURES),
             spans=spans if spans is not None else pl.DataFrame(schema=cls.SPANS),
             persons=persons,
-            people=frozenset(found),
+            people=frozenset(human),
             lower=frozenset(lower),
             notes=tuple(notes),
             models=frozenset(models),
@@ -154,11 +158,11 @@ class Dataset(AsksQuestions):
         )
 
     def with_people(self, people: Iterable[str]) -> Dataset:
-        """Return the same data with these systems as those whose outputs humans wrote; none where that is all."""
-        found = frozenset(people) & frozenset(self.systems)
-        return replace(self, people=frozenset() if len(found) == len(self.systems) else found)
+        """Return the same data with these systems as human-written; none if all are."""
+        human = frozenset(people) & frozenset(self.systems)
+        return replace(self, people=frozenset() if len(human) == len(self.systems) else human)
 
-    # --- what is in it ---
+    # --- contents ---
 
     @property
     def assumed(self) -> list[str]:
@@ -200,10 +204,10 @@ class Dataset(AsksQuestions):
             f"aspects {self.aspects}, {len(self.raters)} raters, {len(self.metrics)} metrics)"
         )
 
-    # --- parts of it ---
+    # --- subsets ---
 
     def aspect(self, name: str | None = None) -> str:
-        """The aspect of that name; without a name the only one, or an error that lists them."""
+        """Return the aspect of this name; without a name the only one, or raise an error that lists all."""
         if name is None and len(self.aspects) == 1:
             return self.aspects[0]
         name = name if name is None or name in self.aspects else common_form(name)
@@ -215,45 +219,39 @@ class Dataset(AsksQuestions):
         return name
 
     def _unrated(self) -> str:
-        """Why there is nothing to hold a metric against, and what would be needed."""
+        """Why there are no ratings to compare metrics with, and what is needed."""
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
-        if theirs := self.voted(people=True).height:
+        if human := self.voted(people=True).height:
             return (
-                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge analyze rank FILE` "
-                "ranks the "
-                f"systems by their choices, {call('analyze wins FILE')} holds metrics against them."
+                f"no ratings, only pairwise comparisons ({human:,}); {call('analyze rank FILE')} ranks the systems by "
+                f"them, {call('analyze wins FILE')} compares metrics with them."
             )
         if self.models:
-            also = (
-                " `nlgauge analyze rank FILE` shows its order of the systems, and whether it prefers what it is "
-                "shown first."
-                if votes
-                else ""
-            )
+            rank = f" {call('analyze rank FILE')} shows its ranking of the systems and its position bias."
             return (
-                f"only models judged here ({models}), so nothing says whether they are right: people's ratings of "
-                f"these outputs are needed ({option('human')} names their columns), or people's choices.{also}"
+                f"only models judged these outputs ({models}). To evaluate them, human ratings are needed (name their "
+                f"columns with {option('human')}), or human pairwise comparisons.{rank if votes else ''}"
             )
-        found = next((note for note in self.notes if code_of(note) == "declare"), "")
-        hint = f" Here: {found}." if found else ""
+        note = next((note for note in self.notes if code_of(note) == "declare"), "")
+        hint = f" Note: {note}." if note else ""
         return (
             f"no human ratings found; name their columns with {option('human')}, or their file with "
             f"{option('labels')}.{hint}"
         )
 
     def voted(self, people: bool) -> pl.DataFrame:
-        """The comparisons that people made, or those of models. A rater without a name is taken for a person."""
+        """Return the comparisons by humans, or by models. An annotator without a name is taken for human."""
         machine = pl.col("rater").is_in(sorted(self.models)).fill_null(False)
         return self.comparisons.filter(~machine if people else machine)
 
     @property
     def voters_assumed(self) -> bool:
-        """Whether choices are only assumed to be those of humans: nobody is named who made them."""
+        """Whether comparisons are only assumed to be human, as no annotator is named."""
         votes = self.voted(people=True)
-        return votes.height > 0 and votes["rater"].null_count() == votes.height and self.rated_by == "people"
+        return votes.height > 0 and votes["rater"].null_count() == votes.height and self.rated_by == "humans"
 
     def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
-        """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""
+        """Return the data with new metric columns, ordered as `samples` or in a frame keyed by system and input."""
         if not isinstance(values, pl.DataFrame):
             check_metrics(self.name, values)
             values = self.samples.select(KEY).with_columns(
@@ -266,16 +264,14 @@ class Dataset(AsksQuestions):
         return replace(self, scores=joined)
 
     def clustered(self, column: str) -> Dataset:
-        """The same data, with the outputs of one value of the column (a conversation, a document) taken as not
-        independent.
-        """
+        """Return the same data with one value of the column (a document, a conversation) as the independent unit."""
         data = self._with_names(column)
         if column not in data.samples.columns:
             raise self.no_column(column)
         return replace(data, cluster=column)
 
     def with_family(self, family: str) -> Dataset:
-        """Return the same data with the systems of one family (variants of one model) taken as not independent.
+        """Return the same data with the systems of one family (variants of one model) as not independent.
 
         Parameters
         ----------
@@ -297,7 +293,7 @@ class Dataset(AsksQuestions):
         return data
 
     def _with_names(self, column: str) -> Dataset:
-        """The same data with the column as names: a number that names a conversation or model looks like a score."""
+        """The same data with the column as names; numbers that name documents or models look like scores."""
         if column not in self.metrics:
             return self
         names = self.scores.select(*KEY, pl.col(column).cast(pl.String))
@@ -306,8 +302,9 @@ class Dataset(AsksQuestions):
 
     def no_column(self, name: str) -> NameUnknown:
         """Return the error for a column that does not exist, with the nearest names."""
-        known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
-        return NameUnknown(f"{self.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}.")
+        columns = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
+        hint = did_you_mean(name, columns)
+        return NameUnknown(f"{self.name}: no column '{name}'.{hint} Columns: {', '.join(columns)}.")
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
         """Return the data with the scores of these metrics only."""
@@ -321,7 +318,7 @@ class Dataset(AsksQuestions):
         return replace(self, scores=self.scores.select([*KEY, *names]))
 
     def where(self, rows: pl.DataFrame, name: str | None = None) -> Dataset:
-        """The part whose (system, input) stands in `rows`."""
+        """Return the part of the data whose (system, input) is in `rows`."""
         keys = rows.select(KEY).unique()
 
         def part(frame: pl.DataFrame) -> pl.DataFrame:
@@ -347,7 +344,7 @@ class Dataset(AsksQuestions):
         )
 
     def by(self, *columns: str) -> Iterator[tuple[dict[str, Any], Dataset]]:
-        """One Dataset per combination of values of the columns, in order of appearance.
+        """Yield one Dataset per combination of values of the columns, in order of appearance.
 
         `column=value` makes two parts: those outputs, and all others ("not value").
         """
@@ -358,8 +355,8 @@ class Dataset(AsksQuestions):
                 same = (pl.col(name).cast(pl.String) == value).fill_null(False)
                 if not samples.select(same.any()).item():
                     raise NameUnknown(f"{self.name}: column '{name}' has no value '{value}'.")
-                words = pl.when(same).then(pl.lit(value)).otherwise(pl.lit(f"not {value}"))
-                samples = samples.with_columns(words.alias(column))
+                names = pl.when(same).then(pl.lit(value)).otherwise(pl.lit(f"not {value}"))
+                samples = samples.with_columns(names.alias(column))
             elif column not in samples.columns:
                 raise self.no_column(column)
         for values, rows in samples.group_by(list(columns), maintain_order=True):
@@ -376,7 +373,7 @@ class Dataset(AsksQuestions):
         seed: int = 0,
         canonical: bool = False,
     ) -> Panel:
-        """Systems × inputs arrays for statistics; see `Panel.of`. `canonical`: ordered by content, as analyses need it.
+        """Return systems × inputs arrays for statistics; see `Panel.of`. `canonical`: ordered by content, for analyses.
 
         >>> import nlgauge as ng
         >>> ng.example().panel("constructed_quality").human.shape
@@ -403,23 +400,23 @@ class Dataset(AsksQuestions):
             return made[asked, canonical]
 
     def _plain_panel(self, aspect: str, options: dict[str, Any]) -> Panel:
-        """A panel that is not there with another aspect; one with fewer metrics is a part of the one with all."""
+        """A new panel; one with fewer metrics is made from the panel with all metrics, if there is one."""
         every = self._panels.get(repr({**options, "metrics": None}), {})
         whole = _of_other_aspect(every, aspect, False)
         return Panel.of(self, aspect, **options) if whole is None else whole.with_metrics(options["metrics"], aspect)
 
     @cached_property
     def _panels(self) -> dict[str, dict[tuple[str, bool], Panel]]:
-        """Options of a panel -> its aspect and whether it is canonical -> the panel, made once for all analyses."""
+        """Options of a panel -> (aspect, canonical) -> panel, built once for all analyses."""
         return {}
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: what was understood, line by line."""
+        """The reading summary, as a notebook shows it."""
         first, *rest = card(self)
         lines = "".join(f"<li>{for_html(line)}</li>" for line in rest)
         return f"<p><strong>{for_html(first)}</strong></p><ul>{lines}</ul>"
 
 
 def _of_other_aspect(made: Mapping[tuple[str, bool], Panel], aspect: str, canonical: bool) -> Panel | None:
-    """A panel of the same options that holds the aspect."""
+    """A panel with the same options that has the aspect."""
     return next((panel for (_, order), panel in made.items() if order == canonical and aspect in panel.humans), None)

@@ -1,4 +1,4 @@
-"""Questions as methods of a Dataset: `data.correlate()` is `nlgauge.correlate(data)`."""
+"""Public functions as methods of a Dataset: `data.correlate()` is `nlgauge.correlate(data)`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AsksQuestions:
     """Functions of `nlgauge` whose first parameter is the data, as methods."""
 
     def analyze(self, name: str, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
-        """Ask one of the questions of `nlgauge analyze`; see `nlgauge.analyze`."""
+        """Run an analysis by name; see `nlgauge.analyze`."""
         import nlgauge
 
         return nlgauge.analyze(name, self, aspect, metrics, **options)
@@ -44,7 +44,7 @@ class AsksQuestions:
         ) -> tuple[Dataset, Dataset]: ...
 
 
-# Method -> the function that it calls with the data; their rooms stand above this one, or import it.
+# Method -> the function that it calls with the data; its package is above this one, or imports it.
 METHODS = {
     name: f"nlgauge:{name}"
     for name in "agreement compare correlate estimate gate judge label plan rank report score verdicts".split()
@@ -54,8 +54,8 @@ METHODS = {
 class _Question:
     """A function as a method, looked up when it is used."""
 
-    def __init__(self, place: str) -> None:
-        self.module, self.name = place.split(":")
+    def __init__(self, target: str) -> None:
+        self.module, self.name = target.split(":")
 
     def __get__(self, data: AsksQuestions | None, owner: type) -> Any:
         function = getattr(importlib.import_module(self.module), self.name)
@@ -63,5 +63,5 @@ class _Question:
         return function if data is None else MethodType(function, data)
 
 
-for method, place in METHODS.items():
-    setattr(AsksQuestions, method, _Question(place))
+for method, target in METHODS.items():
+    setattr(AsksQuestions, method, _Question(target))

@@ -49,7 +49,7 @@ class Panel:
     crowd: int = 0  # named raters, where they are too many to be kept apart
     people: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
-    rated_by: str = "people"
+    rated_by: str = "humans"
     kept: tuple[str, ...] = ()  # people among the systems, by request
     aggregate: Aggregate = "mean"
     given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs as they came, if reordered

@@ -215,7 +215,7 @@ def _choices(run: ReportContext) -> list[str]:
 
 def _raters(run: ReportContext) -> str:
     human = "the ratings (assumed human)" if run.data.assumed else "the human ratings"
-    return human if run.data.rated_by == "people" else "the ratings"
+    return human if run.data.rated_by == "humans" else "the ratings"
 
 
 def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ def test_choices_of_a_named_annotator_are_a_models(samples: Path) -> None:
     ]
     assert data.models == {"my_gpt4_judge"}
     assert data.voted(people=True).height == 0
-    assert "1 pairs without a preference left out" in data.notes
+    assert "1 pairs without a preference were left out" in data.notes
     assert data.samples.filter(system="model-a")["output"].to_list()[:2] == ["Paris.", "Rome, I think."]
 
 
@@ -34,7 +34,7 @@ def prefer(*values: float, who: Any = "judge") -> Callable[[Any], Any]:
 def test_weighted_preferences_lean_to_a_side(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("alpaca_eval.json", prefer(1.02, 1.9, 1.5, 0)))
     assert data.comparisons["preferred"].to_list() == ["first", "second", "tie", "tie"]
-    assert "2 weighted preferences are read as the side they lean to" in data.notes
+    assert "2 weighted preferences were rounded to the preferred side" in data.notes
 
 
 def test_numbered_annotators_are_people(edited: Callable[..., Path]) -> None:

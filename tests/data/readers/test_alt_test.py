@@ -33,7 +33,7 @@ def test_labels_without_an_order_are_refused_with_the_words(folder: Path, refuse
         found = json.loads(path.read_text())
         path.write_text(json.dumps({who: dict.fromkeys(v, "Location") for who, v in found.items()}))
     message = refused(folder)
-    assert "'label' is judged in words (Location), not read" in message
+    assert "'label' not read: its values are labels (Location)" in message
     assert "values={'Location': …}" in message
 
 
@@ -41,4 +41,4 @@ def test_people_alone_are_read_and_it_is_said(folder: Path) -> None:
     (folder / "llm_annotations.json").unlink()
     data = ng.load(folder)
     assert data.metrics == []
-    assert any("llm_annotations.json is not beside" in note for note in data.notes)
+    assert any("no llm_annotations.json next to" in note for note in data.notes)

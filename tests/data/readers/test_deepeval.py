@@ -29,7 +29,7 @@ def test_conversations_are_dialogues_and_an_error_is_a_reason(samples: Path) -> 
     assert data.samples.select("input", "output", "source").row(0) == ("c1", "user: Hi\nassistant: Yes?", "Small talk")
     assert data.scores["Turns"].to_list() == [2, None]
     assert data.failures.rows() == [("system", "c2", "Turns", "ValueError: boom")]
-    assert "no hyperparameter 'model' in the run: its system is called 'system'" in data.notes
+    assert "no hyperparameter 'model' in the run; the system is named 'system'" in data.notes
 
 
 def test_damage_is_named(edited: Callable[..., Path], refused: Callable[..., str]) -> None:

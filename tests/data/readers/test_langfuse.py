@@ -23,13 +23,13 @@ def test_annotations_are_people_and_evals_are_models(samples: Path, name: str) -
         ("correct", "bob", 1),
         ("correct", "ann", 0),
     ]
-    assert any("'helpfulness'" in note and note.startswith("Judgements of models") for note in data.notes)
+    assert any("'helpfulness'" in note and note.startswith("Model judgments") for note in data.notes)
 
 
 @pytest.mark.parametrize("name", ["langfuse_v2.json", "langfuse_v3.json"])
 def test_categories_need_a_word_of_the_user(samples: Path, name: str) -> None:
     words = ng.load(samples / name)
-    assert any("'tone' is judged in words (polite, rude), not read" in note for note in words.notes)
+    assert any("'tone' not read: its values are labels (polite, rude)" in note for note in words.notes)
     data = ng.load(samples / name, values="polite=1,rude=0")
     assert data.ratings.filter(aspect="tone")["value"].to_list() == [1, 1, 0]
 
@@ -67,7 +67,7 @@ def test_scores_of_sessions_and_texts_are_left_aside(edited: Callable[..., Path]
 
     data = ng.load(edited("langfuse_v3.json", change))
     assert data.scores["helpfulness"].to_list() == [None, None, 0.2]
-    assert "left aside: 1 texts and corrections" in data.notes
+    assert "not read: 1 texts and corrections" in data.notes
 
 
 def test_an_unknown_source_is_refused(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
@@ -76,4 +76,4 @@ def test_an_unknown_source_is_refused(edited: Callable[..., Path], refused: Call
         return scores
 
     message = refused(edited("langfuse_v2.json", strange))
-    assert "record 4, key 'source': found a text ('ORACLE'), expected ANNOTATION, EVAL, API." in message
+    assert "record 4, key 'source': expected ANNOTATION, EVAL or API, got a text ('ORACLE')." in message

@@ -43,14 +43,14 @@ def test_a_folder_holds_all_tasks_apart(folder: Path) -> None:
     data = ng.load(folder.parent)
     assert data.inputs[0] == "capitals: 0"
     assert data.inputs[4] == "choice: 0"
-    assert "several tasks: their inputs are kept apart (by='task' splits them)" in data.notes
+    assert "several tasks; inputs are named 'task: input' (by='task' reports each task)" in data.notes
 
 
 def test_without_results_the_model_is_unknown_and_it_is_said(folder: Path) -> None:
     next(folder.glob("results_*")).unlink()
     data = ng.load(one(folder, "capitals"))
     assert data.systems == ["system"]
-    assert any("no results file beside it says which model" in note for note in data.notes)
+    assert any("no results file next to it names the model" in note for note in data.notes)
 
 
 def test_a_metric_of_which_less_is_better_is_known_from_the_results(folder: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_metric_of_the_whole_set_is_left_aside_and_counted(folder: Path) -> No
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = ng.load(path)
     assert data.metrics == ["acc"]
-    assert "left aside: 4 lists of values of 'bleu'" in data.notes
+    assert "not read: 4 lists of values of 'bleu'" in data.notes
 
 
 def test_damage_is_named(folder: Path, refused: Callable[..., str]) -> None:

@@ -46,8 +46,8 @@ def test_an_overruled_judgement_is_still_the_judges_and_it_is_said(samples: Path
     data = ng.load(samples / "mlflow_traces.jsonl")
     assert by_country(data, "correctness")["Spain"] == 0
     assert data.ratings.filter(aspect="correctness").select("rater", "value").rows() == [("ann", 0)]
-    assert "left aside: 1 assessments that were replaced" in data.notes
-    assert any(note.startswith("1 judgements were overruled by people: both are read") for note in data.notes)
+    assert "not read: 1 assessments that were replaced" in data.notes
+    assert any(note.startswith("annotators overruled 1 judgments; both values are read") for note in data.notes)
 
 
 def test_several_systems_share_inputs_by_their_requests(edited: Callable[..., Path]) -> None:
@@ -87,4 +87,4 @@ def test_an_unknown_source_is_refused(edited: Callable[..., Path], refused: Call
         return traces
 
     message = refused(edited("mlflow_traces.jsonl", strange))
-    assert "found a text ('ORACLE') as its type, expected HUMAN, LLM_JUDGE, AI_JUDGE, CODE." in message
+    assert "expected the type HUMAN, LLM_JUDGE, AI_JUDGE or CODE, got a text ('ORACLE')." in message

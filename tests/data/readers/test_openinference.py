@@ -24,15 +24,15 @@ def test_who_judged_is_what_the_annotation_says(samples: Path, name: str) -> Non
     assert data.scores["correct"].to_list() == [1, 1, 0]
     assert data.samples["output"].to_list() == ["Paris.", "Rome, I think.", "Barcelona"]
     assert data.samples["source"][0] == "What is the capital of France?"
-    assert "Judgements of models in this OpenInference log: 'correct' (my-judge); human= says otherwise" in data.notes
-    assert "left aside: 3 spans without annotations" in data.notes
+    assert "Model judgments in this OpenInference log: 'correct' (my-judge) (change with human=)" in data.notes
+    assert "not read: 3 spans without annotations" in data.notes
 
 
 def test_an_annotation_without_a_kind_is_nobodys_rating_until_declared(samples: Path) -> None:
     worth = {"polite": 1, "rude": 0}
     data = ng.load(samples / "openinference.jsonl", values=worth)
     assert "tone" in data.metrics
-    assert "Scores from an unknown source in this OpenInference log: 'tone'; human= says otherwise" in data.notes
+    assert "Scores from an unknown source in this OpenInference log: 'tone' (change with human=)" in data.notes
     declared = ng.load(samples / "openinference.jsonl", values=worth, human="tone")
     assert declared.aspects == ["correct", "tone"]
 
@@ -44,4 +44,4 @@ def test_spans_without_annotations_are_read_from_the_outermost(edited: Callable[
 
     data = ng.load(edited("openinference.jsonl", lambda spans: [strip(span) for span in spans]))
     assert data.samples["output"].to_list() == ["Paris.", "Rome, I think.", "Barcelona"]
-    assert "left aside: 3 spans inside others" in data.notes
+    assert "not read: 3 child spans" in data.notes

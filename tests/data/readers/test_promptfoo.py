@@ -35,9 +35,9 @@ def test_texts_and_variables_are_kept(samples: Path) -> None:
 def test_who_judged_is_said(samples: Path) -> None:
     data = ng.load(samples / "promptfoo.json")
     assert data.notes[:3] == (
-        "Ratings of people in this promptfoo log: 'human'; metrics= says otherwise",
-        "Judgements of models in this promptfoo log: 'llm-rubric' (file://judge.js); human= says otherwise",
-        "Scores of code in this promptfoo log: 'brief', 'contains'; human= says otherwise",
+        "Human ratings in this promptfoo log: 'human' (change with metrics=)",
+        "Model judgments in this promptfoo log: 'llm-rubric' (file://judge.js) (change with human=)",
+        "Scores computed by code in this promptfoo log: 'brief', 'contains' (change with human=)",
     )
 
 
@@ -67,7 +67,7 @@ def test_an_error_is_no_output_and_is_counted(edited: Callable[..., Path]) -> No
 
     data = ng.load(edited("promptfoo.json", fail))
     assert len(data) == 5
-    assert "left aside: 1 results without an output" in data.notes
+    assert "not read: 1 results without an output" in data.notes
 
 
 def test_the_same_assertion_twice_is_two_metrics(edited: Callable[..., Path]) -> None:
@@ -83,4 +83,4 @@ def test_the_same_assertion_twice_is_two_metrics(edited: Callable[..., Path]) ->
 
 def test_an_old_layout_is_refused(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     message = refused(edited("promptfoo.json", lambda log: {**log, "results": {"table": {}}}))
-    assert "no 'results' in 'results', as promptfoo writes them since version 0.90" in message
+    assert "no key 'results' in 'results'; promptfoo 0.90 or newer" in message

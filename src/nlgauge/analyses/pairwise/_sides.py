@@ -118,7 +118,7 @@ def _number_annotators(votes: pl.DataFrame) -> Ints | None:
 
     A label such as "human" or "expert" says what somebody is, not who.
     """
-    names = sorted({name for name in votes["rater"].drop_nulls() if not provenance.PERSON.fullmatch(name)})
+    names = sorted({name for name in votes["rater"].drop_nulls() if not provenance.ANNOTATOR_WORDS.fullmatch(name)})
     if not names:
         return None
     number = {name: k for k, name in enumerate(names)}

@@ -13,7 +13,7 @@ import polars as pl
 from nlgauge.data.comparisons import FIRST, SECOND, TIE, TWO, Choices, as_text, dataset_of_votes, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import PERSON, is_model
+from nlgauge.data.provenance import ANNOTATOR_WORDS, is_model
 from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair
@@ -229,7 +229,7 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
         said = (match["before"] or match["after"] or match["said"] or "") if match else column
         said = "" if WHICH.match(said) else said
         # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
-        aspect = "" if is_model(said) else PERSON.sub("", said).strip(" _.-")
+        aspect = "" if is_model(said) else ANNOTATOR_WORDS.sub("", said).strip(" _.-")
         voter = said if said and not aspect else None
         found.append((aspect or "preference", voter, column, row[column]))
     return found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nlgauge.data.provenance import HUMAN, SIBLINGS, is_model
+from nlgauge.data.provenance import HUMAN_WORDS, SIBLINGS, is_model
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import parse_column
 from nlgauge.data.tables.vocabulary import (
@@ -138,7 +138,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
         if name := plainly(column) or inside.get(column):
             found[column] = name
             people.why[column] = "by its name"
-            if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN.search(column)):
+            if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN_WORDS.search(column)):
                 people.single[column] = "ratings"
         elif (scale := SCALE.search(column)) and _within(table, column, scale):
             found[column] = column[: scale.start()].strip() or column

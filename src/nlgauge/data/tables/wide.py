@@ -63,7 +63,7 @@ def _lost(data: Dataset, named: bool) -> list[str]:
         lost.append(f"that {nobody} ratings have no rater (they are written as rater '{NOBODY}')")
     if named and not data.persons:
         lost.append("that a rater's name does not stand for one person throughout")
-    if data.rated_by != "people":
+    if data.rated_by != "humans":
         lost.append(f"that the ratings were made by {data.rated_by}")
     if untold := sorted(m for m in data.metrics if (m in data.lower) != lower_by_name(m)):
         words = {True: "less", False: "more"}

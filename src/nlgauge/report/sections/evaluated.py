@@ -66,7 +66,7 @@ def judged_words(run: ReportContext) -> str:
 def raters(data: Dataset) -> str:
     """Return who rated the outputs."""
     human = count(len(data.raters), "human annotator") if data.raters else "human annotators"
-    who = human if data.rated_by == "people" else data.rated_by
+    who = human if data.rated_by == "humans" else data.rated_by
     return f"{who} (assumed)" if data.assumed else who
 
 

@@ -1,1 +1,1 @@
-"""Logs of evaluation tools: what was asked, what was answered, what each scorer or person said of it."""
+"""Logs of evaluation tools: inputs, outputs, and the judgments of every scorer and annotator."""

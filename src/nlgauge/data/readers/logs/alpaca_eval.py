@@ -1,4 +1,4 @@
-"""AlpacaEval: `annotations.json`, one choice between two models' outputs a record."""
+"""AlpacaEval: `annotations.json`, one pairwise comparison of two models' outputs per record."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from nlgauge.errors import DataError
 from nlgauge.registry import register
 
 KEYS = {"instruction", "output_1", "output_2", "preference"}
-MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says anything between
+MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator gives any value in between
 
 
 @register("reader", "alpaca-eval", only="json")
 class AlpacaEval(Reader):
-    """AlpacaEval annotations.json: choices between two models; a named annotator is a model, a number is a person."""
+    """AlpacaEval annotations.json: pairwise comparisons; annotators with names are models, numbered ones are human."""
 
     takes = Takes(
         "`annotations.json` of `alpaca_eval`",
-        people="choices of annotators that are numbers (AlpacaFarm's crowd)",
-        scores="choices of annotators that have names; 1 is the first output, 2 the second, 1.5 and 0 are ties",
+        people="comparisons by numbered annotators (AlpacaFarm's crowd)",
+        scores="comparisons by annotators with names; 1 is the first output, 2 the second, 1.5 and 0 are ties",
         tested="alpaca_eval 0.6.6",
     )
 
@@ -41,7 +41,7 @@ class AlpacaEval(Reader):
         for record in read_records(path, encoding):
             preference = number(f"{record.where}, key 'preference'", record.values.get("preference"))
             if preference is None:
-                counts["pairs without a preference left out"] += 1
+                counts["pairs without a preference were left out"] += 1
                 continue
             if preference and not 1 <= preference <= 2:
                 raise DataError(
@@ -49,11 +49,11 @@ class AlpacaEval(Reader):
                     "or 0 (tie)."
                 )
             if preference not in (0, 1, 2, MIDDLE):
-                counts["weighted preferences are read as the side they lean to"] += 1
+                counts["weighted preferences were rounded to the preferred side"] += 1
             source = str(record.want("instruction", str))
             systems = [str(record.values.get(f"generator_{i}") or f"output_{i}") for i in (1, 2)]
             if systems[0] == systems[1]:
-                counts["pairs of a model with itself left out"] += 1
+                counts["pairs of a model with itself were left out"] += 1
                 continue
             outputs = {s: _sample(record, f"output_{i}", source) for i, s in enumerate(systems, 1)}
             who = record.values.get("annotator")

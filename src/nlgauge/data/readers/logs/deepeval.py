@@ -1,4 +1,4 @@
-"""DeepEval: the test run that `evaluate` and `deepeval test run` keep."""
+"""DeepEval: the test run that `evaluate` and `deepeval test run` save."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DeepEval(LogReader):
         settings = run.maybe("hyperparameters", dict) or {}
         system = str(settings.get("model") or "system")
         if not settings.get("model"):
-            log.notes.append("no hyperparameter 'model' in the run: its system is called 'system'")
+            log.notes.append("no hyperparameter 'model' in the run; the system is named 'system'")
         for case in run.children("testCases"):
             _judge(
                 log,

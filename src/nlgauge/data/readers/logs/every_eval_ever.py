@@ -1,4 +1,4 @@
-"""Every Eval Ever: instance-level results, `UUID_samples.jsonl`, with `UUID.json` beside it."""
+"""Every Eval Ever: instance-level results, `UUID_samples.jsonl`, with `UUID.json` in the same folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EveryEvalEver(LogReader):
     """Every Eval Ever samples (UUID_samples.jsonl, or a folder of them): every result of every model's sample."""
 
     takes = Takes(
-        "`UUID_samples.jsonl`, or a folder of them; `UUID.json` beside it says who judged and what is better",
+        "`UUID_samples.jsonl`, or a folder of them; `UUID.json` next to it names judges and metric directions",
         scores="the score of every evaluation result",
         tested="every_eval_ever 0.3.0",
     )
@@ -65,15 +65,15 @@ class EveryEvalEver(LogReader):
 
 
 def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
-    """What the file of aggregates says of each result: the configuration of its metric."""
-    beside = path.with_name(path.name.replace("_samples.jsonl", ".json"))
-    if beside == path or not beside.is_file():
+    """The configuration of each result's metric, from the file of aggregate results."""
+    aggregates = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    if aggregates == path or not aggregates.is_file():
         return {}
-    found = Record(str(beside), 0, read_object(beside, encoding)).children("evaluation_results")
+    results = Record(str(aggregates), 0, read_object(aggregates, encoding)).children("evaluation_results")
     return {
         str(r.values.get("evaluation_result_id") or r.values.get("evaluation_name")): r.maybe("metric_config", dict)
         or {}
-        for r in found
+        for r in results
     }
 
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import HUMAN, is_model
+from nlgauge.data.provenance import HUMAN_WORDS, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._archives import names_in, read_entries
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -21,19 +21,18 @@ VERSION = 2  # of the log format
 HEADER, START = "header.json", "_journal/start.json"
 # A sample is one entry, or in chunked logs a folder whose sample.json has all but its messages and events.
 SAMPLE = re.compile(r"samples/.*_epoch_\d+(\.json|/sample\.json)", re.S)
-PRECOMPUTED = "precomputed_scores"  # the scorer that takes in what was judged elsewhere, by whomever
+PRECOMPUTED = "precomputed_scores"  # the scorer that imports judgments made elsewhere, by humans or programs
 
 
 @register("reader", "inspect-ai", only="json folder zip")
 class InspectAi(LogReader):
-    """Inspect AI logs (.eval, .json, or a folder of .eval): every scorer's scores, people's among them."""
+    """Inspect AI logs (.eval, .json, or a folder of .eval): the scores of every scorer, human ones included."""
 
     takes = Takes(
         "`.eval`, `.json`, or a folder of `.eval` files",
-        people="scorers whose names say so (`human_grade`)",
-        scores="every other scorer, `precomputed_scores` too unless it is declared as human; C, P, I, N are 1, "
-        "0.5, 0, 0; an "
-        "object is one metric for each key",
+        people="scorers with a human marker in their name (`human_grade`)",
+        scores="every other scorer, `precomputed_scores` too unless declared as human; C, P, I, N are 1, 0.5, 0, 0; "
+        "an object gives one metric per key",
         tested="inspect_ai 0.3.285",
     )
     tool = "Inspect AI"
@@ -54,17 +53,17 @@ class InspectAi(LogReader):
         header, samples = _opened(path, encoding)
         if header.values.get("version") != VERSION:
             raise DataError(
-                f"{path}: is an Inspect log of version {header.values.get('version')}; this reader knows version "
-                f"{VERSION}. Write it anew with `inspect log convert`."
+                f"{path}: Inspect log of version {header.values.get('version')}; expected version {VERSION}. "
+                "Convert it with `inspect log convert`."
             )
         about = Record(f"{header.where}, key 'eval'", 0, header.want("eval", dict))
         model, judges = str(about.want("model", str)), _judges(about)
         if (status := header.values.get("status", "started")) != "success":
-            log.notes.append(f"{path.name}: the run has the status '{status}', so outputs may be missing")
+            log.notes.append(f"{path.name}: run status '{status}'; outputs may be missing")
         edited = 0
         for sample in samples:
             if sample.values.get("error"):
-                log.aside["samples that ended in an error"] += 1
+                log.not_read["samples that ended in an error"] += 1
                 continue
             output = sample.maybe("output", dict) or {}
             row = log.output(
@@ -82,12 +81,12 @@ class InspectAi(LogReader):
                 score = Record(f"{sample.where}, key 'scores'", 0, scores).maybe(name, dict) or {}
                 value, history = score.get("value"), score.get("history")
                 if isinstance(history, list) and history and isinstance(history[0], dict):
-                    edited += 1  # the first entry is what the scorer said itself
+                    edited += 1  # the first entry is the scorer's own value
                     value = history[0].get("value", value)
                 who, by = judges.get(name), _by(name, score)
                 log.judged(row, name, value, by, who if by == MODEL else None, str(score.get("explanation") or ""))
         if edited:
-            log.notes.append(f"{edited} scores were edited after the run: the scorer's own value is read")
+            log.notes.append(f"{edited} scores were edited after the run; the scorer's original value is read")
 
 
 def _opened(path: Path, encoding: str | None) -> tuple[Record, Iterator[Record]]:
@@ -103,25 +102,25 @@ def _opened(path: Path, encoding: str | None) -> tuple[Record, Iterator[Record]]
 def _record(where: str, text: str) -> Record:
     values = parse_json(where, text)
     if not isinstance(values, dict):
-        raise DataError(f"{where}: found {shown(values)}, expected an object.")
+        raise DataError(f"{where}: expected an object, got {shown(values)}.")
     return Record(where, 0, values)
 
 
 def _judges(about: Record) -> dict[str, str | None]:
-    """The model that grades for a scorer: its own option, or whoever has the role of the grader."""
+    """The grader model of each scorer: the scorer's own option, or the model with the grader role."""
     roles = about.maybe("model_roles", dict) or {}
-    found = {}
+    judges = {}
     for scorer in about.children("scorers"):
         options = scorer.maybe("options", dict) or {}
         graders = [options.get("model"), roles.get(str(options.get("model_role") or "grader"))]
         names = [g.get("model") if isinstance(g, dict) else g for g in graders]
-        found[str(scorer.values.get("name"))] = next((n for n in names if isinstance(n, str)), None)
-    return found
+        judges[str(scorer.values.get("name"))] = next((n for n in names if isinstance(n, str)), None)
+    return judges
 
 
 def _by(name: str, score: Mapping[str, Any]) -> str:
-    if HUMAN.search(name):
-        return PERSON
+    if HUMAN_WORDS.search(name):
+        return HUMAN
     if name == PRECOMPUTED:
         return UNKNOWN
     graded = isinstance(score.get("metadata"), dict) and "grading" in score["metadata"]

@@ -1,4 +1,4 @@
-"""Langfuse: scores as its API and SDK give them (`scores.get_many`, v2 and v3), and as its page exports them."""
+"""Langfuse: scores from its API and SDK (`scores.get_many`, v2 and v3), and exports from its web page."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import MODEL, PERSON, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader
 from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
+from nlgauge.number import either
 from nlgauge.registry import register
 
-SOURCES = {"ANNOTATION": PERSON, "EVAL": MODEL, "API": UNKNOWN}
-WORDS = {"TEXT", "CORRECTION"}  # no judgements
+SOURCES = {"ANNOTATION": HUMAN, "EVAL": MODEL, "API": UNKNOWN}
+TEXTS = {"TEXT", "CORRECTION"}  # types that are not judgments
 SCORE = {"name", "source", "value", "dataType"}
 
 
 @register("reader", "langfuse")
 class Langfuse(LogReader):
-    """Langfuse scores (JSON of the API or SDK): ANNOTATION is people, EVAL is a model's judgement, API is a metric."""
+    """Langfuse scores (JSON of the API or SDK): ANNOTATION is human, EVAL is a model judgment, API is unknown."""
 
     takes = Takes(
-        "scores: a page of the API (v2 or v3), or the export as CSV, JSON or JSON lines; texts are not in it",
-        people="scores whose source is ANNOTATION, with their author as the rater",
-        scores="scores whose source is EVAL (a model) or API (whatever was sent: declare it as human if people "
-        "sent it)",
-        tested="scores serialised by langfuse 5.0.4 (its server was not run)",
+        "scores: a page of the API (v2 or v3), or the export as CSV, JSON or JSON lines; texts are not included",
+        people="scores with source ANNOTATION; the author is the annotator",
+        scores="scores with source EVAL (a model) or API (unknown; declare them as human if annotators sent them)",
+        tested="scores serialized by langfuse 5.0.4 (its server was not run)",
     )
     tool = "Langfuse"
 
@@ -41,24 +41,24 @@ class Langfuse(LogReader):
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
-        log.notes.append("scores are not with their texts here: one system, and the trace is the input")
+        log.notes.append("the export has no texts and no system names; the system is named 'system', inputs are traces")
         for score in _scores(path, encoding):
             subject = _subject(score)
             if subject is None:
-                log.aside["scores of a session or an experiment, which are no outputs"] += 1
+                log.not_read["scores of sessions or experiments, which are not outputs"] += 1
                 continue
             kind, source = str(score.values.get("dataType")), score.want("source", str)
             if source not in SOURCES:
-                raise DataError(f"{score.where}, key 'source': found {shown(source)}, expected {', '.join(SOURCES)}.")
-            if kind in WORDS:
-                log.aside["texts and corrections"] += 1
+                raise DataError(f"{score.where}, key 'source': expected {either(list(SOURCES))}, got {shown(source)}.")
+            if kind in TEXTS:
+                log.not_read["texts and corrections"] += 1
                 continue
             value = score.values.get("value")
-            if kind == "CATEGORICAL":  # version 2 numbers the categories; what they are called says more
+            if kind == "CATEGORICAL":  # version 2 numbers the categories; their names are more informative
                 value = score.values.get("stringValue", value)
             who, by = score.values.get("authorUserId") or score.values.get("authorUserName"), SOURCES[source]
             row = log.output("system", subject, extra={"traceName": score.values.get("traceName")})
-            log.judged(row, str(score.want("name", str)), value, by, str(who) if who and by == PERSON else None)
+            log.judged(row, str(score.want("name", str)), value, by, str(who) if who and by == HUMAN else None)
 
 
 def _scores(path: Path, encoding: str | None) -> list[Record]:
@@ -78,7 +78,7 @@ def _scores(path: Path, encoding: str | None) -> list[Record]:
 
 
 def _subject(score: Record) -> str | None:
-    """The trace, with the observation in it where the score is of one."""
+    """The trace, and the observation in it if the score belongs to one."""
     given = score.maybe("subject", dict)
     if given is not None:
         if given.get("kind") not in ("trace", "observation"):

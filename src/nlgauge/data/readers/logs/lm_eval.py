@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: the samples that `--log_samples` writes, one JSON line for each document and filter."""
+"""lm-evaluation-harness: the samples that `--log_samples` writes, one JSON line per document and filter."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class LmEval(LogReader):
     """lm-evaluation-harness samples (samples_TASK_DATE.jsonl, or the folder): every metric of every document."""
 
     takes = Takes(
-        "`samples_TASK_DATE.jsonl`, or the output folder; `results_DATE.json` beside it names the model",
-        scores="the metrics of a document; `metric:filter` where there are several filters",
+        "`samples_TASK_DATE.jsonl`, or the output folder; `results_DATE.json` next to it names the model",
+        scores="the metrics of a document; `metric:filter` if there are several filters",
         tested="lm_eval 0.4.13",
     )
     tool = "lm-evaluation-harness"
@@ -42,7 +42,7 @@ class LmEval(LogReader):
         task = named["task"] if named else None
         system = about.get("model_name") or about.get("model_source")
         if not system:
-            log.notes.append(f"{path.name}: no results file beside it says which model this is: it is called 'system'")
+            log.notes.append(f"{path.name}: no results file next to it names the model; the system is named 'system'")
         directions = about.get("higher_is_better")
         better = directions.get(task) if isinstance(directions, dict) else None
         filters = len({str(r.values.get("filter")) for r in records})
@@ -60,9 +60,9 @@ class LmEval(LogReader):
                 references=texts_of(_target(record, len(answers))),
             )
             if answers and isinstance(answers[0], list) and len(answers[0]) > 1:
-                log.aside["further responses to the same document (the first is shown)"] += len(answers[0]) - 1
-            # Files of older versions name neither filters nor metrics: a document stands there once for each filter,
-            # and its metrics are what else is there.
+                log.not_read["further responses to the same document (the first is shown)"] += len(answers[0]) - 1
+            # Files of older versions name neither filters nor metrics: a document has one record per filter, and
+            # every other key is a metric.
             named, metrics = record.values.get("filter"), record.maybe("metrics", list)
             document = f"{record.values['doc_id']} {named}"
             seen[document] += 1
@@ -75,15 +75,13 @@ class LmEval(LogReader):
 
 
 def _results(path: Path, date: str | None, encoding: str | None) -> dict[str, Any]:
-    """The results file of the same run; {} where there is none."""
-    beside = path.with_name(f"results_{date}.json")
-    if date is None or not beside.is_file():
-        return {}
-    return read_object(beside, encoding)
+    """The results file of the same run; {} if there is none."""
+    results = path.with_name(f"results_{date}.json")
+    return read_object(results, encoding) if date is not None and results.is_file() else {}
 
 
 def _argument(record: Record, request: int, place: int) -> Any:
-    """What the model was asked: {"gen_args_0": {"arg_0": …}}, in older files [[…, …], …]."""
+    """An argument of a request to the model: {"gen_args_0": {"arg_0": …}}, in older files [[…, …], …]."""
     given = record.maybe("arguments", dict, list)
     if isinstance(given, dict):
         given = given.get(f"gen_args_{request}")
@@ -93,7 +91,7 @@ def _argument(record: Record, request: int, place: int) -> Any:
 
 
 def _answer(record: Record, answers: list[Any]) -> str | None:
-    """What the model wrote; of choices that one whose log-likelihood is highest."""
+    """The output of the model; for multiple choice, the option with the highest log-likelihood."""
     first = [a[0] if isinstance(a, list) and a else a for a in answers]
     if len(first) == 1:
         return None if isinstance(first[0], list) else text_of(first[0])
@@ -106,7 +104,7 @@ def _answer(record: Record, answers: list[Any]) -> str | None:
 
 
 def _target(record: Record, choices: int) -> Any:
-    """The right answer; where it is the number of a choice, that choice."""
+    """The correct answer; for multiple choice, the text of the option."""
     target = record.values.get("target")
     if choices > 1 and str(target).isdecimal() and int(str(target)) < choices:
         choice = text_of(_argument(record, int(str(target)), 1))

@@ -8,23 +8,23 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, read_records, shown
 from nlgauge.errors import DataError
+from nlgauge.number import either
 from nlgauge.registry import register
 
-# Who is a person stands in every assessment.
-SOURCES = {"HUMAN": PERSON, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": CODE}
+SOURCES = {"HUMAN": HUMAN, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": CODE}
 
 
 @register("reader", "mlflow", only="json")
 class Mlflow(LogReader):
-    """MLflow traces with assessments (JSON lines or a JSON list): HUMAN is people, LLM_JUDGE and CODE are metrics."""
+    """MLflow traces with assessments (JSON lines or a JSON list): HUMAN gives ratings, LLM_JUDGE and CODE scores."""
 
     takes = Takes(
-        "one `trace.to_json()` a line, or `search_traces().to_json(…, orient='records', lines=True)`",
-        people="feedback whose source is HUMAN, with its source id as the rater",
-        scores="feedback whose source is LLM_JUDGE or CODE; expectations are references",
+        "one `trace.to_json()` per line, or `search_traces().to_json(…, orient='records', lines=True)`",
+        people="feedback with source HUMAN; the source ID is the annotator",
+        scores="feedback with source LLM_JUDGE or CODE; expectations are references",
         tested="mlflow 3.17.2",
     )
     tool = "MLflow"
@@ -39,15 +39,15 @@ class Mlflow(LogReader):
         traces = [_trace(record) for record in read_records(path, encoding)]
         several = len({_system(t) for t in traces}) > 1
         if several:
-            log.notes.append("several systems: traces with the same request belong to one input")
+            log.notes.append("several systems; traces with the same request are the same input")
         for i, trace in enumerate(traces):
             info = Record(f"{trace.where}, key 'info'", trace.number, trace.want("info", dict))
             name = str(info.values.get("trace_id") or info.want("request_id", str))
             request, response = _texts(trace, info)
             if response is None:
-                log.aside["traces without a response"] += 1
+                log.not_read["traces without a response"] += 1
                 continue
-            found = info.children("assessments")
+            assessments = info.children("assessments")
             row = log.output(
                 _system(trace),
                 (request or name) if several else name,
@@ -55,13 +55,13 @@ class Mlflow(LogReader):
                 extra={"trace": name} if several else None,
                 output=response,
                 source=request,
-                references=texts_of([v for a in found for v in _expected(a)]),
+                references=texts_of([v for a in assessments for v in _expected(a)]),
             )
-            _judge(log, row, found)
+            _judge(log, row, assessments)
 
 
 def _trace(record: Record) -> Record:
-    """The trace itself; a frame of traces holds each as a JSON text beside its columns."""
+    """The trace itself; a frame of traces has it as JSON text in the column 'trace'."""
     if "info" in record.values:
         return record
     inner = record.want("trace", str, dict)
@@ -77,18 +77,19 @@ def _system(trace: Record) -> str:
 
 
 def _texts(trace: Record, info: Record) -> tuple[str | None, str | None]:
-    """Request and response of the root span; the previews of the header are cut off, and only a way out."""
+    """Request and response of the root span; without one the previews of the header, which may be truncated."""
     data = Record(f"{trace.where}, key 'data'", trace.number, trace.maybe("data", dict) or {})
     roots = [span for span in data.children("spans") if not span.values.get("parent_span_id")]
     inside = (roots[0].maybe("attributes", dict) or {}) if roots else {}
-    found = []
-    for key, preview in (("mlflow.spanInputs", "request_preview"), ("mlflow.spanOutputs", "response_preview")):
-        found.append(text_of(_unpacked(inside.get(key, info.values.get(preview)))))
-    return found[0], found[1]
+    request, response = (
+        text_of(_unpacked(inside.get(key, info.values.get(preview))))
+        for key, preview in (("mlflow.spanInputs", "request_preview"), ("mlflow.spanOutputs", "response_preview"))
+    )
+    return request, response
 
 
 def _unpacked(value: Any) -> Any:
-    """Attributes of a span are JSON in a text."""
+    """The value of a span's attribute, which is JSON in a text."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -100,10 +101,10 @@ def _expected(assessment: Record) -> list[str]:
     return [str(v) for v in (value if isinstance(value, list) else [value]) if isinstance(v, str)]
 
 
-def _judge(log: Log, row: int, found: list[Record]) -> None:
-    """Feedback that its kind of source replaced is left aside; what a person overruled is still what the judge said."""
-    replaced = {str(a.values.get("overrides")): a for a in found if a.values.get("overrides")}
-    for assessment in found:
+def _judge(log: Log, row: int, assessments: list[Record]) -> None:
+    """Add feedback. What its own kind of source replaced is not read; what an annotator overruled stays the judge's."""
+    replaced = {str(a.values.get("overrides")): a for a in assessments if a.values.get("overrides")}
+    for assessment in assessments:
         feedback = assessment.maybe("feedback", dict)
         if feedback is None:
             continue
@@ -111,13 +112,13 @@ def _judge(log: Log, row: int, found: list[Record]) -> None:
         if assessment.values.get("valid") is False:
             later = replaced.get(str(assessment.values.get("assessment_id")))
             if later is None or _source(later)[0] == by:
-                log.aside["assessments that were replaced"] += 1
+                log.not_read["assessments that were replaced"] += 1
                 continue
             log.overruled += 1
         error = feedback.get("error")
-        why = error.get("error_message") if isinstance(error, dict) else error
+        reason = error.get("error_message") if isinstance(error, dict) else error
         name = str(assessment.want("assessment_name", str))
-        log.judged(row, name, feedback.get("value"), by, None if by == CODE else who, str(why or ""))
+        log.judged(row, name, feedback.get("value"), by, None if by == CODE else who, str(reason or ""))
 
 
 def _source(assessment: Record) -> tuple[str, str | None]:
@@ -125,6 +126,6 @@ def _source(assessment: Record) -> tuple[str, str | None]:
     kind, who = str(source.get("source_type")), source.get("source_id")
     if kind not in SOURCES:
         raise DataError(
-            f"{assessment.where}, key 'source': found {shown(kind)} as its type, expected {', '.join(SOURCES)}."
+            f"{assessment.where}, key 'source': expected the type {either(list(SOURCES))}, got {shown(kind)}."
         )
     return SOURCES[kind], None if who is None or who == "default" else str(who)

@@ -9,11 +9,11 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
 from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
 
-KINDS = {"HUMAN": PERSON, "LLM": MODEL, "CODE": CODE}
+KINDS = {"HUMAN": HUMAN, "LLM": MODEL, "CODE": CODE}
 ANNOTATION = re.compile(r"annotations\.(\d+)\.annotation\.(\w+)")
 OURS = ("openinference.span.kind", "input.value", "output.value")
 OTLP = "resourceSpans"
@@ -21,13 +21,12 @@ OTLP = "resourceSpans"
 
 @register("reader", "openinference", only="json")
 class OpenInference(LogReader):
-    """OpenInference spans (JSON lines or OTLP JSON): HUMAN annotations are ratings, those of LLM and CODE scores."""
+    """OpenInference spans (JSON lines or OTLP JSON): HUMAN annotations are ratings, LLM and CODE ones scores."""
 
     takes = Takes(
         "one span per line (`span.to_json(indent=None)`), or OTLP JSON with `resourceSpans`",
         people="annotations whose `annotator_kind` is HUMAN",
-        scores="annotations whose `annotator_kind` is LLM or CODE, or is missing (declare them as human if "
-        "people gave them)",
+        scores="annotations whose `annotator_kind` is LLM, CODE or missing (declare the latter as human if they are)",
         tested="openinference-instrumentation 0.1.72",
     )
     tool = "OpenInference"
@@ -45,15 +44,15 @@ class OpenInference(LogReader):
         annotated = [span for span in spans if _annotations(span["attributes"])]
         chosen = annotated or [span for span in spans if not span["parent"]]
         if others := len(spans) - len(chosen):
-            log.aside["spans without annotations" if annotated else "spans inside others"] += others
+            log.not_read["spans without annotations" if annotated else "child spans"] += others
         several = len({_system(span) for span in chosen}) > 1
         if several:
-            log.notes.append("several systems: spans with the same input belong to one input")
+            log.notes.append("several systems; spans with the same input text are the same input")
         for i, span in enumerate(chosen):
             inside = span["attributes"]
             given, output = text_of(inside.get("input.value")), text_of(inside.get("output.value"))
             if output is None:
-                log.aside["spans without an output"] += 1
+                log.not_read["spans without an output"] += 1
                 continue
             name = str(span["id"] or i + 1)
             row = log.output(
@@ -69,12 +68,12 @@ class OpenInference(LogReader):
                 value = annotation.get("score", annotation.get("label"))
                 who = str(annotation.get("identifier") or "") or None
                 log.judged(
-                    row, str(annotation.get("name", "annotation")), value, by, who if by in (PERSON, MODEL) else None
+                    row, str(annotation.get("name", "annotation")), value, by, who if by in (HUMAN, MODEL) else None
                 )
 
 
 def _spans(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
-    """Yield id, parent and attributes of each span, whichever of the two forms the file has."""
+    """Yield ID, parent and attributes of each span, in either of the two layouts."""
     if OTLP not in Peek(path).keys:
         for record in read_records(path, encoding):
             context = record.maybe("context", dict) or {}
@@ -90,8 +89,8 @@ def _spans(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
 
 def _plain(value: Mapping[str, Any] | None) -> Any:
     """Return the value of {"stringValue": …}; whole numbers are written as texts."""
-    kind, found = next(iter((value or {"": None}).items()))
-    return int(found) if kind == "intValue" and re.fullmatch(r"-?\d{1,18}", str(found)) else found
+    kind, plain = next(iter((value or {"": None}).items()))
+    return int(plain) if kind == "intValue" and re.fullmatch(r"-?\d{1,18}", str(plain)) else plain
 
 
 def _system(span: Mapping[str, Any]) -> str:
@@ -100,8 +99,8 @@ def _system(span: Mapping[str, Any]) -> str:
 
 def _annotations(attributes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the annotations by their number: `annotations.0.annotation.score` is the score of the first."""
-    found: dict[str, dict[str, Any]] = {}
+    annotations: dict[str, dict[str, Any]] = {}
     for key, value in attributes.items():
-        if named := ANNOTATION.fullmatch(key):
-            found.setdefault(named[1], {})[named[2]] = value
-    return found
+        if match := ANNOTATION.fullmatch(key):
+            annotations.setdefault(match[1], {})[match[2]] = value
+    return annotations

@@ -9,24 +9,24 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-HUMAN = "human"  # the assertion that the web page adds when a person gives a thumb up or down
+HUMAN_TYPE = "human"  # type of the assertion that the web page adds for a thumb up or down
 GRADED = {
     "agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality",
     "g-eval", "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best",
     "trajectory:goal-success",
 }  # fmt: skip
-# Assertions whose value is what the output should have been.
+# Assertions whose value is the expected output.
 EXPECTED = {"equals", "iequals", "similar", "factuality", "rouge-n", "bleu", "gleu", "meteor", "levenshtein"}
 
 
 @register("reader", "promptfoo", only="json")
 class Promptfoo(LogReader):
-    """promptfoo results (.json, .jsonl): every assertion is a metric, thumbs of people are ratings."""
+    """promptfoo results (.json, .jsonl): every assertion is a metric, thumbs given by users are human ratings."""
 
     takes = Takes(
         "`promptfoo eval -o FILE.json` or `.jsonl`, `promptfoo export eval`",
@@ -49,7 +49,7 @@ class Promptfoo(LogReader):
         for result in results:
             response = result.maybe("response", dict) or {}
             if response.get("output") is None:
-                log.aside["results without an output"] += 1
+                log.not_read["results without an output"] += 1
                 continue
             system = _name(result) + (f" | {_prompt(result).get('label')}" if several else "")
             given = str(result.want("testIdx", int, str))
@@ -75,7 +75,7 @@ def _results(path: Path, encoding: str | None) -> list[Record]:
     whole = parse_json(str(path), text)
     inner = whole.get("results") if isinstance(whole, dict) else None
     if not isinstance(inner, dict) or "results" not in inner:
-        raise DataError(f"{path}: no 'results' in 'results', as promptfoo writes them since version 0.90; run it anew.")
+        raise DataError(f"{path}: no key 'results' in 'results'; promptfoo 0.90 or newer is needed to write the file.")
     return Record(f"{path}, key 'results'", 0, inner).children("results")
 
 
@@ -90,14 +90,14 @@ def _prompt(result: Record) -> dict[str, Any]:
 
 
 def _judge(log: Log, row: int, result: Record, case: dict[str, Any]) -> None:
-    """Every assertion by itself: the row's own score is overruled by a person's thumb."""
+    """Add each assertion; the score of the row is not used, since a thumb in the web page overwrites it."""
     grading = Record(f"{result.where}, key 'gradingResult'", 0, result.maybe("gradingResult", dict) or {})
     options, used = case.get("options"), Counter[str]()
     for part in grading.children("componentResults"):
         assertion = part.maybe("assertion", dict) or {}
         kind = str(assertion.get("type"))
-        if kind == HUMAN:
-            log.judged(row, HUMAN, part.values.get("pass"), PERSON)
+        if kind == HUMAN_TYPE:
+            log.judged(row, HUMAN_TYPE, part.values.get("pass"), HUMAN)
             continue
         name = str(assertion.get("metric") or kind)
         used[name] += 1

@@ -1,4 +1,4 @@
-"""RewardBench: `MODEL_outputs.jsonl`, a reward model's scores of a chosen and a rejected answer a line."""
+"""RewardBench: `MODEL_outputs.jsonl`, a reward model's scores of a chosen and a rejected answer per line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SIDES = ("chosen", "rejected")
 
 @register("reader", "rewardbench", only="json")
 class RewardBench(Reader):
-    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's."""
+    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, the chosen answer a human preference."""
 
     takes = Takes(
-        "`MODEL_outputs.jsonl` of `rewardbench`; the file's name is the model's",
-        people="the chosen answer over the rejected one",
+        "`MODEL_outputs.jsonl` of `rewardbench`; the model is named after the file",
+        people="the preference for the chosen over the rejected answer",
         scores="`scores_chosen` and `scores_rejected`, of the metric MODEL",
         tested="rewardbench 0.1.4",
     )
@@ -33,7 +33,7 @@ class RewardBench(Reader):
 
     @staticmethod
     def read(path: Path, encoding: str | None = None) -> Dataset:
-        choices, found = Choices(path.name), {}
+        choices, scores = Choices(path.name), {}
         for record in read_records(path, encoding):
             source = text_of(record.values.get("prompt"))
             systems = {side: str(record.values.get(f"{side}_model") or side) for side in SIDES}
@@ -42,29 +42,29 @@ class RewardBench(Reader):
             shared = {"source": source, "subset": record.maybe("subset", str)}
             outputs = {systems[s]: {"output": _answer(record, s), **shared} for s in SIDES}
             given = choices.place(str(record.values.get("id", record.number)), outputs)
-            # Nobody knows which was shown first: in turns, so that no order looks preferred.
+            # The presentation order is unknown: it alternates, so that no position looks preferred.
             order = [systems["chosen"], systems["rejected"]]
-            turned = record.number % 2 == 0
+            reversed_order = record.number % 2 == 0
             choices.choose(
                 given,
-                *(order[::-1] if turned else order),
+                *(order[::-1] if reversed_order else order),
                 aspect="preference",
                 rater=None,
-                preferred=SECOND if turned else FIRST,
+                preferred=SECOND if reversed_order else FIRST,
             )
             for side in SIDES:
                 key = f"scores_{side}"
                 value = record.values.get(key)
                 value = value[0] if isinstance(value, list) and len(value) == 1 else value
-                found[systems[side], given] = number(f"{record.where}, key '{key}'", value)
+                scores[systems[side], given] = number(f"{record.where}, key '{key}'", value)
         model = path.name.partition(".jsonl")[0].removesuffix("_outputs")
         data = choices.dataset(
-            ["that the chosen answer is better is taken for people's choice; which was shown first is not known"]
+            ["the chosen answer is taken as the human preference; the presentation order is unknown"]
         )
-        return data.with_scores({model: [found[key] for key in data.samples.select("system", "input").iter_rows()]})
+        return data.with_scores({model: [scores[key] for key in data.samples.select("system", "input").iter_rows()]})
 
 
 def _answer(record: Record, side: str) -> str | None:
-    """The answer alone where the file has it, else the conversation that was scored."""
-    alone = record.values.get(side)
-    return alone if isinstance(alone, str) else text_of(record.values.get(f"text_{side}"))
+    """The answer alone if the file has it, else the conversation that was scored."""
+    answer = record.values.get(side)
+    return answer if isinstance(answer, str) else text_of(record.values.get(f"text_{side}"))
