@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bench._estimate_exact import count_coverage
 from nlgauge.analyses.estimates.estimate import NOT_ENOUGH
 from nlgauge.datasets import load_set
-from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
 from nlgauge.stats.estimation.sparse_correlation import SparseCorrelation, sparse_correlation
@@ -62,13 +62,13 @@ def judged(rng: np.random.Generator, y: Floats, kind: str, judge: str) -> Floats
     return np.asarray(1 / (1 + np.exp(-(rng.standard_normal(y.shape) + apart * (y - 0.5) + 0.3))))
 
 
-def drawn(rng: np.random.Generator, y: Floats, f: Floats, n: int, design: str) -> PartlyLabelled:
+def drawn(rng: np.random.Generator, y: Floats, f: Floats, n: int, design: str) -> PartlyLabeled:
     """Labels of n rows; whole clusters, equal numbers of three strata by score, or doubtful rows more often."""
     trials = len(y)
     if design in ("random", "clusters"):
         held = np.broadcast_to(np.arange(ROWS) < n, y.shape)
         clusters = np.arange(ROWS) // CLUSTER if design == "clusters" else None
-        return PartlyLabelled(np.where(held, y, np.nan), f, clusters=clusters, bounds=SCALE)
+        return PartlyLabeled(np.where(held, y, np.nan), f, clusters=clusters, bounds=SCALE)
     if design == "strata":
         steps = np.sort(f + 1e-9 * rng.random(f.shape), axis=1)
         strata = (f[..., None] > steps[:, None, [ROWS // 3, 2 * ROWS // 3]]).sum(axis=-1)
@@ -79,13 +79,13 @@ def drawn(rng: np.random.Generator, y: Floats, f: Floats, n: int, design: str) -
             mine = strata == code
             place = np.where(mine, rng.random(y.shape), 2.0).argsort(axis=1).argsort(axis=1)
             held |= mine & (place < n // count)
-        return PartlyLabelled(np.where(held, y, np.nan), f, strata=strata, bounds=SCALE)
+        return PartlyLabeled(np.where(held, y, np.nan), f, strata=strata, bounds=SCALE)
     spread = f.std(axis=1, keepdims=True)
     size = 0.3 + np.exp(-np.abs(f - f.mean(axis=1, keepdims=True)) / spread)
     probability = n * size / size.sum(axis=1, keepdims=True)
     ends = np.cumsum(probability, axis=1) + rng.random((trials, 1))
     held = np.floor(ends) > np.floor(ends - probability)
-    return PartlyLabelled(np.where(held, y, np.nan), f, probability, bounds=SCALE)
+    return PartlyLabeled(np.where(held, y, np.nan), f, probability, bounds=SCALE)
 
 
 def reach(found: MeanEstimate, truth: float) -> Floats:
@@ -148,7 +148,7 @@ def corrected_coverage(n: int, p: float, judge: str, trials: int) -> list[Row]:
     )
     given = (passed >= NOT_ENOUGH) & (n - passed >= NOT_ENOUGH) & np.isfinite(found.value)
     held = (found.low <= p) & (p <= found.high)
-    plain = mean_estimate(PartlyLabelled(np.where(np.arange(ROWS) < n, y, np.nan)), "labels")
+    plain = mean_estimate(PartlyLabeled(np.where(np.arange(ROWS) < n, y, np.nan)), "labels")
     return [
         {
             "n": n,
@@ -172,10 +172,10 @@ def several_coverage(n: int, p: float | None, trials: int) -> list[Row]:
     scores = [judged(rng, y, kind, "fair"), judged(rng, y, kind, "fair"), rng.random(y.shape)]
     labels = np.where(np.arange(ROWS) < n, y, np.nan)
     made = np.stack([cross_fitted(labels[t], np.column_stack([s[t] for s in scores])) for t in range(trials)])
-    plain = mean_estimate(PartlyLabelled(labels, bounds=SCALE), "labels")
+    plain = mean_estimate(PartlyLabeled(labels, bounds=SCALE), "labels")
     rows = []
     for name, score in (("one judge", scores[0]), ("three judges", made)):
-        found = mean_estimate(PartlyLabelled(labels, score, bounds=SCALE))
+        found = mean_estimate(PartlyLabeled(labels, score, bounds=SCALE))
         rows.append(
             {
                 "n": n,
@@ -205,7 +205,7 @@ def systems_coverage(n: int, kind: str, trials: int, systems: int = 5) -> list[R
         y = np.clip(np.round(TRUTH + latent), 1, 5) if kind == RATING else (latent > 0.8).astype(float)
         f = latent + 0.7 * rng.standard_normal(latent.shape)
         labels = np.where(np.arange(inputs) < n, y, np.nan)
-        samples = [PartlyLabelled(labels[s], f[s], bounds=SCALE) for s in range(systems)]
+        samples = [PartlyLabeled(labels[s], f[s], bounds=SCALE) for s in range(systems)]
         found = compare_systems(samples, [np.arange(inputs)] * systems)
         gaps = np.array([truth[i] - truth[j] for i, j in found.pairs])
         order = systems - np.arange(systems)
@@ -250,8 +250,8 @@ def transfer_coverage(probe: int, leniency: float, kind: str, trials: int) -> li
         f = (f > 0.45).astype(float) if kind == "verdict" else f
         labels = np.where(held, y, np.nan)
         flat = [a.reshape(AT_ONCE, -1) for a in (labels, f)]
-        all_at_once = PartlyLabelled(*flat, clusters=np.tile(places, 2), bounds=bounds)
-        samples = [PartlyLabelled(labels[:, k], f[:, k], bounds=bounds) for k in (0, 1)]
+        all_at_once = PartlyLabeled(*flat, clusters=np.tile(places, 2), bounds=bounds)
+        samples = [PartlyLabeled(labels[:, k], f[:, k], bounds=bounds) for k in (0, 1)]
         found = {"first": mean_estimate(samples[0]), "before": mean_estimate(all_at_once)}
         if not refused:
             found["second"] = mean_estimate(samples[1])
@@ -307,7 +307,7 @@ def correlation_coverage(n: int, rho: float, ratings: bool, design: str, trials:
         sample = drawn(rng, y, score, n, design)
         for t in range(AT_ONCE):
             design_of = {k: None if (v := getattr(sample, k)) is None else v[t] for k in ("probability", "strata")}
-            mine = PartlyLabelled(sample.labels[t], score[t], **design_of)
+            mine = PartlyLabeled(sample.labels[t], score[t], **design_of)
             for c in truth:
                 found[c].append(sparse_correlation(mine, c))  # type: ignore[arg-type]
     rows = []
@@ -360,7 +360,7 @@ def summeval_coverage(n: int, judge: tuple[str, str], aspect: str, trials: int) 
         held, width = dict.fromkeys(METHODS, 0.0), dict.fromkeys(METHODS, 0.0)
         for _ in range(trials // AT_ONCE):
             at = rng.integers(0, len(y), (AT_ONCE, ROWS))
-            sample = PartlyLabelled(np.where(np.arange(ROWS) < n, y[at], np.nan), f[at], bounds=SCALE)
+            sample = PartlyLabeled(np.where(np.arange(ROWS) < n, y[at], np.nan), f[at], bounds=SCALE)
             for method in METHODS:
                 found = mean_estimate(sample, method)
                 held[method] += coverage(found, truth) * AT_ONCE / trials

@@ -15,7 +15,7 @@ from nlgauge.stats.estimation.grouped_correlation import (
     item_correlation,
     system_correlation,
 )
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.sparse_correlation import SparseCorrelation
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,8 @@ def truths(grouping: str, rng: np.random.Generator, ability: Floats, seen: Float
 
 def estimated(grouping: str, labels: Floats, f: Floats, coefficient: Any) -> SparseCorrelation:
     if grouping == "input":
-        return input_correlation(PartlyLabelled(labels.T, f.T), coefficient)[0]
-    samples = [PartlyLabelled(y, x, bounds=SCALE) for y, x in zip(labels, f, strict=True)]
+        return input_correlation(PartlyLabeled(labels.T, f.T), coefficient)[0]
+    samples = [PartlyLabeled(y, x, bounds=SCALE) for y, x in zip(labels, f, strict=True)]
     one = item_correlation if grouping == "item" else system_correlation
     return one(samples, [np.arange(labels.shape[1])] * len(labels), coefficient)
 

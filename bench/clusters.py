@@ -22,7 +22,7 @@ import numpy as np
 from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of, kappa
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import SimulationParams, simulate_panel
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.trials import mean_share, pass_at_k, pass_hat_k, trial_icc
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.stats.tests.ks import ks_permutation
@@ -177,7 +177,7 @@ def _trial_intervals(cell: Any, x: Any, z: Any, unit: Any, inputs: int, trials: 
     labels = np.where(
         np.arange(len(cell)) % 2 == np.arange(len(cell)) // trials % 2, people, np.nan
     )  # every second one
-    mean = mean_estimate(PartlyLabelled(labels, judge.astype(float), None, None, None if alone else unit, True, None))
+    mean = mean_estimate(PartlyLabeled(labels, judge.astype(float), None, None, None if alone else unit, True, None))
     found = intervals(x[None, None], z[None], ["global/pearson", "global/spearman"], clusters=None if alone else unit)
     passes = people.reshape(inputs, trials).sum(axis=1)
     each, many = np.full(inputs, trials), np.arange(inputs)

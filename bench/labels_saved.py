@@ -32,7 +32,7 @@ from nlgauge.datasets import load_set
 from nlgauge.stats.design import label_sampling
 from nlgauge.stats.design.label_sampling import combined_probability, relative_ranks
 from nlgauge.stats.estimation import means, shares
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 
 SUMMEVAL = ["coherence", "consistency", "fluency", "relevance"]
 HANNA = {
@@ -154,7 +154,7 @@ def measured(
         for n in (c for c in CURVE if c <= size):
             labels = np.full(size, np.nan)
             labels[order[:n]] = y[order[:n]]
-            keep("labels only", n, mean_estimate(PartlyLabelled(labels, bounds=ends(labels)), "labels"))
+            keep("labels only", n, mean_estimate(PartlyLabeled(labels, bounds=ends(labels)), "labels"))
         for design in designs:
             least = 2 * LEAST_LEARNED if "optimal" in design else 1
             shown = scores if design in ("disagreement", "diverse") else judge[None]
@@ -163,7 +163,7 @@ def measured(
                 labels, probability = labels_of(people, y, n, design, rng)
                 strata = system if "stratified" in design and n >= 3 * (system.max() + 1) else None
                 own = None if design in ("random", "diverse") else probability
-                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata, bounds=ends(labels))))
+                keep(design, n, mean_estimate(PartlyLabeled(labels, judge, own, strata, bounds=ends(labels))))
     return [
         {
             "set": name,

@@ -140,7 +140,7 @@ def coverage(
     gaps = theta[:, None] - theta
     name = f"{shape} {systems} {n} {clustered} {interval} {ties}"
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    held, chances, wrong, found, penalised, refused, tiers = [], [], 0, [], 0, 0, 0
+    held, chances, wrong, found, penalized, refused, tiers = [], [], 0, [], 0, 0, 0
     for seed in range(trials):
         (votes,) = drawn(strengths(shape, systems), n, inputs, rng, spread, ties)
         made = ranked({HUMAN: votes}, systems, ties, interval, seed)
@@ -149,7 +149,7 @@ def coverage(
             continue
         one = made[0]
         given = np.isfinite(one.low)
-        mean = theta[given].mean() if one.made.penalised and given.any() else 0.0
+        mean = theta[given].mean() if one.made.penalized and given.any() else 0.0
         held += ((one.low <= theta - mean) & (theta - mean <= one.high))[given].tolist()
         _, low, high = one.chances()
         given = np.isfinite(low)
@@ -159,7 +159,7 @@ def coverage(
         tiers += bool(((tier[:, None] < tier) & (gaps <= 1e-9)).any())
         if (gaps > 1e-9).any():
             found.append(float(better[gaps > 1e-9].mean()))
-        penalised += one.made.penalised
+        penalized += one.made.penalized
     return {
         "shape": shape,
         "systems": systems,
@@ -173,7 +173,7 @@ def coverage(
         "wrong": wrong / trials,
         "wrong tier": tiers / trials,
         "found": float(np.mean(found)) if found else None,
-        "penalised": penalised / trials,
+        "penalized": penalized / trials,
         "refused": refused / trials,
     }
 
@@ -348,7 +348,7 @@ The statistics are defined in [pairwise comparisons](rank.md). This simulation m
 
 Choices are drawn from systems whose strengths are known, with ties, an advantage of {PLACE} of the first place and, where *clustered*, {PER_INPUT} choices
 an input with effects of the input on each system (standard deviation {SPREAD}); *spaced*: strengths evenly from .8 to -.8, two of them equal; *equal*: all
-equal; *strong*: one that beats the others in nearly all choices, so that some data sets have no finite estimate (*penalised*). *Strength*, *win chance*:
+equal; *strong*: one that beats the others in nearly all choices, so that some data sets have no finite estimate (*penalized*). *Strength*, *win chance*:
 share of 95 % intervals that hold the truth, wanted .93 to .97. *Wrong*: share of data sets with **any** wrong statement "this system is clearly stronger than that
 one" among all pairs, and therefore the most often that a tier or a place can be wrong; wanted: at most .05 (where all pairs differ it counts reversals only).
 *Found*: share of the pairs that differ in truth and are told apart. Chance: 500 data sets show a rate of .05 as .032 to .070, 200 as .025 to .085.
@@ -371,19 +371,19 @@ def page(kept: dict[str, Row]) -> str:
             row["wrong"],
             row["wrong tier"],
             "" if row["found"] is None else row["found"],
-            row["penalised"],
+            row["penalized"],
             row["refused"],
             row["data sets"],
         ]
 
     heads = ["systems are", "systems", "choices", "clustered", "strength", "win chance", "wrong", "wrong tier", "found",
-             "penalised", "not ranked", "data sets"]  # fmt: skip
+             "penalized", "not ranked", "data sets"]  # fmt: skip
     lines = [PAGE, "## Sandwich intervals (the default)", "", *table(heads, [line(r) for r in part("sandwich")])]
     lines += [
         "## A system that won every comparison",
         "",
         "*perfect*: one system never loses; *two perfect*: two lose to each other only, and are equal; *equal*: so few choices that some system wins or loses all "
-        "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalised fit makes their intervals too wide rather "
+        "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalized fit makes their intervals too wide rather "
         "than too narrow. *Not ranked*: choices on fewer than 10 inputs.",
         "",
         *table(heads, [line(r) for r in part("perfect")]),

@@ -166,7 +166,7 @@ def typed(command: list[str], columns: int) -> str:
 
 
 def keep(page: Any, name: str) -> None:
-    """As PNG with 256 colours where Pillow is there: a third of the size (the method keeps rare colours, such as those
+    """As PNG with 256 colors where Pillow is there: a third of the size (the method keeps rare colors, such as those
     of a legend).
     """
     SCREENS.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ def test_a_judge_like_people_is_rarely_said_to_differ_and_one_that_is_not_is_fou
 
 def test_one_that_wins_all_is_told_from_the_others_and_the_others_are_not_told_apart() -> None:
     found = world.coverage("perfect", 4, 60, False, 40)
-    assert found["penalised"] == 1.0
+    assert found["penalized"] == 1.0
     assert found["found"] > 0.95  # by its strength over its error: .91
     assert binomtest(round(found["wrong"] * 40), 40, 0.05, "greater").pvalue > CHANCE
     assert found["strength"] > 0.9  # of the others, around their own mean

@@ -54,7 +54,7 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """Return the citation as it stands in a text: `Deutsch et al. (2021)`."""
+        """Return the citation as cited in a text: `Deutsch et al. (2021)`."""
         names = self.authors
         who = names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{names[0]} et al."
         return f"{who} ({self.year})"

@@ -50,7 +50,7 @@ def test_speeches_become_passages_without_applause(tmp_path: Path) -> None:
     (found,) = found_in(speeches(tmp_path))
     assert (found.files, len(found.passages)) == (1, 3)
     assert found.passages[0] == " ".join(TALK[:8])
-    assert "public domain" in found.kind.licence
+    assert "public domain" in found.kind.license
 
 
 def test_articles_lose_their_marks_and_what_follows_the_text(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_articles_lose_their_marks_and_what_follows_the_text(tmp_path: Path) -> 
     assert one.startswith("In 1900 the town had 0 mills and 3 oxen in all. In 1901")
     assert not any(mark in one for mark in "[]{}'<>") and "Not this" not in one
     assert len(one.split(". ")) == 9  # the article only: no redirect, nothing after "See also", no other language
-    assert found.kind.licence == "CC BY-SA 3.0"
+    assert found.kind.license == "CC BY-SA 3.0"
 
 
 def test_templates_inside_templates_files_and_links_go() -> None:

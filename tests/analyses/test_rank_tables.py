@@ -76,7 +76,7 @@ def test_one_who_won_all_has_a_penalised_value_a_limit_and_a_reason() -> None:
     ]
     table = ng.rank(rows)
     best = by(table, "system")["A"]
-    assert best["measure"] == "penalised strength" and np.isfinite(best["value"]) and np.isnan(best["low"])
+    assert best["measure"] == "penalized strength" and np.isfinite(best["value"]) and np.isnan(best["low"])
     assert best["reason"] == "won all 30 choices"
     assert best["win_low"] == pytest.approx(0.025 ** (1 / 30))
     assert "no finite strength (A won all 30 choices)" in " ".join(table.notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 
 ppi_py = pytest.importorskip("ppi_py")
 SEEDS = range(5)
@@ -24,5 +24,5 @@ def rows(seed: int, n: int = 80, others: int = 700) -> tuple[np.ndarray, np.ndar
 def test_the_value_over_all_rows_is_that_of_ppi_py(seed: int, method: str, lam: float | None) -> None:
     y, f, u = rows(seed)
     labels = np.concatenate([y, np.full(len(u), np.nan)])
-    found = mean_estimate(PartlyLabelled(labels, np.concatenate([f, u])), method)
+    found = mean_estimate(PartlyLabeled(labels, np.concatenate([f, u])), method)
     assert np.isclose(found.value, ppi_py.ppi_mean_pointestimate(y, f, u, lam=lam).item(), atol=1e-10, rtol=0)

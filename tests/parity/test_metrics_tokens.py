@@ -17,7 +17,7 @@ from nlgauge.metrics import Batch
 from nlgauge.text.porter import stem as porter
 from nlgauge.text.snowball import stem as snowball
 from nlgauge.text.tokens import tokens
-from nlgauge.text.treebank import normalised, without_punctuation
+from nlgauge.text.treebank import normalized, without_punctuation
 
 sacrebleu = pytest.importorskip("sacrebleu")
 SUFFIXES = "s es ies ied eed ed ing ly ness ational ization fulness alli bli logi ment ion e ll y er able ative".split()
@@ -220,5 +220,5 @@ def test_meteor_tokens_are_those_of_meteors_normalizer(real_data: Path) -> None:
         check=True,
         encoding="utf-8",
     ).stdout.split("\n")[: len(lines)]
-    different = [(a, b) for a, b in zip(said, map(normalised, lines), strict=True) if a != b]
+    different = [(a, b) for a, b in zip(said, map(normalized, lines), strict=True) if a != b]
     assert len(different) <= 0.001 * len(lines), different[:3]

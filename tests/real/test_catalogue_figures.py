@@ -83,8 +83,8 @@ def test_summeval_judges_are_metrics_with_their_gaps_noted(real_data: Path) -> N
     frame = joined(data, "consistency").filter(~pl.col("system").is_in(["M0", "M1", "M2", "M5"]))
     assert coefficients(frame, "gpt-4-0314/rts/consistency")[1] == pytest.approx(0.557, abs=0.002)
     assert any("43512 replies" in note for note in data.notes)
-    tokenised = load_set("summeval", real_data, tokenised=True)
-    assert tokenised.samples["output"][0] != data.samples["output"][0]
+    tokenized = load_set("summeval", real_data, tokenized=True)
+    assert tokenized.samples["output"][0] != data.samples["output"][0]
 
 
 def test_usr_has_three_persons_an_output(real_data: Path) -> None:

@@ -138,7 +138,7 @@ def test_the_study_says_both_ways_and_where_it_is_lowest(sources: Sources) -> No
 
 
 def test_texts_of_the_set_are_chosen_by_name(real_data: Path) -> None:
-    with pytest.raises(ng.NlgaugeError, match="texts='lower' is none of released, authors, delexicalised, tokenised"):
+    with pytest.raises(ng.NlgaugeError, match="texts='lower' is none of released, authors, delexicalised, tokenized"):
         Sources(real_data)("bagel-sf", texts="lower")
     data = Sources(real_data)("bagel-sf", texts="delexicalised", references="first")
     lols = data.samples.filter(dataset="SFHOTEL", system="LOLS")

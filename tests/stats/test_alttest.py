@@ -78,7 +78,7 @@ def test_off_the_raters_scale_a_metric_is_warned_of_and_ranks_put_it_there(scale
     truth = rng.normal(size=150)
     ratings = truth + rng.normal(size=(4, 150))
     raw = alt_test(ratings, 100 * truth + 7)
-    assert "not one scale" in raw.reason
+    assert "not the same scale" in raw.reason
     assert raw.winning_rate == 0.0
     moved = alt_test(ratings, 100 * truth + 7, scale=scale)
     assert moved.reason == ""

@@ -92,12 +92,12 @@ def test_one_who_won_all_has_a_finite_penalised_strength_and_the_others_keep_the
     rows = counted(0, 1, 10, 0) + counted(0, 2, 10, 0) + counted(1, 2, 12, 4, 2)
     for ties in MODELS:
         made = fit(ballots(rows), 3, ties)
-        assert made.penalised
+        assert made.penalized
         assert np.isfinite(made.theta).all()
         assert made.theta[0] > made.theta[1] > made.theta[2]
         assert np.isfinite(made.covariance).all()
         assert np.isfinite(bootstrap(ballots(rows), made, 50, np.random.default_rng(0))).all()
-    assert not fit(ballots([*rows, (1, 0, 0)]), 3).penalised
+    assert not fit(ballots([*rows, (1, 0, 0)]), 3).penalized
 
 
 def test_equality_of_two_systems_is_tested_as_by_mcnemar_whoever_won_all() -> None:
@@ -168,7 +168,7 @@ def test_the_first_place_is_only_told_from_the_system_in_pairs_seen_both_ways() 
 
 
 def test_only_ties_are_refused() -> None:
-    with pytest.raises(DataError, match="all choices are ties"):
+    with pytest.raises(DataError, match="all comparisons are ties"):
         fit(ballots(counted(0, 1, 0, 0, 5)), 2)
 
 

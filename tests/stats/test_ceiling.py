@@ -95,7 +95,7 @@ def test_raters_of_pure_noise_have_no_ceiling_and_say_so():
     ratings = np.random.default_rng(0).normal(size=(3, 5, 40))
     found = ceilings(ratings, [GLOBAL], np.random.default_rng(0))
     assert np.isnan(found.ceiling[0])
-    assert "do not agree" in found.reasons[0]
+    assert "agree no better than by chance" in found.reasons[0]
     alone = np.full((2, 5, 40), np.nan)
     alone[0] = ratings[0]
     assert np.isnan(ceilings(alone, [GLOBAL], np.random.default_rng(0)).ceiling[0])

@@ -13,7 +13,7 @@ from nlgauge.stats.estimation.grouped_correlation import (
     item_correlation,
     system_correlation,
 )
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -37,7 +37,7 @@ def test_coefficients_along_an_axis_equal_scipy(coefficient: str) -> None:
 @pytest.mark.parametrize("coefficient", SCIPY)
 def test_with_all_inputs_labelled_the_value_by_input_is_that_of_the_measure(coefficient: str) -> None:
     y, f = outputs(2)
-    found, inputs = input_correlation(PartlyLabelled(y.T, f.T), coefficient)
+    found, inputs = input_correlation(PartlyLabeled(y.T, f.T), coefficient)
     assert inputs == 200 and np.isclose(found.plain, Measure("input", coefficient)(f, y).value, atol=1e-12)
     assert found.low < found.value < found.high
 
@@ -49,7 +49,7 @@ def test_few_labels_hold_the_correlation_of_all_outputs(coefficient: str) -> Non
     for seed in range(16):
         y, f = outputs(seed + 10)
         labels = np.where(np.arange(200) < 40, y, np.nan)
-        samples, units = [PartlyLabelled(a, b) for a, b in zip(labels, f, strict=True)], [np.arange(200)] * 8
+        samples, units = [PartlyLabeled(a, b) for a, b in zip(labels, f, strict=True)], [np.arange(200)] * 8
         for k, (find, measure) in enumerate(((item_correlation, "item"), (system_correlation, "system"))):
             found = find(samples, units, coefficient)
             held[k] += found.low <= Measure(measure, coefficient)(f, y).value <= found.high
@@ -61,6 +61,6 @@ def test_means_that_hardly_differ_say_little_about_their_correlation() -> None:
     rng = np.random.default_rng(5)
     y = 3 + 0.01 * rng.normal(size=(6, 1)) + rng.normal(size=(6, 200))
     f = y + 3 * rng.normal(size=y.shape)
-    samples = [PartlyLabelled(np.where(np.arange(200) < 10, a, np.nan), b) for a, b in zip(y, f, strict=True)]
+    samples = [PartlyLabeled(np.where(np.arange(200) < 10, a, np.nan), b) for a, b in zip(y, f, strict=True)]
     found = system_correlation(samples, [np.arange(200)] * 6, "pearson")
     assert found.high - found.low > 0.8

@@ -13,17 +13,17 @@ from nlgauge.stats.design.label_sampling import (
     explained,
     inclusion,
     learned_spread,
-    neighbour_order,
+    neighbor_order,
     proportional_draw,
     random_draw,
     with_floor,
 )
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 
 ROWS, N = 40, 12
 SIZE = with_floor(np.random.default_rng(5).gamma(1.0, 1.0, ROWS))
 SYSTEM, UNIT = np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4)
-PLACES = neighbour_order(np.random.default_rng(6).normal(size=(ROWS, 3)))
+PLACES = neighbor_order(np.random.default_rng(6).normal(size=(ROWS, 3)))
 DESIGNS = {
     "random": lambda rng: random_draw(ROWS, N, rng),
     "proportional": lambda rng: proportional_draw(SIZE, N, rng),
@@ -92,8 +92,8 @@ def test_few_labels_in_each_stratum_share_one_weight_and_the_interval_holds():
     for d in range(draws):
         chosen = np.concatenate([rng.permutation(np.flatnonzero(group == g))[:5] for g in range(12)])
         labels[d, chosen] = y[d, chosen]
-    found = mean_estimate(PartlyLabelled(labels, score, strata=group))
-    alone = mean_estimate(PartlyLabelled(labels, strata=group), "labels")
+    found = mean_estimate(PartlyLabeled(labels, score, strata=group))
+    alone = mean_estimate(PartlyLabeled(labels, strata=group), "labels")
     truth = level.mean()  # the groups are these; their rows are new in every repetition
     assert np.mean((found.low <= truth) & (truth <= found.high)) > 0.93
     assert found.se.mean() < 0.85 * alone.se.mean()

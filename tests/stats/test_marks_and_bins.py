@@ -34,7 +34,7 @@ def test_too_few_points_have_no_p_and_a_perfect_correlation_has_p_zero() -> None
     assert np.isnan(zero_test(0.5, 2))
     assert np.isnan(zero_test(np.nan, 30))
     assert zero_test(-1.0, 10) == 0.0
-    with pytest.raises(NlgaugeError, match="known for pearson"):
+    with pytest.raises(NlgaugeError, match="implemented for pearson"):
         zero_test(0.1, 10, "tau-c")
 
 

@@ -233,8 +233,8 @@ def test_profiles_change_the_masks_the_count_and_the_missing_rule():
             permutation_test(gap, x2, z, TWELVE, profile=name, draws=5)
     filled = permutation_test(np.nan_to_num(gap), x2, z, TWELVE, profile="nlgcorreval", draws=30)
     np.testing.assert_array_equal(permutation_test(gap, x2, z, TWELVE, profile="nlgcorreval", draws=30).p, filled.p)
-    raw = permutation_test(x1, 10 * x2 + 3, z, ["global/pearson"], profile=Profile(standardise=False), draws=30)
-    scaled = permutation_test(x1, x2, z, ["global/pearson"], profile=Profile(standardise=False), draws=30)
+    raw = permutation_test(x1, 10 * x2 + 3, z, ["global/pearson"], profile=Profile(standardize=False), draws=30)
+    scaled = permutation_test(x1, x2, z, ["global/pearson"], profile=Profile(standardize=False), draws=30)
     assert not np.allclose(raw.samples, scaled.samples)
     for profile in PROFILES.values():
         sentence = profile.method(100, 7)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.shares import OneMore, share_interval
 
 
@@ -51,17 +51,17 @@ def test_a_judge_without_an_error_among_the_labels_may_still_have_some() -> None
     verdicts = np.tile([1.0, 0.0], 500)
     labels = np.where(np.arange(1000) < 30, verdicts, np.nan)
     for method in ("ppi", "ppi++"):
-        found = mean_estimate(PartlyLabelled(labels, verdicts), method)
+        found = mean_estimate(PartlyLabeled(labels, verdicts), method)
         # The judge's share .5 is known to ± .03; one unseen error of 30 labels is .03 more.
         assert found.low < 0.44 and found.high > 0.56
-        assert found.width < 0.55 * mean_estimate(PartlyLabelled(labels), "labels").width
+        assert found.width < 0.55 * mean_estimate(PartlyLabeled(labels), "labels").width
 
 
 def test_labels_of_one_verdict_leave_a_judge_nothing_to_add() -> None:
     rng = np.random.default_rng(0)
     labels = np.where(np.arange(300) < 30, 0.0, np.nan)
-    plain = mean_estimate(PartlyLabelled(labels), "labels")
-    found = mean_estimate(PartlyLabelled(labels, rng.random(300)))
+    plain = mean_estimate(PartlyLabeled(labels), "labels")
+    found = mean_estimate(PartlyLabeled(labels, rng.random(300)))
     assert float(found.low) == 0.0
     assert float(plain.high) <= float(found.high) < 1.07 * float(plain.high)
 
@@ -69,7 +69,7 @@ def test_labels_of_one_verdict_leave_a_judge_nothing_to_add() -> None:
 def test_an_end_that_is_held_against_a_limit_is_not_shortened() -> None:
     rng = np.random.default_rng(1)
     y = (rng.random(1000) < 0.04).astype(float)
-    sample = PartlyLabelled(np.where(np.arange(1000) < 60, y, np.nan), y + rng.normal(size=1000))
+    sample = PartlyLabeled(np.where(np.arange(1000) < 60, y, np.nan), y + rng.normal(size=1000))
     short, equal = (mean_estimate(sample, "ppi++", equal_tails=e) for e in (False, True))
     assert equal.low <= short.low and equal.high >= short.high
 
@@ -80,8 +80,8 @@ def test_the_order_of_rows_and_clusters_does_not_matter() -> None:
     score, clusters = y + rng.normal(size=300), np.arange(300) // 3
     labels = np.where(clusters < 20, y, np.nan)
     there = rng.permutation(300)
-    one = mean_estimate(PartlyLabelled(labels, score, clusters=clusters))
-    other = mean_estimate(PartlyLabelled(labels[there], score[there], clusters=clusters[there]))
+    one = mean_estimate(PartlyLabeled(labels, score, clusters=clusters))
+    other = mean_estimate(PartlyLabeled(labels[there], score[there], clusters=clusters[there]))
     assert np.allclose([one.low, one.high], [other.low, other.high])
 
 
@@ -93,7 +93,7 @@ def test_probabilities_beside_strata_do_not_lose_what_strata_gain(verdicts: bool
     y = (y > 2).astype(float) if verdicts else y
     labels, score = np.where(np.arange(900) < 90, y, np.nan), rng.normal(size=900)
     plain, given, without = (
-        mean_estimate(PartlyLabelled(labels, score, probability, codes, bounds=(1, 5)))
+        mean_estimate(PartlyLabeled(labels, score, probability, codes, bounds=(1, 5)))
         for probability, codes in ((None, strata), (np.full(900, 0.1), strata), (np.full(900, 0.1), None))
     )
     assert given.width == pytest.approx(plain.width)

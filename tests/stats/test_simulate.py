@@ -12,7 +12,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.design.simulate import (
     Noise,
     SimulationParams,
-    discretise,
+    discretize,
     fit_panel,
     fit_scores,
     human_scores,
@@ -53,7 +53,7 @@ def test_no_spread_of_item_correlations_gives_the_mean_itself():
 def test_discretise_counts_cut_points_leaves_nan_and_does_not_touch_its_input():
     x = np.array([[-1.0, 0.0, 0.5], [2.0, np.nan, 1.0]])
     before = x.copy()
-    assert np.array_equal(discretise(x, [1.0, 0.0]), [[0, 1, 1], [2, np.nan, 2]], equal_nan=True)
+    assert np.array_equal(discretize(x, [1.0, 0.0]), [[0, 1, 1], [2, np.nan, 2]], equal_nan=True)
     assert np.array_equal(x, before, equal_nan=True)
 
 
@@ -61,7 +61,7 @@ def test_discretise_counts_cut_points_leaves_nan_and_does_not_touch_its_input():
 def test_a_scale_of_c_has_at_most_c_values_and_keeps_the_order(scale):
     rng = np.random.default_rng(1)
     x = rng.normal(0, 0.15, size=(15, 200))
-    cut = discretise(x, thresholds(scale, 0.0, 0.15, rng))
+    cut = discretize(x, thresholds(scale, 0.0, 0.15, rng))
     assert len(np.unique(cut)) <= scale
     order = np.argsort(x, axis=None)
     assert (np.diff(cut.ravel()[order]) >= 0).all()

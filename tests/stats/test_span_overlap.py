@@ -70,7 +70,7 @@ def test_a_right_span_with_the_wrong_severity_is_worth_half() -> None:
 def test_no_marks_have_no_f_and_few_inputs_no_interval() -> None:
     nothing = overlap_of(np.zeros((30, 3)), np.arange(30))
     assert np.isnan(nothing.value)
-    assert nothing.reason == "neither marked anything"
+    assert nothing.reason == "neither annotator marked anything"
     rows = np.zeros((30, 3))
     rows[:9] = [2, 3, 4]  # 21 clean texts say nothing of F
     few = overlap_of(rows, np.arange(30))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.sparse_correlation import _left_out, sparse_correlation
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -35,7 +35,7 @@ def test_labels_chosen_by_score_do_not_lead_astray(coefficient: str) -> None:
         y = 0.6 * score + 0.8 * rng.normal(size=500)
         probability = np.clip(0.08 + 0.3 * (np.abs(score) > 1.2), 0, 1)
         labels = np.where(rng.random(500) < probability, y, np.nan)
-        found = sparse_correlation(PartlyLabelled(labels, score, probability), coefficient)
+        found = sparse_correlation(PartlyLabeled(labels, score, probability), coefficient)
         values.append(found.value)
         blind.append(SCIPY[coefficient](score[np.isfinite(labels)], labels[np.isfinite(labels)])[0])
         held += found.low <= truth <= found.high
@@ -49,10 +49,10 @@ def test_the_scores_of_other_rows_narrow_the_interval_of_a_close_metric() -> Non
     score = rng.normal(size=(60, 800))
     y = 0.9 * score + np.sqrt(0.19) * rng.normal(size=score.shape)
     labels = np.where(np.arange(800) < 80, y, np.nan)
-    found = [sparse_correlation(PartlyLabelled(a, b), "spearman") for a, b in zip(labels, score, strict=True)]
+    found = [sparse_correlation(PartlyLabeled(a, b), "spearman") for a, b in zip(labels, score, strict=True)]
     assert np.mean([f.high - f.low for f in found]) < 0.9 * np.mean([f.plain_high - f.plain_low for f in found])
 
 
 def test_a_metric_that_never_varies_has_no_correlation() -> None:
     labels = np.where(np.arange(100) < 40, np.arange(100.0), np.nan)
-    assert np.isnan(sparse_correlation(PartlyLabelled(labels, np.full(100, 0.1))).value)
+    assert np.isnan(sparse_correlation(PartlyLabeled(labels, np.full(100, 0.1))).value)

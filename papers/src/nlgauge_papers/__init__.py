@@ -36,7 +36,7 @@ Tell = Callable[[str], None]
 
 # The one rule for what is not judged, the same for all metrics. Scores from a released table, whoever computed them,
 # and scores that we compute from the texts by the same formula are judged like any other. Two things only stand beside
-# the printed cell without a judgement: scores that we compute with other weights than the paper's, and means over fewer
+# the printed cell without a judgment: scores that we compute with other weights than the paper's, and means over fewer
 # sets than the paper's.
 Difference = Literal["other weights", "fewer sets"]
 

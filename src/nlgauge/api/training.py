@@ -129,7 +129,7 @@ def text(archives: Sequence[Path], *, out: Path, most: int = 0, seed: int = 0) -
             "archive": part.archive,
             "passages": len(part.passages),
             "of": part.kind.name,
-            "licence": part.kind.licence,
+            "licence": part.kind.license,
             "file": out,
         }
         for part in parts

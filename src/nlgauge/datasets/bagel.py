@@ -24,7 +24,7 @@ def load(folder: Path, entry: Entry, texts: Texts = "released", references: Whic
     """2,460 outputs; `dataset`, `mr_type` and `domain` are columns to split by.
 
     `texts`: 'released' (those that came with the references), 'authors' (the outputs in the authors' own file), or as
-    the authors' programs had them, 'delexicalised' or also 'tokenised' (bagel_texts.py). `references`: only the 'first'
+    the authors' programs had them, 'delexicalised' or also 'tokenized' (bagel_texts.py). `references`: only the 'first'
     or the 'last' of each output.
     """
     for option, value, known in (("texts", texts, get_args(Texts)), ("references", references, get_args(Which))):

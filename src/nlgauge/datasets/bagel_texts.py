@@ -17,7 +17,7 @@ import polars as pl
 
 from nlgauge.text.treebank import without_punctuation
 
-Texts = Literal["released", "authors", "delexicalised", "tokenised"]
+Texts = Literal["released", "authors", "delexicalised", "tokenized"]
 Which = Literal["all", "first", "last"]
 SLOTS = ("name", "area", "near", "address", "phone")
 INITIAL = "xinitial"  # stands for "x.", one token
@@ -34,7 +34,7 @@ def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFra
             lists.append(given)
             continue
         both = delexicalized(output, given or [], source, bagel=dataset == "BAGEL", lols=system == "LOLS")
-        both = [tokenized(text) for text in both] if texts == "tokenised" else both
+        both = [tokenized(text) for text in both] if texts == "tokenized" else both
         outputs.append(both[0])
         lists.append(both[1:] or None)
     kept = {"all": slice(None), "first": slice(1), "last": slice(-1, None)}[references]

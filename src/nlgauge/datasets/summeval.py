@@ -17,21 +17,21 @@ from nlgauge.errors import DataError
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 
 
-def load(folder: Path, entry: Entry, judges: bool = False, tokenised: bool = False) -> Dataset:
+def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = False) -> Dataset:
     """`judges` adds the parsed scores of LLM judges as metrics such as `gpt-4-0314/rts/coherence`;
-    `tokenised` gives the re-tokenized, re-cased texts of the BARTScore repository, not the original ones."""
-    outputs, original, crowd, retokenised, replies = (folder / f.path for f in entry.files)
+    `tokenized` gives the re-tokenized, re-cased texts of the BARTScore repository, not the original ones."""
+    outputs, original, crowd, retokenized, replies = (folder / f.path for f in entry.files)
     notes = ["the extractive M0, M1, M2, M5 have only the experts' mean, no single ratings"]
     rows = records(outputs)
-    if tokenised:
-        given = {d["doc_id"]: (d["src"], d["ref_summs"]) for d in records(retokenised)}
+    if tokenized:
+        given = {d["doc_id"]: (d["src"], d["ref_summs"]) for d in records(retokenized)}
     else:
         given = {d["id"]: (d["text"], d["references"]) for d in records(original)}
     table = samples(
         rows,
         system="system",
         input="doc_id",
-        output="sys_summ" if tokenised else "decoded",
+        output="sys_summ" if tokenized else "decoded",
         source=lambda r: given[r["doc_id"]][0],
         references=lambda r: given[r["doc_id"]][1],
     )

@@ -83,7 +83,7 @@ def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int
     filled.
 
     `words` are random bits; each half of one draws a member, all with the same probability (Lemire 2019: the few
-    numbers that would favour some members are left out). A row for which the words do not suffice is 0.
+    numbers that would favor some members are left out). A row for which the words do not suffice is 0.
     """
     cython.declare(row=Int, k=Int)
     many: Word = len(members)

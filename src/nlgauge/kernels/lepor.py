@@ -32,7 +32,7 @@ def _index(ids: Tokens, first: Int, n: Int, head: Ids, after: Ids) -> cython.voi
 @cython.nogil
 @cython.exceptval(check=False)
 def _beside(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int, window: Int) -> cython.bint:
-    """Whether places i and j have equal neighbours at the same offset."""
+    """Whether places i and j have equal neighbors at the same offset."""
     cython.declare(k=Int)
     for k in range(-window, window + 1):
         if k != 0 and 0 <= i + k < m and 0 <= j + k < n and ids[h + i + k] == ids[r + j + k]:
@@ -45,7 +45,7 @@ def positions(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference
     """Aligned words and the sum of their position differences, of each pair.
 
     A word of the output, from left to right, is aligned with a free equal word of the reference: one with an equal
-    neighbour at the same offset within `window` words before one without, then the nearest, then the first.
+    neighbor at the same offset within `window` words before one without, then the nearest, then the first.
     """
     cython.declare(p=Int, i=Int)
     j: Int

@@ -156,7 +156,7 @@ def _run_end(keys: Words, start: Int, n: Int) -> Int:
 def rank_levels(
     v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tied pairs and distinct values of a row; its points' levels from 0 up, and twice the centred rank of each."""
+    """Tied pairs and distinct values of a row; its points' levels from 0 up, and twice the centered rank of each."""
     cython.declare(i=Int)
     tied: Int = 0
     classes: Int = 0

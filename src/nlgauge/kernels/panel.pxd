@@ -3,7 +3,7 @@ cimport cython
 
 @cython.final
 cdef class PanelRoom:
-    cdef double[:, ::1] v, centred, plain
+    cdef double[:, ::1] v, centered, plain
     cdef int[::1] position, tree
     cdef int[:, ::1] rank, level, order, start
     cdef unsigned long long[:, ::1] keys

@@ -46,7 +46,7 @@ class PanelRoom:
 
     def __init__(self, size):
         self.v = empty((3, size), "d")
-        self.centred = empty((3, size), "d")
+        self.centered = empty((3, size), "d")
         self.position = empty(size, "i")
         self.rank = empty((3, size), "i")
         self.level = empty((3, size), "i")
@@ -107,7 +107,7 @@ def _prepare(
     """Tied pairs, distinct values and sum of squares of the first m values of a row."""
     cython.declare(tied=Int, classes=Int, norm=cython.double)
     tied = 0
-    classes, norm = _centre(room.v, row, m, want_r, room.centred)
+    classes, norm = _centre(room.v, row, m, want_r, room.centered)
     if ranks:
         tied, classes = _rank(room, row, m)
     return tied, classes, norm
@@ -136,7 +136,7 @@ def _fill(
 ) -> cython.void:
     """Fill in metric k and group g from their m shared cells; h is the row of people."""
     cython.declare(classes=Int, own=cython.double)
-    classes, own = _centre(room.v, 2, m, want_r, room.centred)
+    classes, own = _centre(room.v, 2, m, want_r, room.centered)
     tied: Int = 0
     concordant: Int = 0
     both: Int = 0
@@ -148,7 +148,7 @@ def _fill(
     else:
         state[k, g] = 0
         if want_r:
-            r[k, g] = _quotient(_dot(room.centred, 2, h, m), own, norm)
+            r[k, g] = _quotient(_dot(room.centered, 2, h, m), own, norm)
             if m == 2:
                 r[k, g] = 1.0 if r[k, g] > 0 else -1.0
         if want_rho:
@@ -280,7 +280,7 @@ def _quotient(ab: cython.double, aa: cython.double, bb: cython.double) -> cython
 @cython.nogil
 @cython.exceptval(check=False)
 def _centre(v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows) -> tuple[cython.Py_ssize_t, cython.double]:
-    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice, and their sum
+    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centered twice, and their sum
     of squares.
 
     Extreme values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
@@ -334,7 +334,7 @@ def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def _rank(room: PanelRoom, row: Int, n: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tied pairs and distinct values; ranks are twice the average rank, centred: whole numbers.
+    """Tied pairs and distinct values; ranks are twice the average rank, centered: whole numbers.
 
     Small: rank[i] of point i. Big: level[i] of point i, counted up from 0, and rank[l] of level l.
     """

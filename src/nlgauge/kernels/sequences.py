@@ -65,7 +65,7 @@ def trimmed(
     rest: Rest,
 ):
     """What the ends that both texts have add to the result, which pairs have more than those, and numbers that put
-    neighbouring ones of like size side by side. The LCS with a text of one word of bits is done here.
+    neighboring ones of like size side by side. The LCS with a text of one word of bits is done here.
 
     rest: where the pattern and the other text of each pair begin without their ends, and how long each is: pattern, its
     tokens, other, its tokens.

@@ -1,7 +1,7 @@
-"""Arrays in, numbers out: coefficients, groupings, resampling, tests, agreement. Knows nothing of files or texts.
+"""Statistics on arrays: correlation and agreement coefficients, resampling, significance tests and estimation.
 
-Scores are metrics × systems × inputs, ratings systems × inputs, NaN where there is none. The names of this package
-are public and documented; each is imported when it is first used.
+Scores have the shape metrics × systems × inputs, ratings systems × inputs, with NaN where a value is missing. The names
+of this package are public and documented; each is imported when it is first used.
 """
 
 from nlgauge.lazy import attach

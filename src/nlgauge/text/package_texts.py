@@ -33,11 +33,11 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Kind:
-    """Files of an archive that are understood: how they are called, their licence, how they become paragraphs."""
+    """Files of an archive that are understood: how they are called, their license, how they become paragraphs."""
 
     name: str
     files: str
-    licence: str
+    license: str
     paragraphs: Callable[[bytes], Iterator[list[str]]]
     least: int  # sentences of a block of paragraphs
 
@@ -145,7 +145,7 @@ def found_in(archive: Path) -> list[ArchivePassages]:
 
 
 def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
-    """Sentences of neighbouring paragraphs, at least that many together."""
+    """Sentences of neighboring paragraphs, at least that many together."""
     found, own = [], []
     for paragraph in paragraphs:
         own += sentences(paragraph)

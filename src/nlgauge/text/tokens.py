@@ -1,4 +1,4 @@
-"""Views of texts as integer tokens: each distinct text is tokenised once per tokenizer, whoever asks.
+"""Views of texts as integer tokens: each distinct text is tokenized once per tokenizer, whoever asks.
 
 Tokenizers, by name:
 
@@ -32,7 +32,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.kernels.tokens import characters, encode
 from nlgauge.text import porter, snowball
 from nlgauge.text.batch import Batch
-from nlgauge.text.treebank import normalised, without_punctuation
+from nlgauge.text.treebank import normalized, without_punctuation
 from nlgauge.types import Codes, Ids, Ints
 
 KERNELS = {"none": 0, "rouge": 1, "13a": 2, "chrf": 3}
@@ -229,7 +229,7 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     """What happens to a text before it is split."""
     if name == "meteor":  # looks at capitals
-        texts = [normalised(t) for t in texts]
+        texts = [normalized(t) for t in texts]
     if lowercase or name in ("coco", "squad", "words"):
         texts = [t.lower() for t in texts]
     if name == "13a":

@@ -7,7 +7,7 @@ times, dates and common abbreviations stay whole, brackets become -lrb- -rrb-, o
 punctuation that pycocoevalcap drops is dropped. Measured against the Java program on the real texts of the tests: see
 tests/parity/test_metrics_tokens.py.
 
-`normalised`: words as METEOR 1.5 splits them when it is run with `-norm`, as pycocoevalcap, nlg-eval and SummEval's
+`normalized`: words as METEOR 1.5 splits them when it is run with `-norm`, as pycocoevalcap, nlg-eval and SummEval's
 toolkit do. Its rules, in their order: every mark stands alone, but for dots, commas, dashes and quotes; several dots
 stay together; a comma stays inside a number; single and double quotes and dashes have one form each; a dash inside a
 word is a blank; 's and its like are split off; the dots of U.S. go; a dot stays at a known abbreviation and before a
@@ -30,7 +30,7 @@ ABBREVIATIONS = """
 """.split()
 TOKEN = re.compile(
     r"""https?://\S+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+            # addresses
-      | -[lr][rsc]b-                                            # brackets of text that is tokenised already
+      | -[lr][rsc]b-                                            # brackets of text that is tokenized already
       | (?:\b[^\W\d_]\.){2,} | \b[^\W\d_]\.(?=\s+\S)            # a.m., u.s., initials
       | \b(?:"""
     + "|".join(re.escape(a) for a in ABBREVIATIONS)
@@ -103,10 +103,10 @@ BEFORE_NUMBERS = frozenset(("No", "Nos", "pp"))
 SEVERAL = re.compile(r"\.{2,}")
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """The words with a blank between.
 
-    >>> normalised("It's Mr. X's U.S.-based firm, no. 5...")
+    >>> normalized("It's Mr. X's U.S.-based firm, no. 5...")
     "It 's Mr. X 's US based firm , no . 5 ..."
     """
     runs = SEVERAL.findall(text)

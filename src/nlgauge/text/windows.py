@@ -23,7 +23,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def windows(text: str, size: int) -> list[str]:
-    """All runs of `size` neighbouring sentences; 0: the whole text.
+    """All runs of `size` neighboring sentences; 0: the whole text.
 
     >>> windows("One. Two. Three.", 2)
     ['One. Two.', 'Two. Three.']

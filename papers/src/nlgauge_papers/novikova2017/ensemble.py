@@ -94,7 +94,7 @@ def ensemble(
         shown=["aspect", "test", "train", "setting", "value", "best_single", "metric", "gain", "p", "n"],
         heads={"value": "ensemble"},
         definitions={str(chosen): chosen.definition},
-        method=f"Ridge regression (penalty {ridge:g}) on standardised mean ranks of each family within a part, "
+        method=f"Ridge regression (penalty {ridge:g}) on standardized mean ranks of each family within a part, "
         f"ratings as ranks too; in-domain: {folds} folds in which no input is on both sides, predictions of all folds "
         "together; cross-domain: learnt on the whole other part. Best single: the metric with the highest absolute "
         "correlation on the outputs learnt from (in-domain in each fold; the most frequent one is named), with the "
@@ -184,7 +184,7 @@ def _sources(data: Dataset) -> dict[tuple[str, str], str]:
 
 
 def fit(features: Array, target: Array, ridge: float) -> tuple[Array, Array, Array]:
-    """Centre, scale and weights of a ridge regression on standardised features."""
+    """Centre, scale and weights of a ridge regression on standardized features."""
     centre, spread = features.mean(axis=0), features.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     x = (features - centre) / spread

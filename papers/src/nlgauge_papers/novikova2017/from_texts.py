@@ -37,20 +37,20 @@ class How(NamedTuple):
     def as_released(self) -> How:
         """The same metric with the texts as they came, which it splits into words by itself."""
         own = self.spec.replace(", tokenize='none'", "").replace("(tokenize='none')", "")
-        return How(own if self.texts == "tokenised" else self.spec, "released", scale=self.scale)
+        return How(own if self.texts == "tokenized" else self.spec, "released", scale=self.scale)
 
 
 HOW: dict[str, How] = {
     "TER": How("ter", "delexicalised", scale=0.01),
     **{
-        f"BLEU{n}": How(f"bleu(order={n}, preset='coco', tokenize='none')", "tokenised", scale=0.01)
+        f"BLEU{n}": How(f"bleu(order={n}, preset='coco', tokenize='none')", "tokenized", scale=0.01)
         for n in (1, 2, 3, 4)
     },
-    "ROUGE": How("rouge-l(preset='coco', tokenize='none')", "tokenised"),
+    "ROUGE": How("rouge-l(preset='coco', tokenize='none')", "tokenized"),
     "NIST": How("nist", "delexicalised", "last", by_file=True),
     "LEPOR": How("lepor(tokenize='none', alpha=1, beta=1)", "delexicalised", "first"),
-    "CIDEr": How("cider-d(tokenize='none')", "tokenised", by_file=True),
-    "METEOR": How(meteor_1_5.spec(), "tokenised"),
+    "CIDEr": How("cider-d(tokenize='none')", "tokenized", by_file=True),
+    "METEOR": How(meteor_1_5.spec(), "tokenized"),
     "SIM": How("sim", "authors"),
     "RE": How(f"flesch({PRESET})", "authors"),
     "cpw": How("cpw", "authors"),

@@ -23,8 +23,8 @@ from nlgauge_papers.common import Array
 class Lepor(Metric):
     """Length penalty × position penalty × weighed harmonic mean of recall (alpha) and precision (beta).
 
-    After the paper: a shorter output is penalised by exp(1 − r/c), a longer one by exp(1 − c/r); words are aligned one
-    to one, those with an equal neighbour within `window` words first, then the nearest; positions are divided by the
+    After the paper: a shorter output is penalized by exp(1 − r/c), a longer one by exp(1 − c/r); words are aligned one
+    to one, those with an equal neighbor within `window` words first, then the nearest; positions are divided by the
     lengths (nltk's version turns the length penalty round and aligns the farthest word: its values are others).
     An output that is empty or shares no word scores 0.
     """

@@ -170,7 +170,7 @@ def table_5(sources: Sources) -> Ours:
     return Ours(
         values,
         notes=[
-            "Normalised as in Table 12: eleven bins over all outputs, as half points from 1 to 6; WOMs is the mean of "
+            "Normalized as in Table 12: eleven bins over all outputs, as half points from 1 to 6; WOMs is the mean of "
             "TER (turned), BLEU-1 to BLEU-4, ROUGE, NIST, LEPOR, CIDEr and METEOR.",
             "In example 1 the paper prints output and reference exchanged: the data have 'the donatello has "
             "internet' as LOLS's output.",

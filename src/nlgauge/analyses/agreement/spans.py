@@ -265,7 +265,7 @@ def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int)
         length += text.length
     most = max(map(len, units))
     if not most:
-        return float("nan"), "neither marked anything"
+        return float("nan"), "neither annotator marked anything"
     if most > MAX_UNITS:
         return float("nan"), f"{most:,} spans of one rater; gamma is given up to {MAX_UNITS:,}"
     one, two = (np.array(side, np.float64).reshape(-1, 3) for side in units)

@@ -19,7 +19,7 @@ from nlgauge.number import number
 from nlgauge.options import call
 from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of, figures_of
 from nlgauge.stats.design.label_sampling import ClusterSampler
-from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Ints, Mask
 
@@ -296,7 +296,7 @@ def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
             if units is not None and units < CLUSTERS:  # `estimate` gives no interval
                 return np.full(trials, np.nan), units
             labels = np.where(np.arange(size) < n, y[at], np.nan)
-            sample = PartlyLabelled(
+            sample = PartlyLabeled(
                 labels, None if x is None else x[at], clusters=clusters, share=file.share, bounds=file.bounds
             )
             return np.asarray(mean_estimate(sample, "labels" if x is None else "ppi++").width), units
@@ -379,7 +379,7 @@ def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> It
 
     def study(n: int, rng: np.random.Generator, trials: int) -> tuple[Array, int | None]:
         at, clusters = _drawn(sampler, affinity, len(gaps), max(n // 2, 2), trials, rng)
-        found = mean_estimate(PartlyLabelled(gaps[at], clusters=clusters), "labels")
+        found = mean_estimate(PartlyLabeled(gaps[at], clusters=clusters), "labels")
         decided = np.asarray((found.low > 0) if gaps.mean() >= 0 else (found.high < 0), dtype=float)
         return decided, None if clusters is None else int(clusters.max()) + 1
 

@@ -16,7 +16,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
 from nlgauge.stats.correlation.ties import snap
-from nlgauge.stats.design.simulate import discretise, thresholds
+from nlgauge.stats.design.simulate import discretize, thresholds
 from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
@@ -200,7 +200,7 @@ def _levels(scores: Array, level: int, rng: np.random.Generator) -> Array:
     known = scores[np.isfinite(scores)]
     if len(known) < 2:
         return scores
-    return discretise(scores, thresholds(level, float(known.mean()), float(known.std(ddof=1)), rng))
+    return discretize(scores, thresholds(level, float(known.mean()), float(known.std(ddof=1)), rng))
 
 
 def _mean(values: Array, axis: int | None = None) -> Array:

@@ -209,7 +209,7 @@ def draw_rows(
         return sampling.random_draw(len(free), n, rng), said
     if how == "diverse":
         features, by = _features(people)
-        order = sampling.neighbour_order(features[free])
+        order = sampling.neighbor_order(features[free])
         return sampling.proportional_draw(np.ones(len(free)), n, rng, order), f"{said} ({by})"
     judge = people.judge()
     if not len(people.scores) and how in ("disagreement", "optimal") and goal != "ranking":

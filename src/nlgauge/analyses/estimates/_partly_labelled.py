@@ -18,7 +18,7 @@ from nlgauge.data.units import units_of
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import number
 from nlgauge.options import option
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.stats.tests.ks import ks
 from nlgauge.stats.tests.two_samples import mean_test, unit_means
@@ -51,7 +51,7 @@ class Rows:
     notes: tuple[str, ...]
 
     @property
-    def labelled(self) -> NDArray[np.bool_]:
+    def labeled(self) -> NDArray[np.bool_]:
         """Return a mask of the rows with a label."""
         return np.isfinite(self.labels)
 
@@ -69,37 +69,37 @@ class Rows:
             length=None if self.length is None else self.length[inside],
         )
 
-    def sample(self, score: Array | None) -> PartlyLabelled:
+    def sample(self, score: Array | None) -> PartlyLabeled:
         """As the statistics take them."""
         strata = None if self.strata is None else np.unique(self.strata, return_inverse=True)[1].reshape(-1)
         names, clusters = np.unique(self.unit, return_inverse=True)
         several = clusters.reshape(-1) if len(names) < len(self.unit) else None
         bounds = None if self.share or len(self.levels) < 2 else (min(self.levels), max(self.levels))
-        return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share, bounds)
+        return PartlyLabeled(self.labels, score, self.probability, strata, several, self.share, bounds)
 
     def label_counts(self) -> SystemLabels:
         """Count the labels of each system, and find the systems that they leave out."""
         expected = None
         if self.strata is not None:
             code = np.unique(self.strata, return_inverse=True)[1].reshape(-1)
-            expected = (np.bincount(code, self.labelled) / np.bincount(code))[code]
+            expected = (np.bincount(code, self.labeled) / np.bincount(code))[code]
         if self.probability is not None:
-            overall = self.labelled.mean() if expected is None else expected
+            overall = self.labeled.mean() if expected is None else expected
             expected = np.where(np.isfinite(self.probability), self.probability, overall)
-        return count_system_labels(self.system, self.labelled, self.unit, expected)
+        return count_system_labels(self.system, self.labeled, self.unit, expected)
 
     def lacking(self) -> str:
         """What is missing for an interval; empty where nothing is."""
-        n = int(self.labelled.sum())
+        n = int(self.labeled.sum())
         if n < FEWEST:
             return f"needs at least {FEWEST} labels, found {n}"
         if not self.share and len(self.levels) < 2:
             return f"needs ratings that differ; all {n} are {self.levels[0]:g}"
-        units = len(np.unique(self.unit[self.labelled]))
+        units = len(np.unique(self.unit[self.labeled]))
         if units < CLUSTERS:
             return f"needs labels in at least {CLUSTERS} different {self.clustered or 'inputs'}, found {units}"
         if self.strata is not None:
-            few = [s for s in np.unique(self.strata) if (self.labelled & (self.strata == s)).sum() < 2]
+            few = [s for s in np.unique(self.strata) if (self.labeled & (self.strata == s)).sum() < 2]
             if few:
                 return f"needs at least 2 labels in every stratum; {len(few)} have fewer"
         return ""
@@ -155,7 +155,7 @@ def rows_of(
         tuple(levels.tolist()),
         tuple(notes),
     ).of(whole)
-    if not rows.labelled.any():
+    if not rows.labeled.any():
         raise NeedsMissing(
             "no output has a label of people and a score of the judge.",
             data=data.name,
@@ -217,7 +217,7 @@ def predictor(rows: Rows) -> tuple[str, Array | None, list[str]]:
     if len(names) < 2:
         return (names[0], rows.scores[names[0]], []) if names else ("", None, [])
     scores = np.column_stack(list(rows.scores.values()))
-    n = int(rows.labelled.sum())
+    n = int(rows.labeled.sum())
     if n >= LABELS_PER_JUDGE * (len(names) + 1) and n >= FEWEST:
         note = f"{TOGETHER}: the {len(names)} scores weighed by a regression fitted without the rows it is used for."
         return TOGETHER, cross_fitted(rows.labels, scores, rows.unit), [note]
@@ -234,7 +234,7 @@ def representative(rows: Rows) -> list[tuple[str, float]]:
     """Are labelled rows like the others? Judge's score or length → p (Kolmogorov and Smirnov, Bonferroni)."""
     if rows.probability is not None or rows.strata is not None:
         return []  # drawn unalike on purpose
-    held = rows.labelled
+    held = rows.labeled
     if held.all() or held.sum() < FEWEST:
         return []
     measured = {**rows.scores, **({} if rows.length is None else {"length of the output": rows.length})}
@@ -276,7 +276,7 @@ def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
 
 def design_notes(rows: Rows, counts: SystemLabels) -> list[str]:
     """How the labeled rows were drawn, and which count together."""
-    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
+    notes = [f"{int(rows.labeled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
     if rows.probability is not None:
         notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
     if rows.strata is not None and len(np.unique(rows.strata)) > 1:

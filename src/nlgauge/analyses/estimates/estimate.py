@@ -24,7 +24,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
 from nlgauge.number import number
 from nlgauge.options import option
-from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.systems import PROBE_LABELS, Systems, compare_systems, joint_means, pool_means
 from nlgauge.table import Layout, Row, Table, Title
@@ -172,7 +172,7 @@ def _means(
     parts = {
         name: (mine, None if score is None else score[inside])
         for name in counts.covered
-        if (mine := rows.of(inside := rows.system == name)).labelled.any()
+        if (mine := rows.of(inside := rows.system == name)).labeled.any()
     }
     found: list[Row] = []
     if several and not counts.left_out:
@@ -229,7 +229,7 @@ def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | N
     weights = np.array([len(mine.labels) for mine, _ in parts]) / len(rows.labels)
     units = [mine.unit for mine, _ in parts]
     methods: dict[str, Method] = {"labels_only": "labels"}
-    if score is not None and not rows.labelled.all():
+    if score is not None and not rows.labeled.all():
         methods["ppi_plus"] = "ppi++"
         if len(rows.scores) == 1 and _scale(rows, score):
             methods["ppi"] = "ppi"
@@ -279,7 +279,7 @@ def _line(row: Row) -> str:
 def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: float) -> list[Row]:
     """Every estimator of one system; each with a reason where it has no interval."""
     lacking = rows.lacking()
-    n, total = int(rows.labelled.sum()), len(rows.labels)
+    n, total = int(rows.labeled.sum()), len(rows.labels)
     every: list[tuple[str, str, MeanEstimate, str]] = [
         ("people", "labels_only", mean_estimate(rows.sample(None), "labels", level), lacking)
     ]
@@ -310,7 +310,7 @@ def _scale(rows: Rows, score: Array) -> bool:
 
 
 def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why: str) -> Row:
-    n = len(rows.labels) if measure == "judge_only" else int(rows.labelled.sum())
+    n = len(rows.labels) if measure == "judge_only" else int(rows.labeled.sum())
     return {
         "metric": judge,
         "aspect": rows.aspect,
@@ -332,11 +332,11 @@ def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why
 
 def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) -> Row:
     """Rogan and Gladen's estimate from the judge's verdicts and its error rates on the labelled rows."""
-    held = rows.labelled
+    held = rows.labeled
     y, f = rows.labels[held], score[held]
     passed, failed = float((y > 0.5).sum()), float((y < 0.5).sum())
     alone = rows.probability is None and rows.strata is None and len(np.unique(rows.unit)) == len(rows.unit)
-    base = mean_estimate(PartlyLabelled(rows.labels, score), "judge", level)
+    base = mean_estimate(PartlyLabeled(rows.labels, score), "judge", level)
     if not alone or min(passed, failed) < NOT_ENOUGH:
         why = (
             f"the correction needs at least {NOT_ENOUGH} labels of each verdict, found {int(min(passed, failed))}"
@@ -363,7 +363,7 @@ def _systems(
     names, parts = [], []
     for system in dict.fromkeys(rows.system.tolist()):
         inside = rows.system == system
-        if (mine := rows.of(inside)).labelled.any() and not mine.lacking():
+        if (mine := rows.of(inside)).labeled.any() and not mine.lacking():
             names.append(system)
             parts.append((mine, None if score is None else score[inside]))
     if len(names) < 2:
@@ -377,7 +377,7 @@ def _systems(
         [mine.sample(s) for mine, s in parts], [mine.unit for mine, _ in parts], method, level, seed
     )
     shared: Row = {"metric": _method_name(rows, method), "aspect": rows.aspect}
-    labels = [int(mine.labelled.sum()) for mine, _ in parts]
+    labels = [int(mine.labeled.sum()) for mine, _ in parts]
     make = _difference_rows if part == "differences" else _rank_rows
     made = [{**shared, **row} for row in make(found, names, labels)]
     return Table(

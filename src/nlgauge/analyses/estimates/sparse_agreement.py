@@ -12,7 +12,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.options import call, option
 from nlgauge.stats.estimation.grouped_correlation import input_correlation, item_correlation, system_correlation
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.sparse_correlation import (
     COEFFICIENTS,
     MAX_LABELS,
@@ -91,7 +91,7 @@ def sparse_agreement(
     words = [check_words(checked)[0]] if checked else []
     return Table(
         title=Title(
-            data.name, f"agreement with people over all outputs from {rows.labelled.sum():,} labels, {rows.aspect}"
+            data.name, f"agreement with people over all outputs from {rows.labeled.sum():,} labels, {rows.aspect}"
         ),
         rows=found,
         layout=Layout("metric", "measure", "value")
@@ -103,7 +103,7 @@ def sparse_agreement(
         + ("" if len(found) == len(named) * len(COEFFICIENTS) else GROUPED),
         notes=[
             *words,
-            f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
+            f"{int(rows.labeled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
             *filter(None, [rows.label_counts().count_text()]),
             *(f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])),
         ],
@@ -125,7 +125,7 @@ def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
                     "measure": f"{grouping}/{coefficient}",
                     **vars(found),
                     "p": np.nan,
-                    "n": int(rows.labelled.sum()),
+                    "n": int(rows.labeled.sum()),
                     "rows": len(rows.labels),
                     "reason": why or (None if np.isfinite(found.value) else "the metric or people gave one value only"),
                 }
@@ -135,7 +135,7 @@ def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
 
 def _lacking(rows: Rows, grouping: str) -> str:
     """What is missing for an interval; empty where nothing is."""
-    n = int(rows.labelled.sum())
+    n = int(rows.labeled.sum())
     if n > MAX_LABELS and grouping in ("global", "item"):
         return f"more than {MAX_LABELS:,} labels: `nlgauge analyze correlate` has their correlation"
     if why := rows.lacking() or (f"needs at least {FEWEST} labels, found {n}" if n < FEWEST else ""):
@@ -145,7 +145,7 @@ def _lacking(rows: Rows, grouping: str) -> str:
         return f"global: {counts.gap_text()}"
     systems = list(counts.names)
     if grouping == "input":
-        if rows.strata is not None or (rows.probability is not None and np.ptp(rows.probability[rows.labelled]) > 0):
+        if rows.strata is not None or (rows.probability is not None and np.ptp(rows.probability[rows.labeled]) > 0):
             return (
                 "input: outputs were drawn one by one with different probabilities, so that of a whole input is unknown"
             )
@@ -155,7 +155,7 @@ def _lacking(rows: Rows, grouping: str) -> str:
     if grouping == "system" and len(systems) < SYSTEMS:
         return f"system: needs at least {SYSTEMS} systems, found {len(systems)}"
     least = {"item": FEWEST, "system": INPUTS}.get(grouping, 0)
-    few = [s for s in systems if (rows.labelled & (rows.system == s)).sum() < least]
+    few = [s for s in systems if (rows.labeled & (rows.system == s)).sum() < least]
     return f"{grouping}: needs at least {least} labels of every system; {len(few)} have fewer" if few else ""
 
 
@@ -178,7 +178,7 @@ def _found(rows: Rows, metric: str, grouping: str, coefficient: Coefficient, lev
         there = np.isfinite(scores).all(axis=1)
         labels[~np.isfinite(labels).all(axis=1)] = np.nan
         clusters = np.unique(units[there], return_inverse=True)[1].reshape(-1)
-        return input_correlation(PartlyLabelled(labels[there], scores[there], clusters=clusters), coefficient, level)[0]
+        return input_correlation(PartlyLabeled(labels[there], scores[there], clusters=clusters), coefficient, level)[0]
     parts = [rows.of(rows.system == name) for name in dict.fromkeys(rows.system.tolist())]
     samples, units = [p.sample(p.scores[metric]) for p in parts], [p.unit for p in parts]
     return (item_correlation if grouping == "item" else system_correlation)(samples, units, coefficient, level)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nlgauge.data.panel import Panel
 from nlgauge.number import some
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.systems import (
     IMPROBABLE,
     PROBE_LABELS,
@@ -180,7 +180,7 @@ def transfer_texts(
 
 
 def audit_systems(
-    samples: Mapping[str, PartlyLabelled], counts: SystemLabels, margin: float
+    samples: Mapping[str, PartlyLabeled], counts: SystemLabels, margin: float
 ) -> tuple[list[str], dict[str, Any]]:
     """Test whether the judge's mean error on the system with most labels is that on each other one: texts and facts."""
     if len(samples) < 2:

@@ -64,12 +64,12 @@ def _row(judge: str, name: str, aspect: str, mine: SideRanking, people: SideRank
     }
     if not mine.made.position:
         return {**row, "reason": "pairs were shown in one order only"}
-    if mine.made.units < FEWEST or mine.made.penalised:
+    if mine.made.units < FEWEST or mine.made.penalized:
         return {**row, "reason": f"choices on {mine.made.units} inputs; {FEWEST} are needed, with wins on both sides"}
     effect, influence = _effect(mine)
     row |= {"judge": effect, "judge_se": float(np.sqrt((influence**2).sum()))}
     units = mine.made.units
-    if people is not None and people.made.position and people.made.units >= FEWEST and not people.made.penalised:
+    if people is not None and people.made.position and people.made.units >= FEWEST and not people.made.penalized:
         theirs, other = _effect(people)
         row |= {"people": theirs, "people_se": float(np.sqrt((other**2).sum()))}
         size = max(len(influence), len(other))

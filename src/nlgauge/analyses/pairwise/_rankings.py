@@ -251,11 +251,11 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
             )
         for r in mine:
             endless = {found.systems[i]: why for i, why in zip(r.systems, r.infinite, strict=True) if why}
-            if r.made.penalised:
+            if r.made.penalized:
                 told = some([f"{name} {why}" for name, why in endless.items()], 4)
                 notes.append(
                     f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
-                    f"penalised values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
+                    f"penalized values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
                     f"comparisons{', their mean without such systems 0' if 0 < len(endless) < len(r.systems) else ''}. "
                     "An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
                     "and tiers of such a system are by score tests, which need no finite strength."

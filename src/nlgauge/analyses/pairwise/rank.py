@@ -134,7 +134,7 @@ def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
                 "system": found.systems[r.systems[i]],
                 "group": r.group,
                 "aspect": found.aspect,
-                "measure": "penalised strength" if r.made.penalised else "strength",
+                "measure": "penalized strength" if r.made.penalized else "strength",
                 "value": float(r.made.theta[i]),
                 "low": float(r.low[i]),
                 "high": float(r.high[i]),

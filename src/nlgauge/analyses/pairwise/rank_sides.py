@@ -148,7 +148,7 @@ def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
 def _together(people: SideRanking, judge: SideRanking, a: list[int], b: list[int], units: int) -> Floats:
     """Covariance of the judge's strengths minus people's; choices on one unit or by one annotator are not
     independent."""
-    if people.made.penalised or judge.made.penalised:
+    if people.made.penalized or judge.made.penalized:
         return np.asarray(people.covariance[np.ix_(a, a)] + judge.covariance[np.ix_(b, b)])
     one, two = people.made.influence[:, a], judge.made.influence[:, b]
     rows = max(len(one), len(two))

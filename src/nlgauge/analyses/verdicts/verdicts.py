@@ -30,7 +30,7 @@ from nlgauge.options import call
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import may_be_best
-from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Mask
@@ -189,7 +189,7 @@ def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: 
         cluster = None if panel.clusters is None else np.asarray(panel.clusters)[rows.at[1][inside]]
         codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1].reshape(-1)
         human, judge = (np.asarray(v[inside], np.float64) for v in (rows.passed, passed))
-        samples[name] = PartlyLabelled(human, judge, clusters=codes, share=True)
+        samples[name] = PartlyLabeled(human, judge, clusters=codes, share=True)
     if len(samples) < 2:
         return []
     size = dict(zip(counts.names, counts.rows, strict=True))

@@ -1,7 +1,7 @@
 """Training data without labels (deng2021, Appendix A): target, paraphrase, mask, infill, word labels.
 
 A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it
-are masked and filled by something that does not look at the text; the filled words are labelled 0, the others 1. Each
+are masked and filled by something that does not look at the text; the filled words are labeled 0, the others 1. Each
 step is a small part that can be exchanged; those here work offline, `construct_models` has those that load a model by
 name.
 

@@ -269,7 +269,7 @@ def _schema(analysis: bool) -> dict[str, Any]:
     return {
         "type": "json_schema",
         "json_schema": {
-            "name": "judgement",
+            "name": "judgment",
             "strict": True,
             "schema": {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False},
         },

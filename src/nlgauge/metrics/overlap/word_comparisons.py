@@ -60,7 +60,7 @@ class Levenshtein(Metric):
     def signature(self) -> str:
         tok = "char+space" if self.unit == "char" else self.tokenize
         return signature(
-            refs=self.references, case="lc" if self.lowercase else "mixed", tok=tok, normalised=self.normalize
+            refs=self.references, case="lc" if self.lowercase else "mixed", tok=tok, normalized=self.normalize
         )
 
     def score(self, batch: Batch) -> Scores:

@@ -1,1 +1,1 @@
-"""How well raters agree, and how high a metric could come."""
+"""Inter-annotator agreement, the human ceiling, and the accuracy of pass/fail judges."""

@@ -1,13 +1,12 @@
 """Krippendorff's alpha: 1 - observed / expected disagreement over all pairable values.
 
-No coincidence matrix over values is built. Observed disagreement is a sum over units, and expected
-disagreement needs only the totals of the values: for interval data their sum and sum of squares, for ordinal
-data the same of their mid-ranks, for nominal data the count of each value. So 1000 units of continuous
-ratings cost kilobytes. Only the ratio distance needs value pairs, and those are taken in blocks.
+No coincidence matrix over values is built. Observed disagreement is a sum over units, and expected disagreement needs
+only the totals of the values: the sum and the sum of squares for interval data, the same of mid-ranks for ordinal data,
+the count of each value for nominal data. Memory therefore grows with the number of ratings, not with the square of the
+number of distinct values. Only the ratio distance needs pairs of values, which are processed in blocks.
 
-Units with the same ratings, whoever gave them, are one kind of unit, computed once. A resample of units is then a
-number for each kind, drawn as such: with five levels and three raters 1,000 resamples of 20,000 units are 1,000 of some
-50 kinds.
+Units with the same multiset of ratings are one kind of unit and computed once. A resample of units is a multinomial
+count of each kind: with five levels and three annotators, 20,000 units have about 50 kinds.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Bootstrap = Literal["units", "pairs"]
 
-_BLOCK = 1 << 22  # numbers of one array of resamples
+_BLOCK = 1 << 22  # elements of one block of resamples
 _VALUE_BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """Alpha with its interval over units; NaN with the reason where it does not exist."""
+    """Krippendorff's alpha with its confidence interval over units; NaN with the reason where it is undefined."""
 
     value: float
     low: float
@@ -49,7 +48,7 @@ class Alpha:
 
 @dataclass(frozen=True, slots=True)
 class _Pairable:
-    """Kinds of units with at least two ratings: the ratings of all kinds as one long list, kind after kind."""
+    """Kinds of units with at least two ratings; the ratings of all kinds are one array, kind after kind."""
 
     times: Array  # units of each kind
     sizes: Array  # ratings of a unit of each kind
@@ -73,19 +72,35 @@ def alpha(
     draws: int = 1000,
     bootstrap: Bootstrap = "units",
 ) -> Alpha:
-    """Krippendorff's alpha of raters × units (or raters × systems × inputs), NaN where missing.
+    """Compute Krippendorff's alpha.
 
-    Units with fewer than two ratings hold no pair and are dropped and counted; raters need no identity.
+    Parameters
+    ----------
+    ratings : array of annotators × units
+        Or annotators × systems × inputs, NaN where missing. Units with fewer than two ratings contain no pair; they are
+        dropped and counted. Annotators need no identity.
+    level : {'nominal', 'ordinal', 'interval', 'ratio'}
+        Level of measurement, which defines the distance between two ratings.
+    rng : Generator, optional
+        With it, a 95% percentile bootstrap interval is computed.
+    draws : int
+        Number of bootstrap samples.
+    bootstrap : {'units', 'pairs'}
+        "units" draws units with replacement and computes alpha of each sample, so ratings of one unit stay together and
+        the interval covers other units. "pairs" is the bootstrap of Krippendorff (2006), used by the KALPHA macro and
+        by evalica: it draws the disagreement of each pair of ratings from all pairs and keeps the expected disagreement
+        fixed; values below -1 are set to -1.
 
-    With `rng`, a percentile interval. `bootstrap` says of what:
+    Returns
+    -------
+    Alpha
+        `value`, `low`, `high`, and the `reason` where the value is NaN.
 
-    - "units" draws units with replacement and computes alpha of each resample, so it knows that ratings of one unit
-      belong together and that other units could have been rated.
-    - "pairs" is Krippendorff's own (2006), that of the KALPHA macro and of evalica: the disagreement of each pair of
-      ratings is drawn from those of all pairs, whatever the unit, and the expected disagreement stays as it is; below
-      -1 it is -1. It takes pairs of one unit for independent, so its interval is often narrower. Where the first two
-      draws of a unit are the same pair KALPHA draws the second again; here not, which changes the variance by less than
-      1 / number of pairs.
+    Notes
+    -----
+    alpha = 1 - D_o / D_e, the observed over the expected disagreement (Krippendorff 2004). The bootstrap of pairs
+    treats pairs of one unit as independent, so its interval is often too narrow. KALPHA redraws the second of two equal
+    first draws of a unit; this function does not, which changes the variance by less than 1 / number of pairs.
 
     >>> round(alpha([[1, 2, 3, 3], [1, 2, 3, 4]], "nominal").value, 4)
     0.6957
@@ -108,14 +123,14 @@ def alpha(
         value = float(_one_minus(*_PARTS[level](data, data.times[None, :]))[0])
         if rng is not None and units > 1:
             drawn = _BOOTSTRAPS[bootstrap](data, level, rng, draws)
-            known = drawn[~np.isnan(drawn)]  # in some draws nothing can disagree
+            known = drawn[~np.isnan(drawn)]  # some draws have no expected disagreement
             low, high = np.quantile(known, [0.025, 0.975]) if known.size else (np.nan, np.nan)
             method += f", 95% percentile interval over {draws} resamples of {bootstrap}"
     return Alpha(value, float(low), float(high), units, table.shape[1] - units, reason, method)
 
 
 def _pairable(table: Array) -> _Pairable:
-    # In rising order, missing last, so that equal units are equal rows of bits: one kind of 0 and of "missing".
+    # Sorted with missing values last and one representation of 0 and NaN, so that equal units have equal bytes.
     by_unit = np.sort(np.where(np.isnan(table), np.nan, table + 0.0).T, axis=1)
     first, times = distinct_rows(np.ascontiguousarray(by_unit).view(np.uint64))
     by_unit = by_unit[first]
@@ -149,10 +164,10 @@ def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: 
 
 
 def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[Array]:
-    """Blocks of draws × kinds: how many of each kind are among `size` drawn with replacement, where there are `times`
-    of it.
+    """Count how often each kind is among `size` units drawn with replacement; blocks of draws × kinds.
 
-    Few kinds are drawn as numbers (multinomial), many one by one; the distribution is the same.
+    `times` is the number of units of each kind. A few kinds are drawn from the multinomial distribution, many are drawn
+    one by one; the distribution is the same.
     """
     total = int(times.sum())
     few = 32 * times.size < size
@@ -164,38 +179,38 @@ def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, bl
             continue
         counts = np.empty((now, times.size))
         done = 0
-        while done < now:  # nearly always one turn: a few words more than are needed
+        while done < now:  # nearly always one iteration: slightly more draws than needed
             words = rng.integers(0, 1 << 64, ((now - done) * size + size) // 2 + 1, dtype=np.uint64)
             done += tally(words, members, size, counts[done:])
         yield counts
 
 
 def _one_minus(observed: Array, expected: Array) -> Array:
-    """1 - observed/expected; NaN for a draw in which nothing can disagree."""
+    """Return 1 - observed / expected; NaN for a draw whose expected disagreement is 0."""
     ratio = np.full(observed.shape, np.nan)
     np.divide(observed, expected, out=ratio, where=expected > 0.0)
     return 1.0 - ratio
 
 
 def _interval_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
-    """Observed and expected disagreement under squared differences, for each row of weights of the kinds.
+    """Compute observed and expected disagreement under squared differences, for each row of weights of the kinds.
 
-    Within a unit of m ratings the pairs sum to 2 (m Σx² - (Σx)²), which is 2 m times the sum of squared
-    deviations: deviations are used because they stay exact when the ratings have a large mean.
+    Within a unit of m ratings the squared differences of pairs sum to 2 (m Σx² - (Σx)²), which is 2 m times the sum of
+    squared deviations. Deviations are used because they stay exact when the ratings have a large mean.
     """
     scores = data.values[data.code]
-    centred = scores - scores.mean()
-    sums = data.per_kind(centred)
-    deviations = centred - (sums / data.sizes)[data.kind]
+    centered = scores - scores.mean()
+    sums = data.per_kind(centered)
+    deviations = centered - (sums / data.sizes)[data.kind]
     within = 2.0 * data.sizes * data.per_kind(deviations**2) / (data.sizes - 1.0)
-    columns = np.stack([within, data.sizes, data.per_kind(centred**2), sums], axis=1)
+    columns = np.stack([within, data.sizes, data.per_kind(centered**2), sums], axis=1)
     observed, n, squares, sums = (weights @ columns).T
     expected = 2.0 * (n * squares - sums**2) / (n - 1.0)
     return observed, np.where(expected > 1e-12 * n * squares, expected, 0.0)
 
 
 def _mid_ranks(data: _Pairable, weights: Array) -> Array:
-    """Of each value, less their mean, in each resample."""
+    """Compute the mid-rank of each value, minus the mean rank, in each resample."""
     totals = np.asarray(weights @ _value_counts(data))
     ranks: Array = np.cumsum(totals, axis=1) - totals / 2.0 - totals.sum(axis=1)[:, None] / 2.0
     return ranks
@@ -209,7 +224,9 @@ def _ordinal_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
 
 
 def _value_counts(data: _Pairable) -> Array | csr_array:
-    """How often each value is in a unit of each kind; few kinds and values are not worth a sparse matrix's import."""
+    """Count how often each value occurs in a unit of each kind. A dense array: importing sparse matrices takes
+    longer.
+    """
     shape = (data.sizes.size, data.values.size)
     if shape[0] * shape[1] <= 1 << 16:
         return np.bincount(data.kind * shape[1] + data.code, minlength=shape[0] * shape[1]).reshape(shape) * 1.0
@@ -241,7 +258,9 @@ def _ratio_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
 
 
 def _pairs(data: _Pairable, scores: Array, distance: Callable[[Array, Array], Array]) -> Iterator[tuple[Ints, Array]]:
-    """The kind and the distance of each pair of ratings within a kind: neighbours, then next neighbours, …"""
+    """Return the kind and the distance of each pair of ratings within a kind: adjacent pairs first, then pairs two
+    apart, …
+    """
     for step in range(1, int(data.sizes.max())):
         same = data.kind[step:] == data.kind[:-step]
         yield data.kind[step:][same], distance(scores[step:][same], scores[:-step][same])

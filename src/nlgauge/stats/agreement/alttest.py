@@ -1,8 +1,9 @@
-"""The alternative annotator test (Calderon, Reichart and Dror 2025): may this metric stand in for a rater?
+"""The alternative annotator test (Calderon, Reichart and Dror 2025): can a metric replace a human annotator?
 
-Leave one rater out; on every unit ask who is closer to the remaining raters, the metric or the one left out.
-The metric beats that rater when its advantage plus ε exceeds the rater's (one-sided t-test, corrected over
-raters by Benjamini and Yekutieli). ω, the share of raters beaten, of at least one half passes the test.
+One annotator is left out at a time. On each unit, the test asks who is closer to the remaining annotators: the metric
+or the annotator left out. The metric wins against that annotator if its advantage plus ε is significantly above 0
+(one-sided t-test with Benjamini-Yekutieli correction over annotators). The metric passes if its winning rate ω is at
+least one half.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ Scale = Literal["raw", "ranks", "zscore"]
 
 @dataclass(frozen=True, slots=True)
 class AltTest:
-    """ω and the mean advantage; per rater the p-value, whether surely better, and units used."""
+    """Result: winning rate ω, mean advantage, and for each annotator the p-value, the decision and the units used."""
 
     winning_rate: float
     advantage: float
     passed: bool
     p: Array
-    lost_to: Mask  # raters whose advantage is surely larger by more than ε
+    lost_to: Mask  # annotators against whom the metric wins significantly
     units: Array
     skipped_raters: int
     dropped_units: int
@@ -51,12 +52,29 @@ def alt_test(
     persons: bool = True,
     min_units: int = 30,
 ) -> AltTest:
-    """Alt-test of one metric (units, or systems × inputs) against raters × units (or × systems × inputs).
+    """Test whether a metric can replace a human annotator.
 
-    ε pays for the metric being cheap: the authors take .2 for experts, .15 for skilled raters, .1 for crowds.
-    A metric that is not on the raters' scale must be put there: `scale="ranks"` compares everybody's ranks,
-    `"zscore"` everybody's standard scores. Raters with fewer than `min_units` usable units are skipped and
-    counted, units with one rater only or without the metric are dropped and counted.
+    Parameters
+    ----------
+    metric : array of units
+        Or systems × inputs.
+    ratings : array of annotators × units
+        Or annotators × systems × inputs. Units with one annotator only, or without a score, are dropped and counted.
+    epsilon : float
+        Tolerance that accounts for the metric being cheaper: the authors use .2 for experts, .15 for skilled annotators
+        and .1 for crowd workers.
+    scale : {'raw', 'ranks', 'zscore'}
+        A metric that is not on the annotators' scale needs `ranks` (all are ranked) or `zscore` (all are standardized).
+    min_units : int
+        Annotators with fewer usable units are skipped and counted.
+
+    Returns
+    -------
+    AltTest
+
+    Notes
+    -----
+    Calderon, Reichart and Dror (2025), The alternative annotator test for LLM-as-a-judge.
     """
     table = as_units(ratings)
     score = np.asarray(metric, dtype=np.float64).reshape(-1)
@@ -101,18 +119,18 @@ def alt_test(
 
 
 def _closeness(candidate: Array, others: Array, how: Closeness) -> Array:
-    """How well one voice fits the others on each unit, higher is closer."""
+    """Compute how close one set of ratings is to the others on each unit; higher is closer."""
     given = ~np.isnan(others)
     if how == "accuracy":
         return np.asarray((others == candidate).sum(axis=0) / given.sum(axis=0))
     if how != "rmse":
         raise DataError(f"closeness must be rmse or accuracy; found {how!r}")
-    # The mean square orders the two voices as its root does, without rounding apart what is equal.
+    # The mean square gives the same order as its root and keeps equal values equal.
     return np.asarray(-(np.where(given, others - candidate, 0.0) ** 2).sum(axis=0) / given.sum(axis=0))
 
 
 def _p_less(difference: Array, epsilon: float) -> float:
-    """One-sided t-test that the mean difference lies below ε."""
+    """Compute the one-sided t-test that the mean difference is below ε."""
     n = difference.size
     gap, spread = float(difference.mean()) - epsilon, float(difference.std(ddof=1))
     if spread == 0.0:
@@ -129,8 +147,8 @@ def _on_scale(table: Array, scale: Scale) -> Array:
     if scale != "zscore":
         raise DataError(f"scale must be raw, ranks or zscore; found {scale!r}")
     spread = np.nanstd(table, axis=1, keepdims=True)
-    centred = table - np.nanmean(table, axis=1, keepdims=True)
-    return np.asarray(centred / np.where(spread > 0.0, spread, 1.0))
+    centered = table - np.nanmean(table, axis=1, keepdims=True)
+    return np.asarray(centered / np.where(spread > 0.0, spread, 1.0))
 
 
 def _scale_warning(table: Array, score: Array, scale: Scale) -> str:
@@ -141,5 +159,5 @@ def _scale_warning(table: Array, score: Array, scale: Scale) -> str:
         return ""
     return (
         f"the metric runs from {score.min():.3g} to {score.max():.3g}, the raters from {low:.3g} to "
-        f"{high:.3g}: not one scale, use ranks or zscore"
+        f"{high:.3g}, which is not the same scale; use ranks or zscore"
     )

@@ -1,14 +1,13 @@
-"""The human ceiling: how high can a metric correlate with ratings that are themselves noisy?
+"""The human ceiling: the highest agreement that a metric can reach with ratings that are themselves noisy.
 
-A metric that knew the true score of every output would correlate with the mean rating H at less than 1, because H is
-the true score T plus what is left of the raters' disagreement. T is not known, but what it may be is: ratings say how
-large the noise is (outputs rated by several people) and how much H varies between systems, between inputs and beyond;
-so each of the three parts of H is shrunk by its own reliability and what remains open is drawn at random. The measure
-of such T with the H at hand is the ceiling, for any measure, ties and all; many draws give its interval.
+A metric that knew the true score T of every output would still correlate with the mean rating H at less than 1, because
+H is T plus noise from disagreement between annotators. T is unknown, but the ratings show how large the noise is (from
+outputs with several ratings) and how much H varies between systems, between inputs, and beyond both. Each of these
+three parts of H is shrunk by its own reliability, and the remaining uncertainty about T is drawn at random. The measure
+of such a T with the observed H is the ceiling, for any measure and with ties; many draws give its interval.
 
-Spearman and Brown's formula with the square root of the reliability, the older way, holds for Pearson over many points:
-over the five systems of an input it says .84 for Spearman where the true score reaches .78
-(bench/_coverage_ceiling.py).
+The Spearman-Brown correction (the square root of the reliability) is valid for Pearson's r over many points. Over the
+five systems of an input it gives .84 for Spearman's rho where the true score reaches .78 (bench/_coverage_ceiling.py).
 """
 
 from __future__ import annotations
@@ -27,13 +26,15 @@ from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.types import Array, Mask
 
 DRAWS = 400
-MODEL = 0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
-WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratings on scales of a few levels
+MODEL = 0.012  # model error for rank measures, because ratings are not normal: off by .006 in simulations
+WIDER = 1.15  # factor by which intervals are widened, from simulations with ratings on scales of a few levels
 
 
 @dataclass(frozen=True, slots=True)
 class SplitHalves:
-    """Per measure: the correlation of two halves of the raters, mean over the splits; raters per cell and half."""
+    """For each measure: the correlation between two halves of the annotators (mean over splits), and annotators per
+    half.
+    """
 
     half: Array
     raters: float
@@ -42,7 +43,7 @@ class SplitHalves:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """Per measure: what the true score would reach, with its 95 % interval; NaN with the reason."""
+    """For each measure: the value that the true score would reach, with its 95% interval; NaN with the reason."""
 
     ceiling: Array
     low: Array
@@ -53,15 +54,16 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class RatersLeftOut:
-    """Each rater against the mean of the others (raters × measures), and each metric against the same means
-    on the cells that rater rated (raters × metrics × measures)."""
+    """Each annotator compared with the mean of the others (annotators × measures), and each metric compared with the
+    same means on the outputs that the annotator rated (annotators × metrics × measures).
+    """
 
     raters: Array
     metrics: Array
 
     @property
     def closer(self) -> Array:
-        """Share of raters than whom the metric is closer to the rest (metrics × measures)."""
+        """Return the share of annotators that a metric exceeds in agreement with the others (metrics × measures)."""
         known = ~(np.isnan(self.metrics) | np.isnan(self.raters)[:, None, :])
         wins = (self.metrics >= self.raters[:, None, :]) & known
         share = np.full(known.shape[1:], np.nan)
@@ -77,11 +79,11 @@ def ceilings(
     draws: int = DRAWS,
     persons: bool = False,
 ) -> Ceiling:
-    """What a metric that knew the true score would reach under each measure, from raters × systems × inputs.
+    """Estimate the human ceiling: the value of each measure for a metric that knew the true score.
 
-    With `persons` (the same rater in the same row everywhere, nothing missing) a rater who is severe everywhere costs
-    nothing, and one who favours a system or an input costs what he costs: each part of the ratings has an error of its
-    own.
+    With `persons` (a row is the same annotator throughout and no rating is missing), an annotator who is severe on
+    every output does not lower the ceiling, and systematic preferences for a system or an input count as error of that
+    part.
     """
     table = _cube(ratings)
     count = (~np.isnan(table)).sum(axis=0)
@@ -95,18 +97,20 @@ def ceilings(
     exists = np.isfinite(evaluate(human[None], human, chosen).value[0])
     ends, why = np.full((3, len(chosen)), np.nan), []
     for j, column in enumerate(found.T):
-        known = np.where(np.isnan(column), 0.0, column)  # true scores that are all alike: nothing that people agree on
+        known = np.where(
+            np.isnan(column), 0.0, column
+        )  # all true scores are equal: no variance that annotators agree on
         mean = float(known.mean())
         off = WIDER * (np.quantile(known, [0.025, 0.975]) - mean)
         if chosen[j].coefficient != "pearson":
             off = np.sign(off) * np.hypot(off, MODEL)
         low, high = np.clip(mean + off, -1.0, 1.0)
         if not exists[j]:
-            why.append("people's mean ratings are too few or all alike here")
+            why.append("the mean human ratings are too few or all equal here")
         elif not (count >= 2).any():
             why.append("no output was rated twice")
         elif low <= 0.0:
-            why.append("the raters do not agree better than by chance: there is no ceiling to speak of")
+            why.append("the annotators agree no better than by chance, so there is no ceiling")
         else:
             ends[:, j] = mean, low, high
             why.append("")
@@ -118,16 +122,16 @@ def ceilings(
         reasons=tuple(why),
         method=f"{draws} draws of true scores given the ratings (systems, inputs and the rest each shrunk by its "
         f"reliability, {'with the error of each part between persons' if apart else 'with the error inside outputs'}), "
-        f"correlated with the mean rating; interval of 95 % over the draws, made {WIDER:g} times as wide, for ranks "
+        f"correlated with the mean rating; 95% interval over the draws, widened by a factor of {WIDER:g}, for ranks "
         f"with an error of the model of {MODEL:g}",
     )
 
 
 def true_scores(ratings: Array, rng: np.random.Generator, *, draws: int = DRAWS, persons: bool = False) -> Array:
-    """What the true scores may be, given the ratings: draws × systems × inputs, NaN where nobody rated.
+    """Draw true scores given the ratings: draws × systems × inputs, NaN for unrated outputs.
 
-    The sizes of noise and parts are not known either: they are drawn too, over inputs by the Bayesian bootstrap
-    (ratings on a scale are not normal), over systems (often few) by chi-square.
+    The variances of the noise and of the parts are uncertain too and are drawn as well: over inputs by the Bayesian
+    bootstrap (ratings on a scale are not normal), over systems (often few) from a chi-square distribution.
     """
     raters, systems, inputs = ratings.shape
     given = ~np.isnan(ratings)
@@ -163,7 +167,9 @@ def true_scores(ratings: Array, rng: np.random.Generator, *, draws: int = DRAWS,
             "cols": over_inputs(systems * (by_col**2).sum(axis=0) / others, np.ones(inputs)) * _more(inputs),
             "rest": over_inputs((left**2).sum(axis=(0, 1)) / others / (systems - 1), np.ones(inputs)) * _more(inputs),
         }
-    share = np.where(there, 1.0 / np.maximum(count, 1), 0.0)  # of the noise of one rating that is in the mean
+    share = np.where(
+        there, 1.0 / np.maximum(count, 1), 0.0
+    )  # share of the noise of one rating that remains in the mean
     out = np.zeros((draws, systems, inputs))
     sides: list[tuple[str, Array, Array, Array]] = [
         ("rows", rows[:, None], _over(share, there, 1)[:, None], there.sum(axis=1)[:, None].astype(np.float64)),
@@ -178,15 +184,15 @@ def true_scores(ratings: Array, rng: np.random.Generator, *, draws: int = DRAWS,
         both = true + error * of
         keep = np.divide(true, both, out=np.zeros_like(both), where=both > 0)
         open_ = np.sqrt(keep * error * of / np.maximum(size, 1))
-        out += keep * values + open_ * _centred(rng.standard_normal((draws, *values.shape)), part)
-    if not off.any():  # nobody ever disagreed: the ratings are the true scores, ties and all
+        out += keep * values + open_ * _centered(rng.standard_normal((draws, *values.shape)), part)
+    if not off.any():  # annotators never disagree: the ratings are the true scores
         out[:] = human
     out[:, ~there] = np.nan
     return out
 
 
 def _parts(human: Array, there: Mask) -> tuple[Array, Array, Array]:
-    """Deviations of systems and of inputs from the whole, and the rest of each output (0 where nobody rated)."""
+    """Return the deviations of systems and of inputs from the mean, and the residual of each output (0 if unrated)."""
     rest = np.where(there, human, 0.0)
     rest = np.where(there, rest - rest[there].mean(), 0.0)
     rows, cols = np.zeros(human.shape[0]), np.zeros(human.shape[1])
@@ -199,12 +205,12 @@ def _parts(human: Array, there: Mask) -> tuple[Array, Array, Array]:
 
 
 def _drawn(squares: float, free: int, draws: int, rng: np.random.Generator) -> Array:
-    """What a mean square may be, given the sum of squares and its degrees of freedom."""
+    """Draw a mean square given the sum of squares and its degrees of freedom."""
     return np.asarray(squares / rng.chisquare(free, draws)) if free > 0 else np.zeros(draws)
 
 
-def _centred(noise: Array, part: str) -> Array:
-    """Parts sum to nothing: over systems, over inputs, or over both."""
+def _centered(noise: Array, part: str) -> Array:
+    """Center noise so that it sums to 0 over systems, over inputs, or over both."""
     if part != "cols" and noise.shape[1] > 1:
         noise = noise - noise.mean(axis=1, keepdims=True)
     if part != "rows" and noise.shape[2] > 1:
@@ -213,7 +219,7 @@ def _centred(noise: Array, part: str) -> Array:
 
 
 def _more(n: int) -> float:
-    """A mean over n deviations from their own mean is too small by so much."""
+    """Return the factor n / (n - 1) by which a mean square around the own mean of n deviations is too small."""
     return n / (n - 1.0) if n > 1 else 1.0
 
 
@@ -224,10 +230,11 @@ def _over(values: Array, there: Mask, axis: int) -> Array:
 def split_half(
     ratings: ArrayLike, measures: Sequence[Measure], rng: np.random.Generator, *, splits: int = 100
 ) -> SplitHalves:
-    """How two halves of the raters agree under each measure, from raters × systems × inputs.
+    """Compute the agreement between two halves of the annotators under each measure, from annotators × systems ×
+    inputs.
 
-    Every cell is split anew. With an odd number of raters one sits out of each split, so both halves are equally
-    reliable; cells with one rating are dropped.
+    Every output is split anew. With an odd number of annotators one is left out of each split, so that both halves are
+    equally reliable; outputs with one rating are dropped.
     """
     table = _cube(ratings)
     count = (~np.isnan(table)).sum(axis=0)
@@ -243,18 +250,18 @@ def split_half(
 
 
 def share_of_ceiling(values: ArrayLike, ceiling: Ceiling, measures: Sequence[Measure]) -> Array:
-    """Values (metrics × measures) as a share of the ceiling, both above chance (0, or 0.5 of a share).
+    """Return values (metrics × measures) as a share of the ceiling, both above chance (0, or 0.5 for a share).
 
-    It may exceed 1 by chance. NaN without a ceiling.
+    The result can exceed 1 by chance; it is NaN without a ceiling.
     """
     chance = np.array([m.chance for m in measures])
     return np.asarray((np.asarray(values, dtype=np.float64) - chance) / (ceiling.ceiling - chance))
 
 
 def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Measure]) -> RatersLeftOut:
-    """Is a metric closer to the raters than they are to each other, under each measure?
+    """Compare each metric with each annotator in agreement with the remaining annotators, under each measure.
 
-    `ratings` is raters × systems × inputs, `metrics` is metrics × systems × inputs.
+    `ratings` is annotators × systems × inputs, `metrics` is metrics × systems × inputs.
     """
     table, scores = _cube(ratings), np.asarray(metrics, dtype=np.float64)
     if scores.ndim != 3 or scores.shape[1:] != table.shape[1:]:
@@ -282,7 +289,7 @@ def _cube(ratings: ArrayLike) -> Array:
 
 
 def _halves(table: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Means of two random halves of equal size in every cell."""
+    """Return the means of two random halves of equal size for every output."""
     given = ~np.isnan(table)
     key = np.where(given, rng.random(table.shape), np.inf)
     place = np.argsort(np.argsort(key, axis=0), axis=0)

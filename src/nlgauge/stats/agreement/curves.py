@@ -1,5 +1,6 @@
-"""A judge's numbers compared with human verdicts: every threshold, the areas below ROC and precision-recall curves,
-the threshold of least cost. More is better: a row passes where its score is at least the threshold.
+"""A judge's scores compared with human pass/fail labels: thresholds, ROC and precision-recall areas, least cost.
+
+Higher scores are better: an output passes if its score is at least the threshold.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ from nlgauge.stats.agreement.proportion import Ends, proportion_interval
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
 
-FEWEST_PRECISION = 10  # rows of each verdict that an interval of an average precision or an ECE needs
-PARTS = 500  # units that are left out in turn, at most; more units are dealt into so many parts
-PRIOR = 20  # rows that Hanley and McNeil's variance is worth next to the one that the rows show
-PRIOR_PRECISION = 60  # the same for the binomial variance of an average precision
+FEWEST_PRECISION = 10  # outputs of each label that an interval of an average precision or an ECE needs
+PARTS = 500  # maximum number of jackknife groups; more units are assigned to this many groups
+PRIOR = 20  # weight of the Hanley-McNeil variance, in outputs, relative to the observed variance
+PRIOR_PRECISION = 60  # the same for the binomial variance of the average precision
 
 
 class Sweep(NamedTuple):
-    """Counts of the four cells (as in two_by_two) at every threshold, from the lowest score to beyond the highest."""
+    """Counts of the confusion matrix (as in two_by_two) at every threshold, from the lowest score to above the
+    highest.
+    """
 
     thresholds: Array
     counts: Array
 
 
 def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
-    """What the judge would say at every threshold; the last one, infinity, fails all rows.
+    """Count the confusion matrix at every threshold; the last threshold, infinity, fails all outputs.
 
     >>> sweep([1, 2, 3], [False, True, True]).counts.tolist()
     [[0.0, 1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 2.0], [1.0, 0.0, 1.0, 1.0], [1.0, 0.0, 2.0, 0.0]]
@@ -44,7 +47,9 @@ def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
 
 
 def roc_area(score: ArrayLike, passed: ArrayLike) -> float:
-    """How often a row that people passed has a higher score than one that they failed; ties count half.
+    """Compute the area under the ROC curve: the probability that a human pass scores higher than a human fail.
+
+    Ties count one half.
 
     >>> roc_area([1, 2, 2, 3], [False, True, False, True])
     0.875
@@ -56,7 +61,7 @@ def roc_area(score: ArrayLike, passed: ArrayLike) -> float:
 
 
 def average_precision(score: ArrayLike, passed: ArrayLike) -> float:
-    """Mean precision of failing rows from the lowest score up, at each of the rows that people failed.
+    """Compute the average precision of detecting failures, from the lowest score upward.
 
     >>> round(average_precision([1, 2, 3, 4], [False, True, False, True]), 4)
     0.8333
@@ -70,7 +75,7 @@ def _precision(x: Array, z: Mask) -> float:
     if not bad:
         return np.nan
     order = np.argsort(x, kind="stable")
-    last = np.append(x[order][1:] != x[order][:-1], True)  # rows with equal scores come in together
+    last = np.append(x[order][1:] != x[order][:-1], True)  # outputs with equal scores enter together
     caught, called = np.cumsum(~z[order])[last], np.flatnonzero(last) + 1
     return float((np.diff(caught, prepend=0) * caught / called).sum() / bad)
 
@@ -78,12 +83,15 @@ def _precision(x: Array, z: Mask) -> float:
 def area_figures(
     score: ArrayLike, passed: ArrayLike, clusters: Sequence[object] | None = None, *, level: float = 0.95, seed: int = 0
 ) -> dict[str, Figure]:
-    """`roc_area` and `average_precision` with intervals; `seed` deals many units into parts that are left out in turn.
+    """Compute `roc_area` and `average_precision` with confidence intervals.
 
-    ROC: the score interval of Newcombe (2006, method 5), its Hanley-McNeil variance scaled to the one that the rows
-    show (DeLong; with clusters Obuchowski's), more where scores of the rarer verdict are tied, Student's t with Welch's
-    degrees of freedom. Precision: logit interval, jackknife variance, not below the binomial one where rows are few.
-    Prior weights: PRIOR and PRIOR_PRECISION rows.
+    Notes
+    -----
+    ROC area: the score interval of Newcombe (2006, method 5) with the Hanley-McNeil variance scaled to the observed one
+    (DeLong et al. 1988; Obuchowski 1997 for clusters), larger where scores of the rarer label are tied, and Student's t
+    with Welch's degrees of freedom. Average precision: logit interval with the jackknife variance, at least the
+    binomial one where there are few outputs. PRIOR and PRIOR_PRECISION are the weights of the model variances in
+    outputs. `seed` assigns many units to the groups that are left out together.
     """
     x, z = checked(score, passed)
     n = len(x)
@@ -99,16 +107,20 @@ def area_figures(
 
 
 def cheapest(swept: Sweep, miss: float = 1.0, alarm: float = 1.0) -> int:
-    """Place of the threshold of least cost: `miss` for each row that people failed and the judge passed, `alarm` for
-    the reverse. Of equally cheap ones the highest, which passes fewest."""
+    """Return the index of the threshold of least cost.
+
+    `miss` is the cost of passing an output that humans failed, `alarm` that of the reverse. Among equal costs, the
+    highest threshold is chosen, which passes fewest outputs.
+    """
     cost = miss * swept.counts[:, 1] + alarm * swept.counts[:, 2]
     return int(np.flatnonzero(cost <= cost.min() + 1e-12)[-1])
 
 
 def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Mask:
-    """Which rows are in the first half: rows (or whole clusters) dealt at random, those with a fail apart from the
-    others, so that both halves have some. Rows must come in canonical order, so that the deal depends on content
-    only."""
+    """Assign outputs (or whole clusters) to two random halves, failures separately, so that both halves contain some.
+
+    Rows must be in canonical order, so that the assignment depends on the content only.
+    """
     z = np.asarray(passed, bool)
     code = np.arange(len(z)) if clusters is None else cluster_codes(clusters)
     has_fail = np.bincount(code, weights=~z) > 0
@@ -121,7 +133,7 @@ def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: in
 
 
 def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Array, Mask]:
-    """Return finite scores and verdicts of the same rows as arrays; raise DataError where they are not."""
+    """Return finite scores and labels of the same outputs as arrays; raise DataError otherwise."""
     x, z = np.asarray(score, np.float64), np.asarray(passed, bool)
     if x.shape != z.shape or x.ndim != 1:
         raise DataError(f"scores and verdicts must be of the same rows; found {x.shape} and {z.shape}")
@@ -131,13 +143,13 @@ def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Array, Mask]:
 
 
 def cluster_codes(clusters: Sequence[object]) -> Ints:
-    """Clusters numbered by their first row, so that their names play no part."""
+    """Number clusters by their first row, so that their names have no effect."""
     _, first, code = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[code.reshape(-1)], np.int64)
 
 
 def lacking_rows(z: Mask, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
-    """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
+    """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
     for part, word in ((~z, "failures"), (z, "passes")):
         found = int(part.sum())
         if found < fewest:
@@ -151,7 +163,7 @@ def lacking_rows(z: Mask, clusters: Sequence[object] | None, fewest: int = FEWES
 
 
 def placements(ones: Array, others: Array) -> Array:
-    """Share of `others` that each of `ones` is above."""
+    """Return the share of `others` that each of `ones` exceeds."""
     ranked = np.sort(others)
     left, right = np.searchsorted(ranked, ones, "left"), np.searchsorted(ranked, ones, "right")
     return np.asarray((left + right) / 2 / len(others))
@@ -176,13 +188,13 @@ def _area_interval(area: float, x: Array, z: Mask, clusters: Sequence[object] | 
         seen, free = len(sums) / (len(sums) - 1) * float((sums**2).sum()), few - 1.0
     model = _hanley(area, good, bad)
     ratio = seen / model if seen > 0 else 1.0
-    # Coarse scores vary more than the model says, and few rows do not show it: on three levels, with an area of .91 and
-    # 15 failures, the interval had a coverage of .89.
+    # Coarse scores vary more than the model implies, which few outputs do not show: on three levels, with an area of
+    # .91 and 15 failures, the interval had a coverage of .89.
     levels = np.unique(x[~z] if bad <= good else x[z], return_counts=True)[1]
     tied = float((levels * (levels - 1)).sum()) / (levels.sum() * (levels.sum() - 1))
     scale = (few * ratio + PRIOR * max(ratio, 1.0 + tied)) / (few + PRIOR)
     if clusters is not None and seen <= 0:
-        scale = len(x) / few  # as if a cluster were one row
+        scale = len(x) / few  # as if a cluster were one output
     t = float(stdtrit(free, (1 + level) / 2))
 
     def beyond(a: Array) -> Array:
@@ -192,13 +204,13 @@ def _area_interval(area: float, x: Array, z: Mask, clusters: Sequence[object] | 
 
 
 def _hanley(a: float | Array, good: int, bad: int) -> Array:
-    """Hanley and McNeil's variance of an area, symmetric in the two kinds of rows as Newcombe takes it."""
+    """Compute the Hanley-McNeil variance of an area, symmetric in both classes as in Newcombe (2006)."""
     half = (good + bad) / 2 - 1
     return np.asarray(a * (1 - a) / (good * bad) * (1 + half * (1 - a) / (2 - a) + half * a / (1 + a)))
 
 
 def _crossing(beyond: Callable[[Array], Array], far: float, near: float) -> float:
-    """The point between `near` (inside the interval) and `far` where the interval ends."""
+    """Find the end of the interval between `near` (inside) and `far` (outside)."""
     for _ in range(60):
         middle = (far + near) / 2
         if beyond(np.asarray(middle)) > 0:
@@ -228,6 +240,6 @@ def _precision_interval(
     least = inside * (1 - inside) / bad
     variance = (bad * seen + PRIOR_PRECISION * max(seen, least)) / (bad + PRIOR_PRECISION)
     reach = float(stdtrit(few - 1, (1 + level) / 2)) * np.sqrt(variance) / (inside * (1 - inside))
-    if value >= 1:  # nothing seen to go wrong: a share of 1
+    if value >= 1:  # no error observed: a share of 1
         return proportion_interval(bad, bad, level)
     return Ends(float(expit(logit(inside) - reach)), float(expit(logit(inside) + reach)))

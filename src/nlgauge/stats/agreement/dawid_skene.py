@@ -1,4 +1,4 @@
-"""Dawid and Skene (1979): how often each rater takes one label for another, and which one is likely to be true."""
+"""Dawid and Skene (1979): estimate each annotator's confusion matrix and the most likely true labels."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.types import Array
 
-SMOOTH = 0.01  # added to every count of a confusion table: no label is impossible
+SMOOTH = 0.01  # added to every count of a confusion matrix, so that no label is impossible
 
 
 @dataclass(frozen=True, slots=True)
 class DawidSkene:
-    """Labels; their probabilities for each unit (NaN where unrated); raters × true × given; share of each label."""
+    """The labels, their probabilities for each unit (NaN if unrated), annotators × true × given labels, and label
+    shares.
+    """
 
     labels: Array
     posterior: Array
@@ -25,13 +27,13 @@ class DawidSkene:
 
     @property
     def consensus(self) -> Array:
-        """The most likely label of each unit."""
+        """Return the most likely label of each unit."""
         likely = self.labels[np.argmax(np.nan_to_num(self.posterior, nan=-1.0), axis=1)]
         return np.where(np.isnan(self.posterior[:, 0]), np.nan, likely)
 
 
 def dawid_skene(ratings: ArrayLike, *, iterations: int = 200, tolerance: float = 1e-7) -> DawidSkene:
-    """Fit by expectation maximisation from the shares of the votes, raters × units; no random draws.
+    """Fit the model by expectation maximization, starting at the vote shares (annotators × units); nothing is random.
 
     >>> found = dawid_skene([[1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]])
     >>> found.consensus.tolist()

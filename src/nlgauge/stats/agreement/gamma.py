@@ -1,10 +1,10 @@
-"""Gamma (Mathet, Widlöcher and Métivier 2015) of two raters: the same units, in the same places, of the same kind?
+"""Gamma (Mathet, Widlöcher and Métivier 2015): agreement of two annotators on the position and category of spans.
 
-The units of both are aligned so that the disorder is smallest. A pair of units costs d = d_place + d_kind, with
-d_place = ((|Δstart| + |Δend|) / (length + length))² and d_kind = 0 or 1; a unit without a partner costs 1 (α = β = Δ∅ =
-1). The disorder is the sum over units divided by the mean number of units of a rater. Gamma is 1 less what is observed
-over what is expected when the units lie elsewhere: each side is one of the two raters, taken at random, with all units
-moved around the text by a random distance.
+The units of both annotators are aligned so that the disorder is smallest. A pair of units costs d = d_place + d_kind,
+with d_place = ((|Δstart| + |Δend|) / (length + length))² and d_kind = 0 or 1; a unit without a partner costs 1 (α = β =
+Δ∅ = 1). The disorder is the sum over units divided by the mean number of units of an annotator. Gamma is 1 minus the
+observed disorder over the expected one, where the expectation is over annotations whose units are shifted around the
+text by a random distance, each of a randomly chosen annotator.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from nlgauge.types import Array
 
-MAX_UNITS = 1000  # units of a rater: the alignment looks at all pairs of units
+MAX_UNITS = 1000  # units per annotator: the alignment compares all pairs of units
 
 
 def disorder(first: Array, second: Array) -> float:
-    """The smallest disorder of two raters' units (rows of start, end, kind); NaN where there is no unit.
+    """Compute the smallest disorder of two annotators' units (rows of start, end, kind); NaN without units.
 
     >>> round(disorder(np.array([[1, 5, 0], [8, 12, 1]]), np.array([[2, 5, 0], [9, 12, 0]])), 4)
     0.5204
@@ -29,7 +29,7 @@ def disorder(first: Array, second: Array) -> float:
         return float("nan")
     total = float(count)
     if len(first) and len(second):
-        # two units without partners cost 2, so a pair is made where it costs less
+        # two unaligned units cost 2, so a pair is aligned if it costs less
         saved = np.minimum(_distance(first, second) - 2.0, 0.0)
         total += float(saved[linear_sum_assignment(saved)].sum())
     return total / (count / 2)
@@ -44,7 +44,7 @@ def _distance(first: Array, second: Array) -> Array:
 
 
 def gamma(first: Array, second: Array, length: int, rng: np.random.Generator, draws: int = 30) -> float:
-    """Gamma of two raters' units on a text of that many letters; NaN where nobody marked anything."""
+    """Compute gamma of two annotators' units on a text of `length` characters; NaN if neither marked anything."""
     observed = disorder(first, second)
     if np.isnan(observed):
         return observed
@@ -56,12 +56,12 @@ def gamma(first: Array, second: Array, length: int, rng: np.random.Generator, dr
         move = rng.uniform(0, length)
         other = (move + rng.uniform(min(least, length / 2), max(length - least, length / 2))) % length
         drawn = disorder(_moved(sides[0], move, length), _moved(sides[1], other, length))
-        if not np.isnan(drawn):  # both sides were the rater who marked nothing
+        if not np.isnan(drawn):  # both sides were drawn from the annotator who marked nothing
             expected.append(drawn)
     return float(1 - observed / np.mean(expected))
 
 
 def _moved(units: Array, by: float, length: int) -> Array:
-    """The units further on, those that pass the end again from the beginning."""
+    """Shift the units; those that pass the end of the text continue at its beginning."""
     start = (units[:, 0] + by) % length
     return np.stack([start, start + units[:, 1] - units[:, 0], units[:, 2]], axis=1)

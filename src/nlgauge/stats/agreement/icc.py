@@ -1,8 +1,8 @@
-"""Intraclass correlation: how much of the variance of ratings lies between the units, not between the raters.
+"""Intraclass correlation: the share of the variance of ratings that is between units rather than between annotators.
 
-Six forms from the mean squares of the analysis of variance (Shrout and Fleiss 1979; McGraw and Wong 1996):
-one-way ICC(1), two-way absolute agreement ICC(A,1) (Shrout and Fleiss's ICC2), two-way consistency ICC(C,1)
-(ICC3), each for one rating and, with k, for the mean of the k raters.
+Six forms from the mean squares of the analysis of variance (Shrout and Fleiss 1979; McGraw and Wong 1996): one-way
+ICC(1), two-way absolute agreement ICC(A,1) (ICC2 of Shrout and Fleiss), two-way consistency ICC(C,1) (ICC3), each for a
+single rating and, with k, for the mean of k annotators.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.types import Array, Mask
 
 FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
-TAIL = 0.975  # of intervals of 95 %
+TAIL = 0.975  # for 95% intervals
 
 _ANONYMOUS = "raters have no identity"
 
 
 @dataclass(frozen=True, slots=True)
 class IccForm:
-    """One form: value, F test against 0, interval; NaN with the reason where it does not exist."""
+    """One form: value, F test against 0, confidence interval; NaN with the reason where it is undefined."""
 
     name: str
     value: float
@@ -39,7 +39,7 @@ class IccForm:
 
 @dataclass(frozen=True, slots=True)
 class Icc:
-    """All six forms of one set of ratings, and what was left out to get them."""
+    """All six forms for one set of ratings, and the units that were left out."""
 
     forms: dict[str, IccForm]
     units: int
@@ -59,11 +59,11 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     ratings : array of annotators × units
         Or annotators × systems × inputs; NaN where missing.
     persons : bool, default True
-        False: a row is a slot and not a person, so the two-way forms do not exist.
+        False: a row is not the same annotator for all units, so the two-way forms are undefined.
     unequal : bool, default False
         Compute the one-way forms from all rated units, with the average number of raters k0 in place of k.
     anonymous : str, optional
-        Why rows are no persons.
+        Why a row is not one annotator.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     """
     table = as_units(ratings)
     given = ~np.isnan(table)
-    # No form depends on the unit; a power of two changes no digit and keeps squares of squares within the floats.
+    # No form depends on the unit of measurement; scaling by a power of two is exact and prevents overflow.
     table = np.ldexp(table, -int(np.frexp(np.abs(table[given]).max(initial=0.0))[1]))
     complete = given.all(axis=0)
     one_way_units = given.any(axis=0) if unequal else complete
@@ -116,10 +116,10 @@ def _one_way(table: Array, given: Mask) -> list[IccForm]:
     n, total = counts.size, float(counts.sum())
     if n < 2 or total <= n:
         return _missing(names, _too_few(n, table.shape[0]))
-    centred = np.where(given, table - table[given].mean(), 0.0)
-    unit_means = centred.sum(axis=0) / counts
-    within = np.where(given, centred - unit_means, 0.0)
-    grand = float(centred.sum() / total)
+    centered = np.where(given, table - table[given].mean(), 0.0)
+    unit_means = centered.sum(axis=0) / counts
+    within = np.where(given, centered - unit_means, 0.0)
+    grand = float(centered.sum() / total)
     between_ss = _square_sum(np.sqrt(counts) * (unit_means - grand), table, given)
     within_ss = _square_sum(within, table, given)
     if between_ss == 0.0 and within_ss == 0.0:
@@ -141,9 +141,9 @@ def _two_way(table: Array) -> list[IccForm]:
     if n < 2 or k < 2:
         return _missing(names, _too_few(n, k))
     given = np.ones_like(table, dtype=np.bool_)
-    centred = table - table.mean()
-    unit_effect, rater_effect = centred.mean(axis=0), centred.mean(axis=1)
-    residual = centred - unit_effect - rater_effect[:, None]
+    centered = table - table.mean()
+    unit_effect, rater_effect = centered.mean(axis=0), centered.mean(axis=1)
+    residual = centered - unit_effect - rater_effect[:, None]
     msb = k * _square_sum(unit_effect, table, given) / (n - 1)
     msj = n * _square_sum(rater_effect, table, given) / (k - 1)
     df1, df2 = n - 1.0, (n - 1.0) * (k - 1.0)
@@ -170,7 +170,7 @@ def _two_way(table: Array) -> list[IccForm]:
 
 
 def _agreement_limits(value: float, *, msb: float, msj: float, mse: float, n: int, k: int) -> tuple[float, float]:
-    """Satterthwaite's approximation for the two-way random model (McGraw and Wong, Table 7)."""
+    """Compute Satterthwaite's approximation for the two-way random model (McGraw and Wong 1996, Table 7)."""
     if mse == 0.0 and msj == 0.0:
         return 1.0, 1.0
     rater_part = k * value * msj
@@ -184,13 +184,13 @@ def _agreement_limits(value: float, *, msb: float, msj: float, mse: float, n: in
 
 
 def _defined(form: IccForm) -> IccForm:
-    """Return the form, or why it has no value."""
+    """Return the form, or the reason why it is undefined."""
     why = "the estimate of the total variance is not positive"
     return IccForm(form.name, np.nan, reason=why) if np.isnan(form.value) else form
 
 
 def _over(above: float, below: float) -> float:
-    """Return above / below; NaN where the variances cancel out."""
+    """Return numerator / denominator; NaN where the variances cancel."""
     return above / below if below else float("nan")
 
 
@@ -220,13 +220,13 @@ def _ratio(between: float, within: float) -> float:
 
 
 def _k0(counts: Array) -> float:
-    """Average number of raters for the expected mean square between units; k itself when all counts agree."""
+    """Return the average number of annotators in the expected mean square between units; k if all counts are equal."""
     total = float(counts.sum())
     return (total - float((counts**2).sum()) / total) / (counts.size - 1)
 
 
 def _square_sum(effect: Array, table: Array, given: Mask) -> float:
-    """Sum of squares, exactly 0 where only rounding of equal ratings is left."""
+    """Return the sum of squares, exactly 0 where only rounding errors of equal ratings remain."""
     scale = float(np.abs(table[given]).max()) if given.any() else 0.0
     total = float((effect**2).sum())
     return 0.0 if total <= effect.size * table.size * (4 * np.finfo(np.float64).eps * scale) ** 2 else total

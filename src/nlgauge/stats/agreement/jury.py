@@ -1,6 +1,6 @@
-"""Several judges as a jury: how alike their errors are, all juries of a size, and a choice that is tested elsewhere.
+"""Panels of LLM judges: correlation of their errors, all panels of a given size, and a cross-fitted choice.
 
-Rows are outputs that people labelled and every judge judged. Arrays only: labels n, scores judges × n, clusters n.
+Rows are outputs with a human label and a score of every judge. Arrays: labels n, scores judges × n, clusters n.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Correlation of the judges' errors, judges × judges, with interval; their mean and the judges it leaves."""
+    """Correlation of the judges' errors (judges × judges) with its interval, the mean, and the judges that remain."""
 
     value: Array
     low: Array
@@ -30,7 +30,7 @@ class Alike:
 
 
 def effective_judges(mean: float, judges: int) -> float:
-    """How many judges with independent errors have a mean vote as good as so many whose errors correlate.
+    """Return the number of judges with independent errors whose mean is as precise as that of correlated judges.
 
     >>> effective_judges(0.0, 5), effective_judges(1.0, 5), round(effective_judges(0.5, 5), 2)
     (5.0, 1.0, 1.67)
@@ -40,8 +40,9 @@ def effective_judges(mean: float, judges: int) -> float:
 
 
 def errors_alike(labels: Array, scores: Array, clusters: Ints, level: float = 0.95) -> Alike:
-    """Correlation of errors: of two judges' scores with people's label held fixed. Whole clusters are left out in
-    turn, on Fisher's scale, with Student's t.
+    """Compute the correlation of errors: of two judges' scores with the human label held fixed.
+
+    The interval leaves out whole clusters in turn, on Fisher's z scale with Student's t.
 
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 400).astype(float)
@@ -74,7 +75,7 @@ def errors_alike(labels: Array, scores: Array, clusters: Ints, level: float = 0.
 
 
 def _partial(moments: Array) -> Array:
-    """Correlations of the scores with 1 and the label taken out, from moments … × (1, label, scores)."""
+    """Compute partial correlations of the scores given 1 and the label, from moments … × (1, label, scores)."""
     known, cross, own = moments[:, :2, :2], moments[:, :2, 2:], moments[:, 2:, 2:]
     rest = own - np.swapaxes(cross, 1, 2) @ np.linalg.pinv(known) @ cross
     sd = np.sqrt(np.maximum(np.einsum("gii->gi", rest), 0.0))
@@ -83,8 +84,9 @@ def _partial(moments: Array) -> Array:
 
 
 def juries(costs: Sequence[float], budget: float | None, sizes: Sequence[int]) -> Mask:
-    """All sets of judges of these sizes within the budget, juries × judges; the largest sizes are left out first where
-    they would be more than 2,000.
+    """List all panels of these sizes within the budget, panels × judges.
+
+    Beyond 2,000 panels the largest sizes are left out first.
 
     >>> juries([1, 1, 5], 6, [1, 2]).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
@@ -103,7 +105,7 @@ def juries(costs: Sequence[float], budget: float | None, sizes: Sequence[int]) -
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The jury chosen on all rows, the one chosen without each fold, and the fold of each cluster."""
+    """The panel chosen on all rows, the one chosen without each fold, and the fold of each cluster."""
 
     jury: int
     in_folds: Ints
@@ -111,8 +113,9 @@ class Chosen:
 
 
 def choose(value: Callable[[Mask], Array], clusters: int, preference: Array, rng: np.random.Generator) -> Chosen:
-    """The best jury without each fold of clusters and on all of them; `value` gives the value of every jury on the
-    clusters that are kept, `preference` (lower is better) decides between equal ones.
+    """Choose the best panel on all clusters, and again without each fold of clusters.
+
+    `value` returns the value of every panel on the clusters that remain; `preference` (lower is better) breaks ties.
     """
     fold = rng.permutation(clusters) % FOLDS
 

@@ -1,7 +1,7 @@
-"""Kappas: agreement of categories beyond chance, for two raters (Cohen), many (Fleiss), or all pairs of many.
+"""Kappa coefficients: agreement on categories beyond chance, of two annotators (Cohen), many (Fleiss), or all pairs.
 
-Weighted kappas take the distance between the *values* (a 2 and a 4 are two steps apart even if nobody used
-3); scikit-learn counts positions in the list of labels, which is the same when every step is listed.
+Weighted kappas use the distance between the *values*: 2 and 4 are two steps apart even if no annotator used 3.
+scikit-learn uses positions in the list of labels, which is the same if every step is listed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Weights = Literal["none", "linear", "quadratic"]
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """A kappa; NaN with the reason where undefined."""
+    """A kappa; NaN with the reason where it is undefined."""
 
     value: float
     units: int
@@ -32,14 +32,21 @@ class Kappa:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseKappa:
-    """Mean of Cohen's kappa over pairs of raters; NaN with the reason where there is none."""
+    """Mean of Cohen's kappa over pairs of annotators; NaN with the reason where it is undefined."""
 
     value: float
     reason: str = ""
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Kappa:
-    """Cohen's kappa of two raters, plain or weighted; units that either left out are dropped and counted.
+    """Compute Cohen's kappa of two annotators, unweighted or weighted.
+
+    Units that either annotator left out are dropped and counted.
+
+    Notes
+    -----
+    kappa = (p_o - p_e) / (1 - p_e), with the observed agreement p_o and that expected from the marginal shares p_e
+    (Cohen 1960; 1968 for weights).
 
     >>> round(cohen_kappa([1, 1, 2, 2, 3], [1, 2, 2, 2, 3]).value, 4)
     0.6875
@@ -59,10 +66,15 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Kappa:
 
 
 def fleiss_kappa(ratings: ArrayLike) -> Kappa:
-    """Fleiss' kappa of raters × units; raters need no identity.
+    """Compute Fleiss' kappa of annotators × units; annotators need no identity.
 
-    It needs the same number of ratings in every unit: units with another number than the commonest are
-    dropped and counted.
+    It requires the same number of ratings of every unit: units with another number than the most common one are dropped
+    and counted.
+
+    Notes
+    -----
+    kappa = (P - P_e) / (1 - P_e), with the mean share of agreeing pairs of ratings P and that expected from the shares
+    of all labels P_e (Fleiss 1971).
     """
     table = as_units(ratings)
     given = ~np.isnan(table)
@@ -88,7 +100,7 @@ def fleiss_kappa(ratings: ArrayLike) -> Kappa:
 
 
 def mean_pairwise_kappa(ratings: ArrayLike, weights: Weights = "none") -> PairwiseKappa:
-    """Mean of Cohen's kappa over all pairs of raters who share at least two units."""
+    """Compute the mean of Cohen's kappa over all pairs of annotators who share at least two units."""
     pairs = [cohen_kappa(a, b, weights) for a, b in combinations(as_units(ratings), 2)]
     known = [kappa.value for kappa in pairs if kappa.units > 1 and not np.isnan(kappa.value)]
     if not known:
@@ -97,7 +109,7 @@ def mean_pairwise_kappa(ratings: ArrayLike, weights: Weights = "none") -> Pairwi
 
 
 def _disagreement(x: Array, y: Array, weights: Weights) -> tuple[float, float]:
-    """Mean distance of the paired values, and of all values of one rater with all of the other."""
+    """Return the mean distance of paired values, and that of all values of one annotator from all of the other."""
     if weights == "quadratic":
         seen = float(((x - y) ** 2).mean())
         return seen, float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
@@ -113,7 +125,7 @@ def _disagreement(x: Array, y: Array, weights: Weights) -> tuple[float, float]:
 
 
 def _mean_distance(x: Array, y: Array) -> float:
-    """Mean of |x_i - y_j| over all i and j, from the two distribution functions: no pairs formed."""
+    """Return the mean of |x_i - y_j| over all i and j, from the two distribution functions, without forming pairs."""
     values = np.unique(np.concatenate([x, y]))
     below_x = np.searchsorted(np.sort(x), values[:-1], side="right") / x.size
     below_y = np.searchsorted(np.sort(y), values[:-1], side="right") / y.size

@@ -1,8 +1,8 @@
-"""MACE (Hovy et al. 2013): how competent is each rater, and what do the competent ones say?
+"""MACE (Hovy et al. 2013): estimate the competence of each annotator and the labels that competent ones agree on.
 
-Each rating is either the true label (the rater knew, with probability `competence`) or a draw from the
-rater's own habit. Expectation maximisation finds competence, habits and labels together; the variational form
-puts a Beta prior on knowing and a Dirichlet prior on habits. An alternative to the mean and the median.
+Each rating is either the true label (with probability `competence`) or a draw from the annotator's own guessing
+distribution. Expectation maximization estimates competence, guessing distributions and labels together; the variational
+form puts a Beta prior on competence and a Dirichlet prior on guessing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPAM_PRIOR, HABIT_PRIOR = 0.5, 10.0  # as in the authors' tool
 
 @dataclass(frozen=True, slots=True)
 class Mace:
-    """Competence per rater (NaN where silent); consensus and posterior per unit (NaN where unrated)."""
+    """Competence per annotator (NaN without ratings); consensus and posterior per unit (NaN if unrated)."""
 
     competence: Array
     consensus: Array
@@ -64,13 +64,13 @@ def mace(
     tolerance: float = 1e-9,
     label_prior: Literal["observed", "uniform"] = "observed",
 ) -> Mace:
-    """Fit MACE to categorical ratings, raters × units (or raters × systems × inputs).
+    """Fit MACE to categorical ratings, annotators × units (or annotators × systems × inputs).
 
-    The priors are those of the authors' tool. The best of `restarts` random starts is kept.
+    The priors are those of the authors' tool; the best of `restarts` random starts is returned.
 
-    `label_prior` is the share of each label among the ratings. The paper and its tool give all labels the
-    same prior (`"uniform"`); where most ratings are one value (fluency 5 of 5), agreement then looks like a
-    shared habit and the competence of good raters falls to 0.
+    `label_prior` is the share of each label among the ratings. The paper and its tool give all labels the same prior
+    (`"uniform"`). Where most ratings have one value (fluency 5 of 5), agreement then looks like shared guessing, and
+    the competence of good annotators falls to 0.
 
     >>> found = mace([[1, 2, 3, 1, 2, 3], [1, 2, 3, 1, 2, 3], [2, 2, 2, 2, 2, 2]], np.random.default_rng(0))
     >>> found.consensus.tolist()
@@ -109,7 +109,7 @@ def _votes(table: Array, label_prior: str) -> tuple[_Votes, Array]:
 def _fit(votes: _Votes, rng: np.random.Generator, iterations: int, tolerance: float) -> _State:
     state = _expect(votes, *_start(votes, rng))
     for _ in range(iterations):
-        new = _expect(votes, *_maximise(votes, state))
+        new = _expect(votes, *_maximize(votes, state))
         moved = abs(new.log_likelihood - state.log_likelihood)
         if moved <= tolerance * abs(state.log_likelihood):
             return replace(new, converged=True)
@@ -118,7 +118,7 @@ def _fit(votes: _Votes, rng: np.random.Generator, iterations: int, tolerance: fl
 
 
 def _start(votes: _Votes, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Near even, with enough noise that the starts differ."""
+    """Return near-uniform parameters with enough noise to make the starts differ."""
     spam = rng.uniform(1.0, 2.5, size=(votes.raters, 2))
     habits = rng.uniform(1.0, 2.5, size=(votes.raters, votes.labels))
     spam /= spam.sum(axis=1, keepdims=True)
@@ -127,7 +127,9 @@ def _start(votes: _Votes, rng: np.random.Generator) -> tuple[Array, Array, Array
 
 
 def _expect(votes: _Votes, know: Array, guess: Array, habits: Array) -> _State:
-    """Posterior over labels: a vote for a multiplies the odds of a by 1 + know / (guess·habit)."""
+    """Compute the posterior over labels: a rating a multiplies the odds of a by 1 + competence / (guessing · share
+    of a).
+    """
     guessed = np.maximum(guess[votes.rater] * habits[votes.rater, votes.label], _FLOOR)
     base = np.bincount(votes.unit, weights=np.log(guessed), minlength=votes.units)
     gain = np.log1p(know[votes.rater] / guessed)
@@ -139,7 +141,7 @@ def _expect(votes: _Votes, know: Array, guess: Array, habits: Array) -> _State:
     return _State(know, guess, habits, np.exp(joint - marginal[:, None]), float(marginal.sum()), False)
 
 
-def _maximise(votes: _Votes, state: _State) -> tuple[Array, Array, Array]:
+def _maximize(votes: _Votes, state: _State) -> tuple[Array, Array, Array]:
     guessed = state.guess[votes.rater] * state.habits[votes.rater, votes.label]
     know = state.know[votes.rater]
     knew = state.posterior[votes.unit, votes.label] * know / np.maximum(guessed + know, _FLOOR)
@@ -147,9 +149,9 @@ def _maximise(votes: _Votes, state: _State) -> tuple[Array, Array, Array]:
     spread = np.bincount(cell, weights=1.0 - knew, minlength=votes.raters * votes.labels)
     habits: Array = spread.reshape(votes.raters, votes.labels).astype(np.float64)
     known = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
-    both = _normalise(np.stack([known, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
-    return both[:, 0], both[:, 1], _normalise(habits + HABIT_PRIOR)
+    both = _normalize(np.stack([known, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
+    return both[:, 0], both[:, 1], _normalize(habits + HABIT_PRIOR)
 
 
-def _normalise(total: Array) -> Array:
+def _normalize(total: Array) -> Array:
     return np.asarray(np.exp(digamma(total) - digamma(total.sum(axis=1, keepdims=True))))

@@ -1,11 +1,11 @@
-"""Intervals of shares and of figures made of shares, right for small counts and for rows that come in clusters.
+"""Confidence intervals of proportions and of functions of proportions, for small counts and for clustered rows.
 
-A share x of n gets a leaner Clopper-Pearson interval: .7 of the probability of the count itself in each tail, where
-Clopper and Pearson take all of it and mid-P half. With .7 the 95 % interval holds a share from .02 to .98 with a
-probability of at least .933 whatever the number of rows from 5 up (mid-P: .91). A figure made of several independent
-shares (kappa, balanced accuracy, ...) gets the quantiles of the figure over the confidence distributions of its shares
-(melding, Fay, Proschan and Brittain 2015, with mid-P distributions). Both have no random draws. Clusters (several rows
-of one conversation) divide the counts by the design effect (Korn and Graubard 1998).
+A proportion x / n has a shortened Clopper-Pearson interval: each tail includes .7 of the probability of the observed
+count (Clopper and Pearson include all of it, mid-P half). With .7, the 95% interval covers proportions from .02 to .98
+with a probability of at least .933 for every n from 5 (mid-P: .91). For a function of several independent proportions
+(kappa, balanced accuracy, ...), the ends are quantiles over the confidence distributions of the proportions (melding,
+Fay, Proschan and Brittain 2015, with mid-P distributions). Neither draws random numbers. Clusters (several rows of one
+conversation) divide the counts by the design effect (Korn and Graubard 1998).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ KINDS = {
     "wilson": "Wilson's score interval",
     "exact": "Clopper-Pearson (at least the stated level, often more)",
 }
-OWN = {"lean": 0.7, "midp": 0.5, "exact": 1.0}  # of the count's own probability in each tail
-POINTS = 4096  # of the confidence distributions when shares are melded
-TAIL_POINTS = 20  # beyond an end of a melded interval; high levels take more points, up to MAX_POINTS
+OWN = {"lean": 0.7, "midp": 0.5, "exact": 1.0}  # share of the count's own probability in each tail
+POINTS = 4096  # points of the confidence distributions when proportions are melded
+TAIL_POINTS = 20  # points beyond a limit of a melded interval; high levels use more points, up to MAX_POINTS
 MAX_POINTS = 65_536
-GRID = 161  # known quantiles of each, between which the others are interpolated
-STEPS = 20  # of Newton towards an end
+GRID = 161  # exact quantiles of each; the others are interpolated
+STEPS = 20  # iterations of Newton's method
 
 
 class Ends(NamedTuple):
-    """Lower and upper end of an interval."""
+    """Lower and upper limit of an interval."""
 
     low: Any
     high: Any
 
 
 class Clustering(NamedTuple):
-    """What clusters do to an interval: rows that count as one, and degrees of freedom."""
+    """Effect of clusters on an interval: rows per effective row, and degrees of freedom."""
 
     effect: float
     freedom: float
@@ -52,28 +52,31 @@ class Clustering(NamedTuple):
 def proportion_interval(
     x: ArrayLike, n: ArrayLike, level: float = 0.95, kind: Kind = "lean", *, one_tail: bool = False
 ) -> Ends:
-    """Interval of the share x / n; counts may be fractions (rows divided by a design effect), n must be above 0.
+    """Compute the confidence interval of the proportion x / n.
 
-    `one_tail`: an end gets the error rate of both where the other end cannot err: no count is so small that its upper
-    end lies below a share near 0. Shorter near 0 and 1, and each end alone then errs with up to the whole rate.
+    Counts may be fractions (rows divided by a design effect); n must be above 0.
+
+    `one_tail`: a limit uses the error rate of both tails where the other limit cannot miss, because no count is so
+    small that its upper limit is below a proportion near 0. The interval is then shorter near 0 and 1, and each limit
+    by itself misses at up to the whole error rate.
 
     >>> low, high = proportion_interval(37, 62)
     >>> round(float(low), 3), round(float(high), 3)
     (0.469, 0.716)
     """
     if kind not in KINDS:
-        raise NlgaugeError(f"no interval '{kind}' of a share; use {', '.join(KINDS)}.")
+        raise NlgaugeError(f"no interval '{kind}' of a proportion; use {', '.join(KINDS)}.")
     if not 0 < level < 1:
         raise NlgaugeError(f"the confidence level must lie between 0 and 1; found {level}")
     hits, of = (np.asarray(a, np.float64) for a in np.broadcast_arrays(x, n))
     tail = (1 - level) / 2
     if kind == "wilson":
         return _wilson(hits, of, tail)
-    # The upper end of hits is the lower end of misses, turned round: one call for both.
+    # The upper limit of hits is 1 minus the lower limit of misses: one call for both.
     counts, rows = np.stack([hits, of - hits]), np.stack([of, of])
     low, missed = ends = _lower(counts, rows, tail, OWN[kind])
     if one_tail:
-        largest = 1 - (tail / OWN[kind]) ** (1 / rows)  # share that a count of 0 still holds
+        largest = 1 - (tail / OWN[kind]) ** (1 / rows)  # largest proportion inside the interval of a count of 0
         low, missed = np.clip(largest, ends, _lower(counts, rows, 2 * tail, OWN[kind]))
     return Ends(low[()], (1 - missed)[()])
 
@@ -90,21 +93,22 @@ def _wilson(x: Array, n: Array, tail: float) -> Ends:
     p, stretch = x / n, 1 + z * z / n
     centre = (p + z * z / (2 * n)) / stretch
     half = z / stretch * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # With no hit the end is 0 itself, not what rounding leaves of it.
+    # Without hits the limit is exactly 0.
     return Ends(np.where(x <= 0, 0.0, centre - half)[()], np.where(x >= n, 1.0, centre + half)[()])
 
 
 def _exact(x: Array, n: Array, tail: float) -> Array:
-    """Clopper and Pearson's lower end."""
+    """Compute the lower limit of Clopper and Pearson."""
     from scipy.special import betaincinv
 
     return np.where(x > 0, betaincinv(np.where(x > 0, x, 1.0), n - x + 1, tail), 0.0)
 
 
 def _leaner(x: Array, n: Array, tail: float, outer: Array, own: float) -> Array:
-    """The lower end at which P(more than x) + own P(x) = tail: between Clopper and Pearson's and the one for x + 1.
+    """Compute the lower limit at which P(more than x) + own P(x) = tail, which is between Clopper and Pearson's for x
+    and x + 1.
 
-    Newton's steps on the logarithm of the tail, which is concave; halves of the bracket where one leaves it.
+    Newton's method on the logarithm of the tail, which is concave; bisection where a step leaves the bracket.
     """
     from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
@@ -121,13 +125,13 @@ def _leaner(x: Array, n: Array, tail: float, outer: Array, own: float) -> Array:
             below = found < tail
             low, high = np.where(below, at, low), np.where(below, high, at)
             step = at - np.log(found / tail) * found / slope
-            # At the root a step of rounding size may leave the bracket by as much.
+            # At the root a step may leave the bracket by a rounding error.
             at = np.where((step > low - 1e-14) & (step < high + 1e-14), step, (low + high) / 2)
     return np.where(x > 0, at, 0.0)
 
 
 def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Array], level: float = 0.95) -> Ends:
-    """Interval of `figure(p, q, ...)` where p, q, ... are independent shares, each given as (x, n).
+    """Compute the interval of `figure(p, q, ...)` for independent proportions p, q, ..., each given as (x, n).
 
     >>> low, high = melded_interval([(45, 50), (30, 40)], lambda p, q: (p + q) / 2)
     >>> round(float(low), 2), round(float(high), 2)
@@ -148,10 +152,10 @@ def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[...,
 
 @lru_cache(maxsize=512)
 def _confidence(x: float, n: float, place: int, shares: int, points: int) -> Array:
-    """Points of the mid-P confidence distribution of a share, which is the mean of Clopper and Pearson's lower and
-    upper one.
+    """Return points of the mid-P confidence distribution of a proportion: the mean of Clopper and Pearson's two.
 
-    Its quantiles are interpolated between those of the two, on the scale of the normal, where they are nearly straight.
+    Its quantiles are interpolated between those of the two on the normal scale, on which they are nearly straight
+    lines.
     """
     from scipy.special import betainc, betaincinv, ndtr, ndtri
 
@@ -168,7 +172,7 @@ def _confidence(x: float, n: float, place: int, shares: int, points: int) -> Arr
 
 @lru_cache(maxsize=8)
 def _even_points(dimensions: int, points: int) -> Array:
-    """Normal scores of points that fill the unit cube evenly (Halton's, one prime a dimension)."""
+    """Return normal scores of points that fill the unit cube evenly (Halton sequence, one prime per dimension)."""
     from scipy.special import ndtri
 
     columns = []
@@ -185,12 +189,11 @@ def _even_points(dimensions: int, points: int) -> Array:
 def clustering(
     counts: Array, figure: Callable[[Array], Array], used: Callable[[Array], Array], level: float = 0.95
 ) -> Clustering:
-    """The design effect of a figure of cell counts: its variance with whole clusters left out over that with rows left
-    out.
+    """Compute the design effect of a function of cell counts: its variance by clusters over its variance by rows.
 
-    `counts`: clusters × cells; `used`: rows of some counts on which the figure rests. At least 1; where the rows show
-    no variance (a share of 0 or 1), the rows of a cluster count as one. Student's t for few clusters is part of the
-    effect.
+    `counts` is clusters × cells; `used` is the number of rows among some counts that the function depends on. The
+    effect is at least 1; where rows show no variance (a proportion of 0 or 1), the rows of a cluster count as one. The
+    effect includes Student's t for few clusters.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -199,20 +202,20 @@ def clustering(
     clusters = len(taken)
     total = taken.sum(axis=0)
     rows = float(used(total))
-    if clusters == rows:  # every row stands alone
+    if clusters == rows:  # rows are not clustered
         return Clustering(1.0, np.inf)
     by_cluster = _spread(figure(total - taken), np.ones(clusters))
     by_row = _spread(figure(total - np.eye(len(total))), np.where(total > 0, total, 0.0))
-    alone = rows / clusters  # as if a cluster were one row
+    alone = rows / clusters  # as if each cluster were one row
     effect = max(1.0, by_cluster / by_row) if by_row > 0 and np.isfinite(by_cluster) else alone
     student = float(stdtrit(clusters - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))
     return Clustering(effect * student**2, clusters - 1)
 
 
 def _spread(left: Array, times: Array) -> float:
-    """Jackknife variance of values with one unit left out, each occurring `times` times."""
+    """Compute the jackknife variance of values with one unit left out, each of which occurs `times` times."""
     kept = (times > 0) & np.isfinite(left)
-    if (times[~np.isfinite(left)] > 0).any():  # the figure hangs on one unit
+    if (times[~np.isfinite(left)] > 0).any():  # the value depends on one unit
         return np.nan
     n = times[kept].sum()
     mean = (times[kept] * left[kept]).sum() / n

@@ -1,4 +1,4 @@
-"""The one shape that all statistics of raters share: raters × units, NaN where a rater gave nothing."""
+"""The common shape for statistics of annotators: annotators × units, NaN where a rating is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nlgauge.types import Array
 
 
 def as_units(ratings: ArrayLike) -> Array:
-    """Ratings as raters × units; raters × systems × inputs is flattened, one unit per (system, input).
+    """Return ratings as annotators × units; annotators × systems × inputs is flattened to one unit per output.
 
     >>> as_units([[1, 2], [1, np.nan]]).shape
     (2, 2)
@@ -25,7 +25,9 @@ def as_units(ratings: ArrayLike) -> Array:
 
 
 def mean_of_raters(ratings: ArrayLike) -> Array:
-    """Mean over the raters who gave a value; NaN where nobody did. Keeps the shape of the units."""
+    """Return the mean over the annotators who rated a unit; NaN for unrated units. The shape of the units is
+    preserved.
+    """
     array = np.asarray(ratings, dtype=np.float64)
     given = ~np.isnan(array)
     count = given.sum(axis=0)

@@ -1,8 +1,8 @@
-"""Scores read as probabilities that people pass a row: how far off they are, and the map that puts them right.
+"""Calibration: scores read as probabilities of a human pass, their calibration error, and the map that corrects them.
 
-Brier's score is the mean squared distance of score and verdict, the expected calibration error (ECE) the distance of
-mean score and share passed, over bins of equal width, weighted by rows. The map is isotonic: the rising function of the
-score that is nearest to the verdicts in squared distance.
+The Brier score is the mean squared difference of score and label. The expected calibration error (ECE) is the
+difference between the mean score and the pass rate, averaged over bins of equal width with weights by rows. The
+calibration map is isotonic: the nondecreasing function of the score with the least squared error.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
 
 BINS = 10
-PRIOR = 1  # rows that the binomial variance is worth next to the variance seen
-CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
+PRIOR = 1  # weight of the binomial variance, in rows, relative to the observed variance
+CLEAR = 2.5  # standard errors beyond which a bin's difference is taken as nonzero
 
 
 class Bin(NamedTuple):
-    """Rows whose scores lie in one bin."""
+    """Rows whose scores fall into one bin."""
 
     low: float
     high: float
@@ -34,24 +34,24 @@ class Bin(NamedTuple):
 
 
 class Map(NamedTuple):
-    """Corners of a rising map from score to probability; between them straight lines, beyond them level."""
+    """Knots of a nondecreasing map from score to probability: linear between knots, constant beyond them."""
 
     scores: Array
     probabilities: Array
 
     def of(self, scores: ArrayLike) -> Array:
-        """Return the probability of each score."""
+        """Return the probability for each score."""
         return np.asarray(np.interp(np.asarray(scores, np.float64), self.scores, self.probabilities))
 
 
 def probabilities(score: ArrayLike) -> bool:
-    """Whether all scores lie in 0 to 1."""
+    """Return whether all scores are between 0 and 1."""
     x = np.asarray(score, np.float64)
     return bool(len(x) and x.min() >= 0 and x.max() <= 1)
 
 
 def isotonic_map(score: ArrayLike, passed: ArrayLike) -> Map:
-    """The rising map nearest to the verdicts, by pooling neighbours that fall.
+    """Fit the nondecreasing map that is nearest to the labels, by pooling adjacent violators (Barlow et al. 1972).
 
     >>> isotonic_map([1, 2, 3, 4], [False, True, False, True]).probabilities.tolist()
     [0.0, 0.5, 0.5, 1.0]
@@ -81,7 +81,7 @@ def reliability_bins(
     bins: int = BINS,
     level: float = 0.95,
 ) -> list[Bin]:
-    """Mean score and share passed of every bin that has rows; the share with its interval."""
+    """Return mean score and pass rate of every nonempty bin, with an interval of the pass rate."""
     x, z = checked(score, passed)
     place = _bins(x, bins)
     code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
@@ -115,7 +115,7 @@ def _share(counts: Array) -> Array:
 
 
 def _bins(x: Array, bins: int) -> Ints:
-    """Bins of equal width, each with its upper end; 0 belongs to the first."""
+    """Assign scores to bins of equal width that include their upper end; 0 belongs to the first."""
     return np.asarray(np.clip(np.ceil(x * bins) - 1, 0, bins - 1), np.int64)
 
 
@@ -127,12 +127,14 @@ def calibration_figures(
     bins: int = BINS,
     level: float = 0.95,
 ) -> dict[str, Figure]:
-    """`brier` and `ece` with intervals, and `ece_by_chance`: what a judge whose scores were right would show on so few
-    rows.
+    """Compute `brier` and `ece` with intervals, and `ece_by_chance`, the ECE that a calibrated judge would show by
+    chance.
 
-    Brier: melded from the share passed and the mean squared distances of both verdicts, each taken as a share of so
-    many rows as have its variance. ECE: Student's t around the mean signed distance; the lower end is lowered by what
-    chance adds in bins whose distance may be 0.
+    Notes
+    -----
+    Brier score: melded from the pass rate and the mean squared errors of both labels, each treated as a proportion of
+    the number of rows that has its variance. ECE: Student's t around the mean signed difference; the lower limit is
+    lowered by what chance adds in bins whose true difference may be 0.
     """
     x, z = checked(score, passed)
     if not probabilities(x):
@@ -155,12 +157,12 @@ def calibration_figures(
 
 
 def _cluster_effect(d: Array, code: Ints, units: int) -> float:
-    """Variance of a mean over clusters, over that of independent rows; at least 1."""
+    """Return the variance of a mean by clusters over that of independent rows, at least 1."""
     if units == len(d):
         return 1.0
-    centred = d - d.mean()
-    rows = float((centred**2).sum())
-    whole = units / (units - 1) * float((np.bincount(code, weights=centred) ** 2).sum())
+    centered = d - d.mean()
+    rows = float((centered**2).sum())
+    whole = units / (units - 1) * float((np.bincount(code, weights=centered) ** 2).sum())
     return max(1.0, whole / rows) if rows > 0 else len(d) / units
 
 
@@ -192,8 +194,8 @@ def _ece(
     seen = np.sqrt(np.bincount(place, weights=off**2, minlength=len(gaps))) / n
     spread = np.maximum(chance, seen) * np.sqrt(effect)
     error = float(np.sqrt(max(float(signed.var(ddof=1)) / n * effect, float((chance**2).sum()) * effect)))
-    # Where a bin's distance may be 0 chance can only add to it: then its mean is that of a folded normal, its variance
-    # smaller.
+    # Where the true difference of a bin may be 0, chance can only add to it: it is folded normal, with a smaller
+    # variance.
     unclear = np.abs(gaps) < CLEAR * spread
     added = float(spread[unclear].sum()) * np.sqrt(2 / np.pi)
     below = float(np.sqrt((spread**2 * np.where(unclear, 1 - 2 / np.pi, 1.0)).sum()))
@@ -204,7 +206,7 @@ def _ece(
 
 
 def _folded(mean: Array, spread: Array) -> Array:
-    """Expected distance from 0 of a normal."""
+    """Return the expected absolute value of a normal variable."""
     from scipy.special import erf
 
     ratio = mean / np.where(spread > 0, spread, 1.0)

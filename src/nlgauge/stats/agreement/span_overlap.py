@@ -1,4 +1,5 @@
-"""How far two raters marked the same letters: precision, recall and F of letters, by severity and with partial credit.
+"""Agreement of two annotators on error spans: precision, recall and F over characters, by severity, with partial
+credit.
 
 All are ratios of sums over texts (micro averages), so a text without any mark adds nothing, and whole inputs can be
 left out in turn for an interval.
@@ -16,12 +17,12 @@ from nlgauge.stats.resampling.cluster_jackknife import jackknifed
 from nlgauge.stats.resampling.jackknife import too_few
 from nlgauge.types import Array, Ints
 
-PARTIAL = 0.5  # credit for a letter that both marked with different severities (WMT23 to WMT25)
-LOGIT_MARGIN = 1e-6  # of 0 and 1, where the logit ends
+PARTIAL = 0.5  # credit for a character marked by both with different severities (WMT23 to WMT25)
+LOGIT_MARGIN = 1e-6  # distance from 0 and 1, where the logit is infinite
 
 
 class SpanMark(NamedTuple):
-    """Letters from `start` to before `end`, and the severity by its number."""
+    """Characters from `start` to before `end`, and the number of the severity."""
 
     start: int
     end: int
@@ -29,7 +30,7 @@ class SpanMark(NamedTuple):
 
 
 def letter_counts(marks: Sequence[SpanMark], length: int, severities: int) -> Ints:
-    """How often each letter was marked with each severity (severities × letters).
+    """Count how often each character is marked with each severity (severities × characters).
 
     >>> letter_counts([SpanMark(0, 2, 0), SpanMark(1, 3, 1)], 4, 2).tolist()
     [[1, 1, 0, 0], [0, 1, 1, 0]]
@@ -41,16 +42,16 @@ def letter_counts(marks: Sequence[SpanMark], length: int, severities: int) -> In
 
 
 def overlap(first: Ints, second: Ints) -> Array:
-    """(shared, marked by the first, by the second), one row for `any` mark, one each severity: sets of letters."""
+    """Count characters (shared, marked by the first, by the second): one row for any mark, then one per severity."""
     one = np.vstack([first.any(axis=0, keepdims=True), first > 0])
     two = np.vstack([second.any(axis=0, keepdims=True), second > 0])
     return np.stack([(one & two).sum(axis=1), one.sum(axis=1), two.sum(axis=1)], axis=1).astype(np.float64)
 
 
 def credited(first: Ints, second: Ints) -> Array:
-    """(credit, marks of the first, of the second), a letter as often as it is marked: the score of the WMT25 task.
+    """Return (credit, marks of the first, of the second), where a character counts once per mark, as in the WMT25 task.
 
-    A letter is worth 1 where the severities agree, and half where both marked it and the severities differ.
+    A character has credit 1 if the severities agree, and 0.5 if both annotators marked it with different severities.
 
     >>> credited(np.array([[1, 1, 0], [0, 0, 0]]), np.array([[1, 0, 0], [0, 1, 1]])).tolist()
     [1.5, 2.0, 3.0]
@@ -62,7 +63,9 @@ def credited(first: Ints, second: Ints) -> Array:
 
 @dataclass(frozen=True)
 class Overlap:
-    """F with its interval, precision (of the first's marks) and recall (of the second's); NaN has its reason."""
+    """F with its interval, precision (of the first annotator's marks) and recall (of the second's); NaN has its
+    reason.
+    """
 
     value: float
     low: float
@@ -73,9 +76,9 @@ class Overlap:
 
 
 def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "inputs") -> Overlap:
-    """The overlap from one row (shared, first, second) a text; `clusters` are left out whole in turn.
+    """Compute the overlap from rows (shared, first, second), one per text; `clusters` are left out whole in turn.
 
-    The interval is Student's t on the logit of F. Only clusters that hold a mark say anything, so they are counted.
+    The interval is Student's t on the logit of F. Only clusters that contain a mark are counted.
 
     >>> found = overlap_of(np.array([[1.0, 2.0, 4.0], [2.0, 2.0, 2.0]]), np.array([0, 1]))
     >>> found.value, found.precision, found.recall, found.reason
@@ -85,7 +88,7 @@ def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "in
     precision = float(shared / first) if first else np.nan
     recall = float(shared / second) if second else np.nan
     if not first + second:
-        return Overlap(np.nan, np.nan, np.nan, np.nan, np.nan, "neither marked anything")
+        return Overlap(np.nan, np.nan, np.nan, np.nan, np.nan, "neither annotator marked anything")
     value = float(2 * shared / (first + second))
     marked = sums[:, 1:].any(axis=1)
     rows, codes = sums[marked], clusters[marked]

@@ -1,6 +1,6 @@
-"""Two verdicts, pass or fail, on the same rows: the four counts, figures made of them, and their intervals.
+"""Accuracy of pass/fail judges: the 2 × 2 confusion matrix, statistics derived from it, and their intervals.
 
-Cells in order: people fail and judge fails, people fail and judge passes, people pass and judge fails, both pass.
+Order of the cells: human fail and judge fail, human fail and judge pass, human pass and judge fail, both pass.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from nlgauge.types import Array
 # Rows that an interval of a share needs. Coverage is at least .93 from 2 rows on (exact), but with fewer than 5 the
 # interval of a share of one half is wider than .8 and decides nothing.
 FEWEST = 5
-CLUSTERS = 10  # clusters below which nothing can be said about others
+CLUSTERS = 10  # clusters needed to generalize to others
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its interval; `n` rows below it, of which `hits` for a share.
+    """A value with its confidence interval; `n` rows in the denominator, of which `hits` are in the numerator of a
+    share.
 
-    `reason` where something is missing.
+    `reason` says why something is missing.
     """
 
     value: float
@@ -39,23 +40,23 @@ class Figure:
 
 
 class Share(NamedTuple):
-    """Cells counted as hits, and the cells below the line."""
+    """A proportion: the cells in its numerator, and the cells in its denominator."""
 
     hits: tuple[int, ...]
     of: tuple[int, ...]
-    rows: str  # what stands below the line, for people
+    rows: str  # the denominator in words
 
     def value(self, counts: Array) -> Array:
-        """Compute the share from counts (… × 4 cells); NaN where no row is below the line."""
+        """Compute the proportion from counts (… × 4 cells); NaN where the denominator is 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.over(counts) / self.below(counts))
 
     def over(self, counts: Array) -> Array:
-        """Count the hits."""
+        """Count the numerator."""
         return np.asarray(counts[..., list(self.hits)].sum(axis=-1))
 
     def below(self, counts: Array) -> Array:
-        """Count the rows below the line."""
+        """Count the denominator."""
         return np.asarray(counts[..., list(self.of)].sum(axis=-1))
 
 
@@ -68,26 +69,26 @@ SHARES = {
     "agreement": Share((0, 3), ALL, "rows"),
     "people_pass": Share((2, 3), ALL, "rows"),
     "judge_pass": Share((1, 3), ALL, "rows"),
-    "fail_jaccard": Share((0,), (0, 1, 2), "rows that people or the judge failed"),
-    "pass_jaccard": Share((3,), (1, 2, 3), "rows that people or the judge passed"),
+    "fail_jaccard": Share((0,), (0, 1, 2), "rows that humans or the judge failed"),
+    "pass_jaccard": Share((3,), (1, 2, 3), "rows that humans or the judge passed"),
 }
 FAILED, PASSED = SHARES["fail_recall"], SHARES["pass_recall"]
 
 
 def f1_of_jaccard(j: Array) -> Array:
-    """F1 from a share of which it is a rising function, so that the interval of the one is that of the other."""
+    """Return F1 from the Jaccard index, of which it is an increasing function, so that its interval follows."""
     return np.asarray(2 * j / (1 + j))
 
 
 def kappa_of(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
-    """Cohen's kappa from the share that people pass and the judge's two recalls."""
+    """Compute Cohen's kappa from the human pass rate and the judge's two recalls."""
     judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
     gain = 2 * passed * (1 - passed) * (fail_recall + pass_recall - 1)
     return np.asarray(gain / (passed * (1 - judge) + (1 - passed) * judge))
 
 
 def mcc_of(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
-    """Matthews' correlation from the same three shares."""
+    """Compute the Matthews correlation coefficient from the same three proportions."""
     judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
     return np.asarray((fail_recall + pass_recall - 1) * np.sqrt(passed * (1 - passed) / (judge * (1 - judge))))
 
@@ -100,7 +101,7 @@ def kappa(counts: Array) -> Array:
 
 
 def mcc(counts: Array) -> Array:
-    """Compute Matthews' correlation (1975) from counts (… × 4 cells); NaN where a row or column is empty."""
+    """Compute the Matthews correlation coefficient (1975) from counts (… × 4 cells); NaN where a margin is 0."""
     a, b, c, d = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d)))
@@ -112,19 +113,19 @@ def balanced_accuracy(counts: Array) -> Array:
 
 
 def youden(counts: Array) -> Array:
-    """Compute Youden's J: recall on failures + recall on passes - 1; 0 for a coin and for a constant judge."""
+    """Compute Youden's J: recall on failures + recall on passes - 1; 0 for a random or a constant judge."""
     return np.asarray(FAILED.value(counts) + PASSED.value(counts) - 1)
 
 
 def gain(counts: Array, over: str = "pass") -> Array:
-    """Agreement of the judge less that of a judge who always says `over`."""
+    """Compute the accuracy of the judge minus that of a judge that always answers `over`."""
     better, worse = (0, 2) if over == "pass" else (3, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((counts[..., better] - counts[..., worse]) / counts.sum(axis=-1))
 
 
 def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] | None = None) -> Array:
-    """Counts of the four cells, clusters × 4 (one line where every row stands alone). True is pass.
+    """Count the four cells, clusters × 4 (one row per output without clusters). True is pass.
 
     >>> cell_counts([True, True, False], [True, False, False]).tolist()
     [[1.0, 0.0, 1.0, 1.0]]
@@ -147,10 +148,15 @@ def verdict_figures(
     level: float = 0.95,
     kind: Kind = "lean",
 ) -> dict[str, Figure]:
-    """Compute all figures of a judge compared with human verdicts.
+    """Compute the accuracy statistics of a pass/fail judge compared with human labels, with confidence intervals.
 
-    The improvement is over a judge who always fails where people fail more than half. `clusters`: the conversation or
-    document of each row.
+    The improvement is relative to the majority class of the human labels. `clusters` is the conversation or document of
+    each row.
+
+    Notes
+    -----
+    Intervals of proportions are shortened Clopper-Pearson intervals, those of functions of proportions are melded
+    (`nlgauge.stats.agreement.proportion`); clusters enter through their design effect.
 
     >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
     >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
@@ -162,7 +168,7 @@ def verdict_figures(
 def figures_of(
     counts: Array, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
 ) -> dict[str, Figure]:
-    """The same from counts of the four cells, clusters × 4."""
+    """Compute the same from counts of the four cells, clusters × 4."""
     made = _Maker(counts, clustered, level, kind)
     found = made.shares()
     for verdict in ("fail", "pass"):
@@ -176,21 +182,17 @@ def figures_of(
     return found
 
 
-# Value from counts, value from the share that people pass and the two recalls, and why there may be none.
+# Value from counts, value from the human pass rate and the two recalls, and the reason where it is undefined.
 MELDED: dict[str, tuple[Callable[[Array], Array], Callable[..., Array], str]] = {
-    "balanced_accuracy": (
-        balanced_accuracy,
-        lambda _, f, p: (f + p) / 2,
-        "one of the two verdicts was never given by people",
-    ),
-    "youden": (youden, lambda _, f, p: f + p - 1, "one of the two verdicts was never given by people"),
-    "kappa": (kappa, kappa_of, "people and the judge gave one verdict only, the same"),
-    "mcc": (mcc, mcc_of, "people or the judge gave one verdict only"),
+    "balanced_accuracy": (balanced_accuracy, lambda _, f, p: (f + p) / 2, "all human labels are equal"),
+    "youden": (youden, lambda _, f, p: f + p - 1, "all human labels are equal"),
+    "kappa": (kappa, kappa_of, "all labels and verdicts are equal"),
+    "mcc": (mcc, mcc_of, "all human labels, or all verdicts, are equal"),
 }
 
 
 def figure_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
-    """One figure: quicker than all."""
+    """Compute one statistic, which is faster than all."""
     if figure in MELDED:
         return _Maker(counts, clustered, level, "lean").melded(*MELDED[figure])
     return figures_of(counts, clustered=clustered, level=level)[figure]
@@ -199,18 +201,18 @@ def figure_of(counts: Array, figure: str, *, clustered: bool = False, level: flo
 def share_figures(
     counts: Array, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
 ) -> dict[str, Figure]:
-    """The shares alone, which cost far less than all figures: for every threshold, or every slice."""
+    """Compute the proportions alone, which is much faster than all statistics: for every threshold, or every slice."""
     return _Maker(counts, clustered, level, kind).shares()
 
 
 def rests_on(figure: str) -> tuple[Share, ...]:
-    """The shares whose rows a figure is made of."""
+    """Return the proportions that a statistic is computed from."""
     own = SHARES.get(figure) or SHARES.get(figure.replace("_f1", "_jaccard"))
     return (own,) if own else (FAILED, PASSED)
 
 
 def cost_figure(counts: Array, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
-    """Cost of a row on average: `miss` where people fail it and the judge passes, `alarm` for the reverse."""
+    """Compute the mean cost per row: `miss` for a human fail that the judge passes, `alarm` for the reverse."""
 
     def cost(c: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -223,7 +225,7 @@ def cost_figure(counts: Array, miss: float, alarm: float, *, clustered: bool = F
 
 
 def lacking(counts: Array, shares: Sequence[Share], *, clustered: bool = False, fewest: int = FEWEST) -> str:
-    """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
+    """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
     total = counts.sum(axis=0)
     for share in shares:
         found = int(share.below(total))
@@ -238,7 +240,7 @@ def lacking(counts: Array, shares: Sequence[Share], *, clustered: bool = False, 
 
 
 class _Maker:
-    """Values and intervals of figures of one table, with the design effects of its clusters."""
+    """Values and intervals of the statistics of one table, with the design effects of its clusters."""
 
     def __init__(self, counts: Array, clustered: bool, level: float, kind: Kind) -> None:
         self.counts, self.clustered, self.level, self.kind = counts, clustered, level, kind
@@ -246,7 +248,7 @@ class _Maker:
         self.n = int(self.total.sum())
 
     def effect(self, figure: Callable[[Array], Array], *rests_on: Share) -> float:
-        """The design effect of a figure: 1 where every row stands alone."""
+        """Return the design effect of a statistic; 1 without clusters."""
         if not self.clustered:
             return 1.0
         return max(clustering(self.counts, figure, share.below, self.level).effect for share in rests_on)
@@ -255,7 +257,7 @@ class _Maker:
         return lacking(self.counts, shares, clustered=self.clustered)
 
     def shares(self) -> dict[str, Figure]:
-        """All shares, their intervals in one call."""
+        """Compute all proportions with their intervals in one call."""
         found, wanted, counts = {}, [], []
         for name, share in SHARES.items():
             hits, of = float(share.over(self.total)), float(share.below(self.total))
@@ -275,7 +277,7 @@ class _Maker:
         return found
 
     def melded(self, figure: Callable[[Array], Array], of_shares: Callable[..., Array], undefined: str) -> Figure:
-        """A figure of the share that people pass and the two recalls."""
+        """Compute a function of the human pass rate and the two recalls."""
         value = float(figure(self.total))
         if np.isnan(value):
             return Figure(value, n=self.n, reason=undefined)
@@ -288,7 +290,9 @@ class _Maker:
         return _with(base, melded_interval(shares, of_shares, self.level))
 
     def gain(self, over: str) -> Figure:
-        """Rows that the judge decides otherwise than `over`, and how many of them rightly; p is exact (McNemar)."""
+        """Count the rows on which the judge differs from `over`, and those of them that are right; p is exact
+        (McNemar).
+        """
         other = SHARES["fail_precision" if over == "pass" else "pass_precision"]
         right, decided = float(other.over(self.total)), float(other.below(self.total))
         value = float(gain(self.total, over)) if self.n else np.nan
@@ -302,7 +306,7 @@ class _Maker:
 
 
 def sign_test(x: float, n: float) -> float:
-    """Two-sided mid-P of x of n where one half is expected (McNemar's test); counts may be fractions.
+    """Compute the two-sided mid-P value of x of n when one half is expected (McNemar's test); counts may be fractions.
 
     >>> round(sign_test(2, 10), 4), sign_test(0, 0)
     (0.0654, 1.0)
@@ -316,6 +320,8 @@ def sign_test(x: float, n: float) -> float:
 
 
 def _with(base: Figure, ends: Ends, p: float = np.nan) -> Figure:
-    """The interval holds the value also where even points or fractions of counts would leave it just outside."""
+    """Widen the interval to include the value, which interpolated points or fractional counts can leave just
+    outside.
+    """
     low, high = min(float(ends.low), base.value), max(float(ends.high), base.value)
     return Figure(base.value, low, high, base.n, base.hits, p, base.reason)

@@ -1,11 +1,11 @@
-"""How far did a figure of pass and fail change between two judges, or two versions of one, on the same labelled rows?
+"""Change of an accuracy statistic between two judges, or two versions of one, on the same labeled rows.
 
-People, old and new verdict make eight cells. The change gets its delete-one standard error and Student's t, with as
-many degrees of freedom as the rarer rows below the figure allow; for the error a half is added to each cell, so that
-few rows, or none, on which the two differ do not look like certainty. How often the interval holds: docs/gate.md.
+Human label, old verdict and new verdict form eight cells. The change has a jackknife standard error and Student's t,
+with degrees of freedom limited by the rarer class. For the error, one half is added to each cell, so that a few
+discordant rows (or none) do not look like certainty. docs/gate.md has the coverage.
 
-Several judges at once, by balanced accuracy or by ROC area: `balanced_accuracy_deviations` and `roc_area_deviations`
-give the deviation that each unit contributes to each value, from which any pair is compared (`compare_judges`).
+Several judges at once, by balanced accuracy or ROC area: `balanced_accuracy_deviations` and `roc_area_deviations`
+return the deviation that each unit contributes to each value, from which any pair is compared (`compare_judges`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from nlgauge.stats.resampling.contrasts import largest_differences
 from nlgauge.types import Array, Ints, Mask
 
 ADDED = 0.5  # rows added to each cell
-# Human failures, and human passes, on which two judges are taken to differ in addition to those observed. Without them
+# Human failures, and human passes, on which two judges are assumed to differ beyond those observed. Without them
 # a test of a constant judge against a coin that fails 10% rejects in .28 of data sets; with them in at most .06.
 PRIOR_DISCORDANT = 0.75
-FEWEST = 10  # rows below a share of which a change gets an interval: with fewer, .06 of data sets passed at the limit
+FEWEST = 10  # denominator needed for the interval of a change: with fewer rows, .06 of data sets passed at the limit
 VALUES: dict[str, Callable[[Array], Array]] = {
     **{name: share.value for name, share in SHARES.items()},
     "fail_f1": lambda c: f1_of_jaccard(SHARES["fail_jaccard"].value(c)),
@@ -49,13 +49,13 @@ VALUES: dict[str, Callable[[Array], Array]] = {
     "kappa": kappa,
     "mcc": mcc,
 }
-# Cell of people, old and new verdict (4 people + 2 old + new) → cell of people and one of the two.
+# Cell (4 human + 2 old + new) → cell of the human label and one of the two verdicts.
 OLD = np.array([[2 * (c >> 2) + (c >> 1 & 1) == k for k in range(4)] for c in range(8)], float)
 NEW = np.array([[2 * (c >> 2) + (c & 1) == k for k in range(4)] for c in range(8)], float)
 
 
 def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Sequence[object] | None = None) -> Array:
-    """Counts, clusters × 8 (one line where every row stands alone). True is pass."""
+    """Count the eight cells, clusters × 8 (one row per output without clusters). True is pass."""
     z, x, y = (np.asarray(a, bool).astype(np.int64) for a in (people, old, new))
     cell = 4 * z + 2 * x + y
     if clusters is None:
@@ -65,7 +65,7 @@ def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Seq
 
 
 def change_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
-    """New less old value of a figure, from counts clusters × 8.
+    """Compute the new minus the old value of a statistic, from counts clusters × 8.
 
     >>> counts = eight_cells([0] * 20 + [1] * 20, [0] * 18 + [1] * 22, [0] * 12 + [1] * 28)
     >>> found = change_of(counts, "fail_recall")

@@ -1,1 +1,1 @@
-"""Coefficients, groupings and measures: how strongly scores agree with ratings."""
+"""Correlation coefficients, groupings and measures of agreement between metric scores and human ratings."""

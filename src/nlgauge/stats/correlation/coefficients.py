@@ -1,15 +1,15 @@
-"""The coefficients: what to do with two vectors. One decorated function each; nothing else to edit.
+"""The correlation coefficients: one decorated function each, which is all that a new one needs.
 
     @coefficient("tau-a", label="Kendall τ-a", title="Kendall's tau-a", needs="counts",
                  definition="...", formula="(C − D) / all pairs")
     def tau_a(s): return ratio(s.concordant - s.discordant, pairs(s))
 
-A ratio of two sums of pair counts, as this one, is a `pair_coefficient`.
+A ratio of two sums of pair counts, like this one, is a `pair_coefficient`.
 
-`needs` says what the function is given: for "pearson", "spearman" or "counts" the GroupStats of one kernel pass with
-that part filled in, for "own" the Groups themselves and a random generator. Each function gives one value per metric
-and group, NaN where it is undefined. C, D: pairs that metric and people order alike, or opposite; T_h: tied by people
-only; T_m: by the metric only; T_hm: by both. One pass serves all that need counts.
+`needs` is the argument of the function: for "pearson", "spearman" and "counts" the GroupStats of one kernel pass with
+that part computed, for "own" the Groups themselves and a random generator. Each function returns one value per metric
+and group, NaN where it is undefined. C, D: pairs that the metric and the humans order alike or oppositely; T_h: pairs
+tied by the humans only; T_m: by the metric only; T_hm: by both. One pass serves all coefficients that need counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Needs = Literal["pearson", "spearman", "counts", "own"]
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient and its facts: `label` is for table heads, `title` and `definition` for sentences."""
+    """A coefficient and its description: `label` is for table heads, `title` and `definition` for sentences."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ class Coefficient:
     needs: Needs
     function: Callable[..., Array]
     groupings: tuple[str, ...] = tuple(GROUPINGS)
-    share: bool = False  # from 0 to 1 with chance 0.5, not from -1 to 1 with chance 0
+    share: bool = False  # range 0 to 1 with chance level 0.5, instead of -1 to 1 with chance level 0
 
 
 COEFFICIENTS: dict[str, Coefficient] = {}
@@ -75,7 +75,7 @@ def pairs(s: GroupStats) -> Any:
 
 
 def ratio(above: Any, below: Any) -> Array:
-    """Division that gives NaN, silently, where the denominator is 0."""
+    """Divide, with NaN and no warning where the denominator is 0."""
     below = np.asarray(below)
     out = np.empty(below.shape)
     out.fill(np.nan)
@@ -111,13 +111,13 @@ def spearman(s: GroupStats) -> Array:
 
 # --- the pair-count family: ratios of two sums over (C, D, T_h, T_m, T_hm) ---
 
-FORMS: dict[str, Array] = {}  # weights of the counts above and below, which the resampling kernels read, too
+FORMS: dict[str, Array] = {}  # weights of the counts in numerator and denominator, also used by the resampling kernels
 C_MINUS_D, TOLD, ALL = (1, -1, 0, 0, 0), (1, 1, 0, 1, 0), (1, 1, 1, 1, 1)
 Weights = tuple[float, float, float, float, float]
 
 
 def _total(weights: Weights, counts: Sequence[Any]) -> Any:
-    """Sum of counts with these weights, the first of them 1: as few array operations as there are terms."""
+    """Return the weighted sum of counts; the first weight is 1, which keeps the number of array operations small."""
     total = counts[0]
     for weight, count in zip(weights[1:], counts[1:], strict=True):
         if weight:
@@ -128,7 +128,7 @@ def _total(weights: Weights, counts: Sequence[Any]) -> Any:
 def pair_coefficient(
     name: str, above: Weights, below: Weights, other: Weights | None = None, **facts: Any
 ) -> Callable[[GroupStats], Array]:
-    """Register a ratio of pair counts; with `other`, the root of the product of two sums stands below."""
+    """Register a ratio of pair counts; with `other`, the denominator is the root of the product of two sums."""
     if any(w[0] != 1 for w in (above, below, other or below)):
         raise ValueError(f"{name}: the weight of C must be 1")
     FORMS[name] = np.array([above, below, other or below], np.float64)
@@ -137,9 +137,9 @@ def pair_coefficient(
         counts = (s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both)
         if other is None:
             return ratio(_total(above, counts), _total(below, counts))
-        # two roots: the product of two pair counts may exceed 64 bits
+        # two square roots, because the product of two pair counts can exceed 64 bits
         roots = np.sqrt(_total(below, counts)) * np.sqrt(_total(other, counts))
-        return np.minimum(np.maximum(ratio(_total(above, counts), roots), -1.0), 1.0)  # quicker than clip
+        return np.minimum(np.maximum(ratio(_total(above, counts), roots), -1.0), 1.0)  # faster than clip
 
     return coefficient(name, needs="counts", **facts)(value)
 
@@ -151,7 +151,7 @@ kendall = pair_coefficient(
     TOLD,
     label="Kendall τ-b",
     title="Kendall's tau-b",
-    definition="Concordant minus discordant pairs, relative to the pairs that each side does not tie.",
+    definition="Concordant minus discordant pairs, over the geometric mean of the pairs untied on each side.",
     formula="(C − D) / √((C + D + T_h)(C + D + T_m))",
 )
 pair_coefficient(
@@ -160,7 +160,7 @@ pair_coefficient(
     ALL,
     label="Kendall τ-a",
     title="Kendall's tau-a",
-    definition="Concordant minus discordant pairs among all pairs; a tie on either side counts nothing.",
+    definition="Concordant minus discordant pairs among all pairs; a tie on either side counts 0.",
     formula="(C − D) / all pairs",
 )
 
@@ -185,7 +185,7 @@ pair_coefficient(
     TOLD,
     label="Kendall τ₁₀",
     title="Kendall's tau-10",
-    definition="Pairs that people tie are left out; pairs that only the metric ties count as discordant.",
+    definition="Pairs tied by the humans are excluded; pairs tied by the metric only count as discordant.",
     formula="(C − D − T_m) / (C + D + T_m)",
 )
 tau_13 = pair_coefficient(
@@ -194,7 +194,7 @@ tau_13 = pair_coefficient(
     (1, 1, 0, 0, 0),
     label="Kendall τ₁₃",
     title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
-    definition="Only pairs that neither side ties are counted.",
+    definition="Concordant minus discordant pairs among the pairs untied on both sides.",
     formula="(C − D) / (C + D)",
 )
 pair_coefficient(
@@ -203,7 +203,7 @@ pair_coefficient(
     TOLD,
     label="Kendall τ₁₄",
     title="Kendall's tau-14",
-    definition="Pairs that people tie are left out; pairs that only the metric ties count as half right.",
+    definition="Pairs tied by the humans are excluded; pairs tied by the metric only count one half.",
     formula="(C − D) / (C + D + T_m)",
 )
 pair_coefficient(
@@ -223,7 +223,7 @@ pair_coefficient(
     ALL,
     label="Kendall τ₂₃",
     title="Kendall's tau-23",
-    definition="Pairs judged alike, ties included, minus pairs judged differently, among all pairs.",
+    definition="Agreeing pairs, ties included, minus disagreeing pairs, among all pairs.",
     formula="(C + T_hm − D − T_h − T_m) / all pairs",
 )
 pair_coefficient(
@@ -232,12 +232,12 @@ pair_coefficient(
     ALL,
     label="acc_eq",
     title="Pairwise accuracy with ties",
-    definition="Share of pairs that metric and people judge alike, where a tie must be met by a tie.",
+    definition="Share of pairs on which metric and humans agree; a tie agrees only with a tie.",
     formula="(C + T_hm) / all pairs",
 )
 
 
-# --- coefficients that look at the scores themselves ---
+# --- coefficients of the scores themselves ---
 
 
 @coefficient(
@@ -280,7 +280,7 @@ def acc_eq_cross_fitted(groups: Groups, rng: np.random.Generator) -> Array:
 )
 def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     """Compute tau-23 at the best tie threshold, metrics × groups."""
-    return 2 * acc_eq_calibrated(groups, rng) - 1  # group by group tau-23 = 2 acc-eq − 1: the same ε is best
+    return 2 * acc_eq_calibrated(groups, rng) - 1  # in each group tau-23 = 2 acc-eq − 1, so the same ε is best
 
 
 @coefficient(
@@ -289,7 +289,7 @@ def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     title="Soft pairwise accuracy (1 − mean |p_h − p_m| of paired sign-flip tests over inputs)",
     needs="own",
     groupings=("system",),
-    definition="How alike metric and people are in how surely one system beats another (1,000 sign flips).",
+    definition="Agreement of metric and humans on the p-value that one system is better (1,000 sign flips).",
     formula="1 − mean |p_h − p_m| over system pairs",
 )
 def spa(groups: Groups, rng: np.random.Generator) -> Array:
@@ -308,31 +308,34 @@ def spa(groups: Groups, rng: np.random.Generator) -> Array:
     formula="r(xᵢ − xⱼ, zᵢ − zⱼ) over all pairs i ≠ j of each input",
 )
 def pdp(groups: Groups, rng: np.random.Generator) -> Array:
-    """DiIanni and Deutsch 2025. The sum of dx·dz over the ordered pairs of an input is 2n Σ (x − mean)(z − mean)."""
+    """Compute pairwise-difference Pearson (DiIanni and Deutsch 2025).
+
+    The sum of dx·dz over the ordered pairs of an input is 2n Σ (x − mean)(z − mean).
+    """
     there = np.isfinite(groups.metrics) & np.isfinite(groups.human)
     n = there.sum(axis=1, keepdims=True)
-    x, z = (_centred(values, there, n) for values in (groups.metrics, groups.human[None]))
+    x, z = (_centered(values, there, n) for values in (groups.metrics, groups.human[None]))
     xz, xx, zz = ((n * a * b).sum(axis=(1, 2)) for a, b in ((x, z), (x, x), (z, z)))
     return np.clip(ratio(xz, np.sqrt(xx) * np.sqrt(zz)), -1, 1)[:, None]
 
 
-def _centred(values: Array, there: Mask, n: Ints) -> Array:
-    """Scores less the mean of their input (0 where there is none), in units of the largest; equal ones give 0."""
+def _centered(values: Array, there: Mask, n: Ints) -> Array:
+    """Return scores minus the mean of their input (0 where missing), scaled by the largest; equal scores give 0."""
     kept = np.where(there, values, 0.0)
     kept = kept / np.maximum(np.abs(kept).max(axis=(1, 2), keepdims=True, initial=0.0), np.finfo(float).tiny)
     first = np.where(there & (np.cumsum(there, axis=1) == 1), kept, 0.0).sum(axis=1, keepdims=True)
     apart = np.where(there, kept - first, 0.0)
-    centred: Array = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
-    return centred
+    centered: Array = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
+    return centered
 
 
 @coefficient(
     "top-1",
     label="top-1",
-    title="Top-1 agreement (the metric's best output is one of people's best; ties are picked blindly)",
+    title="Top-1 agreement (the metric's best output is among those rated best; ties are broken at random)",
     needs="own",
     groupings=("input", "item"),
-    definition="Chance that a best output of the metric, picked blindly among ties, is one of people's best.",
+    definition="Probability that the metric's best output (random among ties) is among those rated best.",
     formula="|best(x) ∩ best(z)| / |best(x)|",
 )
 def top_1(groups: Groups, rng: np.random.Generator) -> Array:

@@ -1,4 +1,6 @@
-"""Between tests and kernels: which coefficient goes where, and one metric or pair in all groupings."""
+"""Evaluation of coefficients on prepared groups: which coefficient uses which kernel, for a metric or a pair of
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,12 @@ from nlgauge.types import Array, Ids, Ints, Mask, Steps
 
 J = TypeVar("J")
 R = TypeVar("R")
-CUT = 1 - 1e-6  # correlations are cut here before Fisher's z
+CUT = 1 - 1e-6  # limit of correlations before Fisher's z
 MIN_POINTS = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
 
 
 class Slots(NamedTuple):
-    """The places of one grouping's coefficients among the measures; −1 for what is not wanted."""
+    """Positions of one grouping's coefficients among the measures; −1 for coefficients that are not requested."""
 
     pearson: int
     spearman: int
@@ -46,13 +48,13 @@ class Slots(NamedTuple):
     places: Ints
 
     def used(self) -> list[int]:
-        """Return the places of the coefficients that are wanted."""
+        """Return the positions of the requested coefficients."""
         return [i for i in (self.pearson, self.spearman, *self.places.tolist()) if i >= 0]
 
 
 @dataclass(frozen=True)
 class MeasurePlan:
-    """The measures asked for: `fast` by grouping for the kernels, `slow` for `evaluate` draw by draw."""
+    """The requested measures: `fast` ones by grouping for the kernels, `slow` ones evaluated draw by draw."""
 
     measures: tuple[Measure, ...]
     fast: dict[str, Slots]
@@ -72,7 +74,7 @@ class MeasurePlan:
 
     @property
     def slow_measures(self) -> list[Measure]:
-        """Return the measures that no kernel computes."""
+        """Return the measures that have no kernel."""
         return [self.measures[i] for i in self.slow]
 
 
@@ -83,7 +85,7 @@ def fisher_z(values: Array) -> Array:
 
 
 def plan_measures(measures: Iterable[object]) -> MeasurePlan:
-    """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
+    """Plan measures given as names such as "input/kendall", (grouping, coefficient) pairs, or Measure objects."""
     parsed = [_measure(m) for m in measures]
     if not parsed:
         raise DataError("no measure given: name at least one, such as input/kendall")
@@ -111,7 +113,7 @@ def _measure(m: object) -> Measure:
 
 
 class Sorted(NamedTuple):
-    """One metric: its cells as a flat table, and sorted inside the groups of each grouping."""
+    """One metric: its outputs as a flat table, and sorted within the groups of each grouping."""
 
     x: Array
     orders: dict[str, Ids]
@@ -119,7 +121,7 @@ class Sorted(NamedTuple):
 
 @dataclass(frozen=True)
 class SortedPanel:
-    """Metrics (K×N×M) and people (N×M), flat, ready to be resampled."""
+    """Metrics (K×N×M) and human ratings (N×M), flattened and ready to be resampled."""
 
     systems: int
     inputs: int
@@ -130,7 +132,7 @@ class SortedPanel:
     metrics: tuple[Sorted, ...]
 
     def shared(self, *metrics: int) -> Mask:
-        """Cells that people and all of these metrics have."""
+        """Return the outputs with a human rating and scores of all of these metrics."""
         valid = self.there.copy()
         for k in metrics:
             valid &= np.isfinite(self.metrics[k].x)
@@ -138,29 +140,29 @@ class SortedPanel:
 
 
 def all_pairs(metrics: int) -> Ints:
-    """Each two of K metrics, in the order of `combinations`."""
+    """Return all pairs of K metrics, in the order of `combinations`."""
     return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
 
 
 def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
-    """Metrics as K×N×M and people as N×M, NaN for anything that is not a finite number."""
+    """Return metrics as K×N×M and ratings as N×M, with NaN for anything that is not a finite number."""
     x, z = np.array(metrics, np.float64), np.array(human, np.float64)
     if x.ndim == 2:
         x = x[None]
     if x.ndim != 3 or z.ndim != 2 or x.shape[1:] != z.shape:
         raise DataError(
-            f"metrics must be metrics × systems × inputs and people systems × inputs; found {x.shape} and {z.shape}"
+            f"metrics must be metrics × systems × inputs, ratings systems × inputs; found {x.shape} and {z.shape}"
         )
     for values in (*x, z):
         values[~np.isfinite(values)] = np.nan
         size = float(largest(values, axis=(0, 1)))
-        if size > 1e300:  # sums would overflow; a power of two changes no digit (except of scores below 1e-288)
+        if size > 1e300:  # sums would overflow; scaling by a power of two is exact (except for scores below 1e-288)
             values[:] = np.ldexp(values, -64)
     return x, z
 
 
 def table(x: Array, z: Array, want: MeasurePlan) -> SortedPanel:
-    """Sort every metric once; all draws share the result."""
+    """Sort every metric once; all draws use the result."""
     _, n, m = x.shape
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
@@ -178,14 +180,14 @@ def swap_pair(
     want: MeasurePlan,
     *,
     near: float = NEAR,
-    standardise: bool = True,
+    standardize: bool = True,
     constant_is_zero: bool = False,
 ) -> Array:
-    """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
+    """Compute both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
     valid = data.shared(*pair)
     metrics = [data.metrics[k] for k in pair]
     x = np.stack([np.where(valid, metric.x, 0.0) for metric in metrics])
-    scores = CellScores(x, data.z, np.array([scale_of(row, valid, standardise) for row in x]).reshape(-1))
+    scores = CellScores(x, data.z, np.array([scale_of(row, valid, standardize) for row in x]).reshape(-1))
     once = np.ones((len(masks.rows), 1, STRIP), np.int16)
     draws = Draws(masks.row, masks.col, masks.rows, masks.cols, once, swap=True)
     sums, groups = GroupSums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
@@ -208,7 +210,7 @@ def swap_pair(
 
 
 def _add_means(x: Array, z: Array, weight: Array, slots: Slots, total: Array, count: Array) -> None:
-    """Put the coefficients of the systems' means into the sums: coefficients × strips × STRIP."""
+    """Add the coefficients of the systems' means to the sums: coefficients × strips × STRIP."""
     values = np.full((len(total), x.shape[1]), np.nan)
     correlate_means(x, z, weight, slots, values)
     used = slots.used()
@@ -218,10 +220,10 @@ def _add_means(x: Array, z: Array, weight: Array, slots: Slots, total: Array, co
 
 @dataclass(frozen=True)
 class Weighing:
-    """One metric and the human ratings, sorted into groups: what the correlations under any weights share.
+    """One metric and the human ratings, sorted into groups: the part that the correlations under all weights share.
 
-    `values` (coefficients × inputs) are there where systems count once in every draw: the groups of the input level
-    then stay as they are, and each draw only averages them anew.
+    `values` (coefficients × inputs) exists where every draw counts each system once: the groups of the input level are
+    then the same in all draws, and each draw only averages them with other weights.
     """
 
     data: SortedPanel
@@ -233,7 +235,7 @@ class Weighing:
 
     @classmethod
     def of(cls, data: SortedPanel, k: int, want: MeasurePlan, systems_once: bool) -> Weighing:
-        """Sort the cells of metric k into groups; `systems_once`: no draw repeats or omits a system."""
+        """Sort the outputs of metric k into groups; `systems_once`: no draw repeats or omits a system."""
         metric, valid = data.metrics[k], data.shared(k)
         scores = CellScores(np.where(valid, metric.x, 0.0)[None], data.z, ONE_METRIC)
         groups = {
@@ -245,14 +247,14 @@ class Weighing:
         return cls(data, want, scores, valid, groups, values)
 
     def under(self, weights: Weights) -> Array:
-        """Measures × draws."""
+        """Compute the measures under these weights, measures × draws."""
         data, (systems, inputs, draws) = self.data, weights
         sums = GroupSums.zeros(1, len(self.want), len(systems))
         cells = np.arange(len(self.valid), dtype=np.int32)
         row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
         ones = np.ones((len(systems), 1, STRIP), np.int16)
-        # inside its group a cell counts as often as its system (input level), its input (item level), or their
-        # product; the other one says how often the whole group counts
+        # within its group an output counts as often as its system (input level), its input (item level), or their
+        # product; the other weight is that of the whole group
         by = {
             "global": Draws(row, col, systems, inputs, ones, swap=False),
             "input": Draws(row, none, systems, ones, inputs, swap=False),
@@ -274,7 +276,7 @@ class Weighing:
 
 
 def _input_values(data: SortedPanel, k: int, want: MeasurePlan) -> Array:
-    """The coefficients of one metric in every input: coefficients × inputs."""
+    """Compute the coefficients of one metric for every input: coefficients × inputs."""
     shape = (data.systems, data.inputs)
     groups = cut(data.metrics[k].x.reshape(1, *shape), data.z.reshape(shape), "input")
     slots = want.fast["input"]
@@ -285,20 +287,22 @@ def _input_values(data: SortedPanel, k: int, want: MeasurePlan) -> Array:
     return values
 
 
-def scale_of(x: Array, valid: Mask, standardise: bool = True) -> tuple[float, float]:
-    """Mean and 1 / sd over the cells in use, for (x − mean) · unit; a constant metric is only centred."""
+def scale_of(x: Array, valid: Mask, standardize: bool = True) -> tuple[float, float]:
+    """Return mean and 1 / sd over the outputs in use, for (x − mean) · unit; a constant metric is only centered."""
     used = x[valid]
     size = float(largest(used, axis=0))
-    if not standardise or size == 0.0:
+    if not standardize or size == 0.0:
         return 0.0, 1.0
-    power = int(np.frexp(size)[1])  # of numbers about 1 no square overflows or vanishes
+    power = int(np.frexp(size)[1])  # squares of numbers near 1 neither overflow nor vanish
     used = np.ldexp(used, -power)
     sd = float(used.std())
     return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
 
 
 def people_means(z: Array, valid: Mask, systems: int) -> Array:
-    """People's mean of every system over the cells in use, equal ones made equal; 0 where there is no cell."""
+    """Return the mean human rating of every system over the outputs in use, 0 without outputs; equal means are
+    exactly equal.
+    """
     kept, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
     means = np.where(n > 0, kept.sum(axis=1) / np.maximum(n, 1), np.nan)
     return np.nan_to_num(snap(means, scale=largest(kept, axis=1)))
@@ -309,9 +313,9 @@ def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
 
 
 def run_all(work: Callable[[J], R], jobs: Sequence[J], progress: Steps | None = None) -> Iterator[R]:
-    """The results of the jobs in their order, on the engine in use.
+    """Return the results of the jobs in their order, computed on the engine in use.
 
-    `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
+    `progress` is called after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
     """
     for done, found in enumerate(current().run(work, jobs), 1):
         if progress is not None:

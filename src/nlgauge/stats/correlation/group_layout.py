@@ -1,6 +1,6 @@
-"""How the cells of a systems × inputs table form the groups of a grouping, and in what order.
+"""Layout of groups: how the outputs of a systems × inputs table form the groups of a grouping, and in what order.
 
-Resampling never sorts: the cells of every group are sorted once, and each draw only says how often each cell counts.
+Resampling never sorts: the outputs of every group are sorted once, and each draw only gives the count of each output.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 from nlgauge.types import Array, Ids
 
-GROUPED = ("global", "input", "item")  # the groupings that correlate cells; "system" correlates means
+GROUPED = ("global", "input", "item")  # the groupings that correlate single outputs; "system" correlates means
 
 
 class GroupLayout(NamedTuple):
-    """Cell numbers (system * n_inputs + input) of one grouping, group after group, all of the same size."""
+    """Output numbers (system * n_inputs + input) of one grouping, group after group, all of the same size."""
 
     cells: Ids
     size: int
@@ -40,9 +40,9 @@ def layout(grouping: str, systems: int, inputs: int) -> GroupLayout:
 
 
 def sorted_cells(plan: GroupLayout, x: Array, z: Array | None = None) -> Ids:
-    """The cells of each group by rising x, equal x by rising z; missing values last.
+    """Return the outputs of each group by increasing x, ties by increasing z; missing values last.
 
-    `x` and `z` are flat tables of all cells.
+    `x` and `z` are flat tables of all outputs.
     """
     by_group = plan.cells.reshape(plan.groups, plan.size)
     values = x[by_group]

@@ -1,4 +1,4 @@
-"""The four groupings: which vectors of a systems × inputs table are correlated with each other."""
+"""The four groupings: which vectors of a systems × inputs table are correlated."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ GROUPINGS = {
 
 @dataclass(frozen=True)
 class Groups:
-    """The vectors of one grouping: `x` (K×G×S) of metrics and `z` (1×G×S or K×G×S) of people, NaN missing.
+    """The vectors of one grouping: metrics `x` (K×G×S) and ratings `z` (1×G×S or K×G×S), NaN where missing.
 
-    `metrics` and `human` are the tables they were cut from; `cells` is the number of shared outputs of each
-    group, or None where that is the number of points itself.
+    `metrics` and `human` are the original tables; `cells` is the number of shared outputs of each group, or None where
+    that equals the number of points.
     """
 
     grouping: str
@@ -44,7 +44,7 @@ class Groups:
     cells: Ints | None = None
 
     def stats(self, *, pearson: bool, spearman: bool, counts: bool) -> GroupStats:
-        """Compute the statistics that are asked for in one pass over all metrics and groups."""
+        """Compute the requested statistics in one pass over all metrics and groups."""
         # Imported late: the compiled kernels, which naming a measure does not need.
         from nlgauge.stats.correlation.panel_kernels import group_stats
 
@@ -52,7 +52,7 @@ class Groups:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """Tie calibration, searched once for all coefficients that use it."""
+        """Return the tie calibration, computed once for all coefficients that use it."""
         # Imported late: the compiled kernels, which naming a measure does not need.
         from nlgauge.stats.correlation.tie_calibration import calibrate
 
@@ -60,7 +60,7 @@ class Groups:
 
 
 def cut(metrics: Array, human: Array, grouping: str) -> Groups:
-    """Cut metrics (K×N×M) and human scores (N×M) into the vectors of one grouping."""
+    """Arrange metrics (K×N×M) and human ratings (N×M) as the vectors of one grouping."""
     k, n, m = metrics.shape
     if grouping == "global":
         return Groups(grouping, metrics, human, metrics.reshape(k, 1, n * m), human.reshape(1, 1, n * m))
@@ -72,11 +72,11 @@ def cut(metrics: Array, human: Array, grouping: str) -> Groups:
 
 
 def _system_means(metrics: Array, human: Array) -> Groups:
-    """Means over the outputs that metric and people share, with exactly equal means kept equal."""
+    """Compute means over the shared outputs; means that are equal in exact arithmetic are equal."""
     shared = np.isfinite(metrics) & np.isfinite(human)
     per_system = shared.sum(axis=2)
     x, size = _mean(metrics, shared, per_system)
-    alike = 1 if (shared == shared[:1]).all() else len(metrics)  # all metrics miss the same cells, or none
+    alike = 1 if (shared == shared[:1]).all() else len(metrics)  # all metrics have the same missing outputs, or none
     z, human_size = _mean(np.broadcast_to(human, (alike, *human.shape)), shared[:alike], per_system[:alike])
     means = snap(np.concatenate([x, z]), axis=1, scale=np.concatenate([size, human_size]))[:, None]
     cells = per_system.sum(axis=1, keepdims=True)
@@ -84,7 +84,7 @@ def _system_means(metrics: Array, human: Array) -> Groups:
 
 
 def _mean(values: Array, there: Mask, count: Ints) -> tuple[Array, Array]:
-    """Means per system, and the size of the largest value that went into each."""
+    """Compute means per system, and the size of the largest value in each."""
     kept = values if there.all() else np.where(there, values, 0.0)
     size = largest(kept, axis=2)
     # sums of values near the largest float would overflow; a power of two changes no digit (of the largest: each table

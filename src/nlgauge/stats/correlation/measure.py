@@ -1,4 +1,4 @@
-"""A measure is a grouping and a coefficient, written `input/kendall`; a value with a round-trip name."""
+"""A measure of agreement is a grouping and a coefficient, written `input/kendall`; the name can be parsed back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and what it rests on: outputs used, groups in the mean, groups left out; NaN has its reason."""
+    """A value with the outputs used, the groups averaged, and the groups left out; NaN has its reason."""
 
     value: float
     n: int
@@ -34,14 +34,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Measure:
-    """Which vectors (grouping) and what to do with two of them (coefficient).
+    """A measure: the vectors that are correlated (grouping) and the coefficient.
 
     >>> m = Measure.parse("input/tau-b")
     >>> str(m)
     'input/kendall'
     >>> m.definition
     'Kendall\\'s tau-b over the systems of each input, averaged over inputs (also called summary level; \
-mt-metrics-eval average_by="item").'
+    mt-metrics-eval average_by="item").'
     """
 
     grouping: str
@@ -56,7 +56,7 @@ mt-metrics-eval average_by="item").'
 
     @classmethod
     def parse(cls, text: str) -> Measure:
-        """Return the measure of a name such as input/kendall; raise NameUnknown where there is none."""
+        """Return the measure of a name such as input/kendall; raise NameUnknown otherwise."""
         grouping, slash, name = text.strip().lower().replace("_", "-").partition("/")
         if not slash:
             raise NameUnknown(f"no measure '{text}': write grouping/coefficient, such as 'input/kendall'.")
@@ -67,29 +67,29 @@ mt-metrics-eval average_by="item").'
 
     @property
     def facts(self) -> Coefficient:
-        """Return the coefficient and its facts."""
+        """Return the description of the coefficient."""
         return COEFFICIENTS[self.coefficient]
 
     @property
     def definition(self) -> str:
-        """One sentence that a user can paste into a paper."""
+        """One sentence that defines the measure, for a paper."""
         return f"{self.facts.title} {GROUPINGS[self.grouping]}."
 
     @property
     def chance(self) -> float:
-        """The value of a constant, or of scores that are unrelated to the ratings."""
+        """The value for a constant metric, or for scores unrelated to the ratings."""
         return 0.5 if self.facts.share else 0.0
 
     def signed(self, value: Array) -> Array:
-        """The value on the scale from -1 to 1 with chance at 0, for example tau-14 from pairwise accuracy."""
+        """Map a value to the scale from -1 to 1 with chance level 0, for example pairwise accuracy to tau-14."""
         return 2 * value - 1 if self.facts.share else value
 
     def unsigned(self, value: Array) -> Array:
-        """The inverse of `signed`."""
+        """Invert `signed`."""
         return (1 + value) / 2 if self.facts.share else value
 
     def __call__(self, x: Array, z: Array, *, seed: int = 0) -> Estimate:
-        """The measure of one metric (systems × inputs) against people.
+        """Compute the measure between one metric and the human ratings (both systems × inputs).
 
         >>> x = np.array([[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]])
         >>> Measure.parse("input/kendall")(x, np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]))
@@ -104,13 +104,13 @@ TWELVE: tuple[Measure, ...] = tuple(
 
 
 def all_measures() -> tuple[Measure, ...]:
-    """Every measure there is: each coefficient with each grouping it is defined for."""
+    """Return every measure: each coefficient with each grouping for which it is defined."""
     return tuple(Measure(g, c.name) for c in COEFFICIENTS.values() for g in c.groupings)
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates of K metrics (rows) by L measures (columns), each quantity an array of its own."""
+    """Estimates of K metrics (rows) by L measures (columns); each quantity is an array."""
 
     measures: tuple[Measure, ...]
     value: Array
@@ -120,7 +120,7 @@ class Estimates:
     reason: NDArray[np.object_]
 
     def at(self, k: int, j: int) -> Estimate:
-        """The estimate of metric `k` by measure `j`."""
+        """Return the estimate of metric `k` by measure `j`."""
         value, n = float(self.value[k, j]), int(self.n[k, j])
         return Estimate(value, n, int(self.groups[k, j]), int(self.dropped[k, j]), self.reason[k, j])
 
@@ -136,7 +136,7 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
         Ratings.
     measures : sequence of Measure
     seed : int, default 0
-        Matters to soft pairwise accuracy only.
+        Used by soft pairwise accuracy only.
 
     Returns
     -------
@@ -145,8 +145,8 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
 
     Notes
     -----
-    A grouping says which vectors are correlated (over the systems of each input, over all outputs …), averaged over
-    groups; `Measure.definition` says it in a sentence. An output counts where it has a rating and a score.
+    The grouping determines which vectors are correlated (for example over the systems of each input) before averaging
+    over groups; `Measure.definition` describes it. Outputs without a rating or a score are excluded.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
     for rows in by_grouping.values():
         done = _Pass.of(metrics, human, [measures[j] for j in rows])
         together = rows[-1] - rows[0] == len(rows) - 1
-        at = slice(rows[0], rows[-1] + 1) if together else rows  # a slice is quicker than a list
+        at = slice(rows[0], rows[-1] + 1) if together else rows  # a slice is faster than a list
         value[at], n[at], groups[at], dropped[at] = done.means(seed)
         for j, k in [] if groups[at].all() else np.argwhere(groups[at] == 0):
             reason[rows[j], k] = why_undefined(done.measures[j].facts, done.groups, done.stats, int(k))
@@ -173,9 +173,10 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
 
 
 def group_values(metrics: Array, human: Array, measure: Measure, *, seed: int = 0) -> Array:
-    """The coefficient of each group (K×G), NaN where the group is dropped; its mean is the measure's value.
+    """Compute the coefficient of each group (K×G), NaN where the group is dropped; the mean is the value of the
+    measure.
 
-    Groups are the inputs for `input`, the systems for `item`, and a single one for `global` and `system`.
+    Groups are the inputs for `input`, the systems for `item`, and a single group for `global` and `system`.
     """
     metrics, human = _arrays(metrics, human)
     values: Array = _Pass.of(metrics, human, [measure]).values(seed)[0]
@@ -184,7 +185,7 @@ def group_values(metrics: Array, human: Array, measure: Measure, *, seed: int = 
 
 @dataclass(frozen=True)
 class _Pass:
-    """Measures of one grouping, for which the panel is cut and counted once."""
+    """Measures of one grouping, for which the panel is arranged and its pairs are counted once."""
 
     measures: Sequence[Measure]
     groups: Groups
@@ -198,7 +199,7 @@ class _Pass:
         return cls(measures, groups, stats)
 
     def values(self, seed: int) -> Array:
-        """Measures × metrics × groups, NaN where undefined or resting on too few points."""
+        """Compute measures × metrics × groups, NaN where undefined or with too few points."""
         values = np.empty((len(self.measures), *self.stats.n.shape))
         for j, measure in enumerate(self.measures):
             if measure.facts.needs == "own":
@@ -206,13 +207,13 @@ class _Pass:
                 values[j] = measure.facts.function(self.groups, rng)
             else:
                 values[j] = measure.facts.function(self.stats)
-        # a mean of many correlations may hold some of two points; one correlation of two points says nothing
+        # a mean of many correlations may include some of two points; a single correlation of two points is always ±1
         least = 3 if self.groups.grouping in ("global", "system") else 2
         values[:, self.stats.n < least] = np.nan
         return values
 
     def means(self, seed: int) -> tuple[Array, Ints, Ints, Ints]:
-        """Mean over groups, cells used, groups used and groups dropped, each measures × metrics."""
+        """Compute mean over groups, outputs used, groups used and groups dropped, each measures × metrics."""
         values = self.values(seed)
         defined = ~np.isnan(values)
         groups = defined.sum(axis=2)

@@ -1,4 +1,4 @@
-"""Names of groupings and coefficients, and what to answer to a name that is not one of ours."""
+"""Names of groupings and coefficients, and helpful errors for names that are ambiguous or not found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS, Coefficient
 from nlgauge.stats.correlation.groups import GROUPINGS
 
-# Names that mean different things in different papers: refused, with what they may mean here.
+# Names with different meanings in different papers: rejected, with what they may mean here.
 AMBIGUOUS = {
     "summary": "'input'",
     "segment": "'input' (grouped by segment) or 'global' (no grouping)",
@@ -24,7 +24,7 @@ AMBIGUOUS = {
 
 
 def check_grouping(name: str) -> None:
-    """Refuse a grouping that is not one of the four, and say what it may mean here."""
+    """Raise an error for a name that is not one of the four groupings, with what it may mean here."""
     if name in GROUPINGS:
         return
     meanings = (
@@ -40,7 +40,7 @@ def check_grouping(name: str) -> None:
 
 
 def find_coefficient(name: str) -> Coefficient:
-    """The coefficient of that name, or an error that suggests the nearest ones."""
+    """Return the coefficient of that name, or raise an error that suggests similar names."""
     if name not in COEFFICIENTS:
         known = [*COEFFICIENTS, *ALIASES]
         raise NameUnknown(f"no coefficient '{name}'.{did_you_mean(name, known)} Known: {', '.join(COEFFICIENTS)}.")

@@ -1,4 +1,4 @@
-"""Pearson, Spearman and the pair counts of every metric and group of a panel, by one pass of the kernel."""
+"""Pearson, Spearman and pair counts of every metric and group of a panel, in one pass of the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFINED, TOO_FEW, METRIC_CONSTANT, HUMAN_CONSTANT, BOTH_CONSTANT = range(5)  # a
 
 
 class GroupStats(NamedTuple):
-    """What one pass gives, each of shape metrics × groups; what was not asked for is NaN or 0."""
+    """Result of one pass, arrays of metrics × groups; quantities that were not requested are NaN or 0."""
 
     n: Ints
     state: NDArray[np.int8]  # DEFINED, TOO_FEW, ..._CONSTANT
@@ -22,14 +22,14 @@ class GroupStats(NamedTuple):
     spearman: Array
     concordant: Ints
     discordant: Ints
-    tied_human: Ints  # tied by people only
+    tied_human: Ints  # tied by the humans only
     tied_metric: Ints  # tied by the metric only
     tied_both: Ints
     classes: Ints  # the smaller number of distinct values (tau-c)
 
 
 def group_stats(x: Array, z: Array, *, pearson: bool = True, spearman: bool = True, counts: bool = True) -> GroupStats:
-    """Statistics of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S); NaN marks missing points.
+    """Compute statistics of metrics `x` (K×G×S) against ratings `z` (1×G×S or K×G×S); NaN marks missing points.
 
     >>> s = group_stats(np.array([[[1.0, 2, 3, 3]]]), np.array([[[1.0, 3, 2, 2]]]))
     >>> [int(c[0, 0]) for c in (s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both)]

@@ -1,7 +1,7 @@
-"""Named sets of conventions, so that anyone can get another tool's number and see in words why it differs.
+"""Named sets of conventions that reproduce the numbers of other tools and say in words why they differ.
 
-All profiles run on one engine. What the engine does not imitate is another program's rounding noise: two values that
-are equal on paper are equal here, where a tool that compares floats finds them equal or not by chance.
+All profiles run on one engine. Rounding noise of other programs is not imitated: two values that are equal in exact
+arithmetic are equal here, while a tool that compares floats finds them equal or different by chance.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIDES = {
     "less": "one-sided (the second metric is better)",
 }
 MISSING = {
-    "shared": "an output counts where people and both metrics have a score",
+    "shared": "outputs without a human rating or a score of either metric are left out",
     "coincide": "missing scores must coincide",
     "zero": "missing scores are taken as 0",
     "gold": "outputs without a human score are left out",
@@ -41,9 +41,11 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Profile:
-    """The conventions of a tool. `count`: p = (c+1)/(R+1) or c/R; `tolerance`: a draw that comes this close
-    to the observed difference equals it; `snap`: scores of two metrics that differ by rounding only are tied;
-    `legacy`: the stream of `np.random.seed`; `double`: the bootstrap test of sacrerouge, |d*| ≥ 2|d|.
+    """The conventions of a tool.
+
+    `count`: p = (c+1)/(R+1) or c/R. `tolerance`: a draw within this distance of the observed difference equals it.
+    `snap`: scores of two metrics that differ by rounding only are tied. `legacy`: the random stream of
+    `np.random.seed`. `double`: the bootstrap test of sacrerouge, |d*| ≥ 2|d|.
     """
 
     name: str = "nlgauge"
@@ -58,15 +60,15 @@ class Profile:
     missing: Missing = "shared"
     constant: Literal["drop", "zero"] = "drop"
     legacy: bool = False
-    standardise: bool = True
+    standardize: bool = True
     double: bool = False
     williams_absolute: bool = False
     draws: int = 1000
 
     def method(self, draws: int, seed: int) -> str:
-        """One sentence that lets another group repeat the test."""
+        """One sentence that allows others to repeat the test."""
         rule = "(count + 1) / (draws + 1)" if self.count == "plus-one" else "count / draws"
-        scaled = "metrics standardised over the outputs used, " if self.standardise else ""
+        scaled = "metrics standardized over the outputs used, " if self.standardize else ""
         groups = "left out" if self.constant == "drop" else "counted as 0"
         stream = "legacy stream, " if self.legacy else ""
         return (
@@ -81,7 +83,7 @@ _FLOATS: dict[str, Any] = {
     "count": "plain",
     "snap": False,
     "legacy": True,
-}  # what the tools that call scipy per draw share
+}  # common to the tools that call scipy in each draw
 PROFILES: dict[str, Profile] = {
     p.name: p
     for p in (
@@ -103,7 +105,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_of(profile: str | Profile, how: Swap | None = None) -> Profile:
-    """Look up a profile and change what is swapped where the caller asked for something else."""
+    """Return a profile, with another unit of swapping if requested."""
     if isinstance(profile, str):
         if profile not in PROFILES:
             near = get_close_matches(profile, PROFILES, 1)
@@ -122,12 +124,12 @@ def profile_of(profile: str | Profile, how: Swap | None = None) -> Profile:
 
 
 def apply_missing(rule: Missing, x: Array, z: Array) -> tuple[Array, Array]:
-    """Metrics (K×N×M) and people (N×M) as the profile treats gaps; NaN marks what is left out."""
+    """Return metrics (K×N×M) and ratings (N×M) with missing values as the profile treats them; NaN is left out."""
     if rule == "zero":
         return np.nan_to_num(x, nan=0.0), np.nan_to_num(z, nan=0.0)
     gaps = np.isnan(x)
     if rule == "coincide" and (gaps != np.isnan(z)).any():
         raise DataError("this profile needs the missing scores of metrics and people to coincide, and they do not")
     if rule == "gold" and (gaps & ~np.isnan(z)).any():
-        raise DataError("this profile needs a metric score wherever people gave one, and some are missing")
+        raise DataError("this profile needs a metric score for every human rating, and some are missing")
     return x, z

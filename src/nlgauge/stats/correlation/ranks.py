@@ -1,4 +1,4 @@
-"""Average ranks, as scipy.stats.rankdata gives them, without the second that scipy.stats takes to import."""
+"""Average ranks as scipy.stats.rankdata, without the second that importing scipy.stats takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nlgauge.types import Array
 
 
 def average_ranks(values: ArrayLike, axis: int | None = None) -> Array:
-    """Ranks from 1, ties share their mean; missing values (NaN) have no rank and move nobody else's.
+    """Return ranks from 1 with ties at their mean; missing values (NaN) have no rank and do not affect the others.
 
     >>> average_ranks([3.0, 1.0, 3.0, np.nan]).tolist()
     [2.5, 1.0, 2.5, nan]

@@ -1,4 +1,4 @@
-"""Why there is no number: a NaN never comes without its reason."""
+"""Reasons for undefined values: every NaN comes with its reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def why_undefined(facts: Coefficient, groups: Groups, stats: GroupStats, k: int) -> str:
-    """The reason why metric `k` has no value, in one line."""
+    """Return the reason why metric `k` has no value, in one line."""
     shared = np.isfinite(groups.metrics[k]) & np.isfinite(groups.human)
     if not shared.any():
         return "no output has both a metric score and a human score"
@@ -33,7 +33,7 @@ def _too_few_points(facts: Coefficient, grouping: str, n: int) -> str:
     if n < 2:
         return f"needs at least 3 {points}, found {n}"
     if facts.needs == "own" or facts.name.startswith("acc"):
-        return f"only 2 {points}: one pair is too little to measure"
+        return f"only 2 {points}: at least two pairs are needed"
     return f"only 2 {points}: a correlation of two points is always ±1"
 
 
@@ -45,8 +45,8 @@ def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -
     said = {
         TOO_FEW: f"fewer than 2 {points} have both scores",
         METRIC_CONSTANT: f"the metric gives all {points} the same score",
-        HUMAN_CONSTANT: f"people gave all {points} the same score",
-        BOTH_CONSTANT: f"neither the metric nor people tell any {points} apart",
+        HUMAN_CONSTANT: f"all {points} have the same human rating",
+        BOTH_CONSTANT: f"all {points} have the same score and the same human rating",
     }
     codes, times = np.unique(stats.state[k], return_counts=True)
     counted = {int(c): int(t) for c, t in zip(codes, times, strict=True)}

@@ -1,8 +1,8 @@
-"""Groups prepared for resampling: what the kernels walk under every draw.
+"""Groups prepared for resampling: the arrays that the kernels read in every draw.
 
-A *run* is a set of tied scores; inside a run the cells are ordered by human level, so that pairs tied by both
-are neighbors. For a permutation test both metrics are merged into one rising order: each draw then walks
-that order and picks, for every cell, one of its two scores.
+A *run* is a set of tied scores; within a run, outputs are ordered by human rating, so that pairs tied by both are
+adjacent. For a permutation test both metrics are merged into one sorted sequence; each draw reads that sequence and
+picks one of the two scores of every output.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ ONE_METRIC = np.array([0.0, 1.0, 0.0, 1.0])  # its scores as they are
 
 
 class ResampledGroups(NamedTuple):
-    """The groups of one grouping. Group g has the entries start[g] … start[g+1], each a score of a cell by one metric
-    (`source` 0 or 1), sorted; `end` is where the run of an entry ends (set at its first entry). `levels` per group is
-    the number of distinct human ratings, `code` per cell the number of its rating among those. Groups of fewer than
-    `least` cells have no value.
+    """The groups of one grouping.
+
+    Group g has the entries start[g] … start[g+1], sorted; each is the score of an output by one metric (`source` 0 or
+    1). `end` is where the run of an entry ends (set at its first entry). `levels` is the number of distinct human
+    ratings of each group, `code` the number of an output's rating among them. Groups of fewer than `least` outputs have
+    no value.
     """
 
     start: Ids
@@ -41,9 +43,11 @@ class ResampledGroups(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Many draws in strips of STRIP. A cell counts rows[row] · cols[col] times inside its group, and group g counts
-    groups[g] times in the mean (the last row of `groups` stands for every further group). With `swap`, the two metrics
-    exchange their scores of a cell where rows[row] xor cols[col].
+    """Many draws in strips of STRIP.
+
+    An output counts rows[row] · cols[col] times within its group, and group g counts groups[g] times in the mean (the
+    last row of `groups` is used for every further group). With `swap`, the two metrics exchange their scores of an
+    output where rows[row] xor cols[col].
     """
 
     row: Ids
@@ -55,9 +59,10 @@ class Draws(NamedTuple):
 
 
 class CellScores(NamedTuple):
-    """Scores of one or two metrics (metrics × cells) and of people. Two metrics come on one scale by (x − mean) · unit;
-    `scales` has mean and unit of each. Kernels get the scores as they are and these numbers, because a standardized
-    table has lost what is small compared with the mean.
+    """Scores of one or two metrics (metrics × outputs) and human ratings.
+
+    Two metrics are put on one scale by (x − mean) · unit; `scales` has mean and unit of each. Kernels get the raw
+    scores and these numbers, because a standardized table loses digits that are small compared with the mean.
     """
 
     x: Array
@@ -66,18 +71,18 @@ class CellScores(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """Sums over groups and how many groups were added: metrics × coefficients × strips × STRIP each."""
+    """Sums over groups and the number of groups added: metrics × coefficients × strips × STRIP each."""
 
     total: Array
     groups: Array
 
     @classmethod
     def zeros(cls, *shape: int) -> GroupSums:
-        """Return empty sums of this shape, with strips and draws behind."""
+        """Return zero sums of this shape, with strips and draws as the last axes."""
         return cls(np.zeros((*shape, STRIP)), np.zeros((*shape, STRIP)))
 
     def mean(self) -> Array:
-        """Return the means over groups; NaN where none was added."""
+        """Return the means over groups; NaN without groups."""
         out = np.full_like(self.total, np.nan)
         np.divide(self.total, self.groups, out=out, where=self.groups > 0)
         return out
@@ -88,9 +93,9 @@ def prepare(
 ) -> ResampledGroups:
     """Sort one or two metrics into the entries of each group.
 
-    `orders` are the cells of each group by rising human rating and by the rising score of each metric. Inside a metric
-    only equal scores are tied: standardizing must not make equal what is not (1e-80 and 2e-80 compared with .5).
-    Between metrics a standardized score ties with one that lies within `near` of its size.
+    `orders` are the outputs of each group by increasing human rating and by the increasing score of each metric. Within
+    a metric only equal scores are tied, because standardizing must not tie distinct scores (1e-80 and 2e-80 next to
+    .5). Between metrics, standardized scores within `near` of their size are tied.
     """
     human, *metrics = [order[valid[order]] for order in orders]
     group = np.repeat(np.arange(plan.groups, dtype=np.int64), plan.size)[valid[orders[0]]]
@@ -111,11 +116,11 @@ def prepare(
 
 
 def _begins(group: Ints, values: Array) -> Mask:
-    """Where a group begins, or inside it another value."""
+    """Mark the positions where a group, or within it a new value, begins."""
     return np.append(True, (group[1:] != group[:-1]) | (values[1:] != values[:-1]))[: len(group)]
 
 
 def correlate_groups(groups: ResampledGroups, draws: Draws, scores: CellScores, slots: Slots, sums: GroupSums) -> None:
-    """Add up the coefficients of all groups in every draw."""
+    """Add the coefficients of all groups in every draw."""
     lanes = tuple(part.reshape(-1, STRIP) for part in sums)
     resample.correlate_groups(groups, draws, scores, slots, lanes)

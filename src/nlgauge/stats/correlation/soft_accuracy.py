@@ -1,4 +1,6 @@
-"""Soft pairwise accuracy (Thompson et al. 2024): is the metric as sure as people are?"""
+"""Soft pairwise accuracy (Thompson et al. 2024): do metric and humans agree on the significance of system
+differences?
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,16 @@ import numpy as np
 
 from nlgauge.types import Array, Mask
 
-ROUNDING = 1e-12  # a drawn lead this close to the observed one, relative to what was added up, equals it
+ROUNDING = 1e-12  # relative tolerance within which a drawn difference equals the observed one
 
 
 def soft_pairwise_accuracy(metrics: Array, human: Array, *, rng: np.random.Generator, draws: int = 1000) -> Array:
-    """1 − mean |p_h − p_m| over system pairs, one value per metric (K×N×M against N×M).
+    """Compute 1 − mean |p_h − p_m| over pairs of systems, one value per metric (K×N×M against N×M).
 
-    p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping the two
-    systems' scores input by input at random, the first leads by at least as much as observed. People and all metrics
-    share the same swaps. A pair uses the inputs where both systems have both scores; pairs without any are left out.
+    p is the one-sided p-value that the first system is better: the share of draws in which, after randomly swapping the
+    two systems' scores of each input, the first leads by at least as much as observed. Human ratings and all metrics
+    share the same swaps. A pair uses the inputs on which both systems have both scores; pairs without such inputs are
+    left out.
     """
     signs: Array = rng.choice(np.array([-1.0, 1.0]), size=(draws, human.shape[1]))
     human_there = np.isfinite(human)
@@ -30,7 +33,7 @@ def soft_pairwise_accuracy(metrics: Array, human: Array, *, rng: np.random.Gener
 
 
 def _p_values(scores: Array, there: Mask, signs: Array) -> Array:
-    """p of all pairs i < j, row after row; NaN for a pair without a shared input."""
+    """Compute p for all pairs i < j in row order; NaN for a pair without shared inputs."""
     n = len(scores)
     kept = np.where(there, scores, 0.0)
     complete = bool(there.all())

@@ -1,7 +1,7 @@
-"""System level under many draws: the systems' means change with every draw, and so does their order.
+"""System level under many draws: the systems' means, and so their order, change with every draw.
 
-There are few systems, so every two are compared. Means that are equal on paper may differ in the last bit; such means
-are made equal first, by the rule of `ties.snap`.
+There are few systems, so all pairs are compared. Means that are equal in exact arithmetic can differ in the last bit;
+they are first made equal by the rule of `ties.snap`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from nlgauge.stats.correlation.resampled_groups import Draws
     from nlgauge.stats.resampling.draws import Times
 
-MIN_SYSTEMS = 3  # a correlation of two points says nothing (as in measure.evaluate)
+MIN_SYSTEMS = 3  # a correlation of two points is always ±1 (as in measure.evaluate)
 
 
 def sums_under(values: Array, groups: int, draws: Draws) -> Array:
-    """Rows of values (K × cells) added up over the cells of each of equal groups, as often as they count: K × groups ×
-    draws.
-    """
+    """Compute weighted sums of rows of values (K × outputs) over equal-sized groups of outputs: K × groups × draws."""
     sums = np.zeros((len(draws.rows), len(values), groups, STRIP))
     to = np.repeat(np.arange(groups, dtype=np.int32), values.shape[1] // max(groups, 1))
     sum_cells(values, to, draws, sums)
@@ -34,7 +32,7 @@ def sums_under(values: Array, groups: int, draws: Draws) -> Array:
 
 
 def weighted_means(x: Array, z: Array, valid: Mask, systems: int, draws: Draws) -> tuple[Array, Array, Array]:
-    """The systems' means by the metric and by people, and how often each system counts: systems × draws each.
+    """Compute the systems' mean scores, mean ratings and weights under each draw: systems × draws each.
 
     `draws` has the weights of the systems as rows and those of the inputs as columns.
     """
@@ -55,11 +53,11 @@ def weighted_means(x: Array, z: Array, valid: Mask, systems: int, draws: Draws) 
 
 
 def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Draws) -> Array:
-    """Both metrics' means of the systems in every draw: 2 × systems × draws; 0 for a system without shared outputs.
+    """Compute both metrics' system means in every draw: 2 × systems × draws; 0 for a system without shared outputs.
 
-    A system's standardized mean is Σ x · unit / n, less what the metrics' means add to it, which depends only on the
-    part of its cells that is swapped. Taken apart so, means keep their digits. Where all is swapped, or nothing, they
-    are the means of the scores as they are.
+    The standardized mean of a system is Σ x · unit / n minus a term of the metrics' means, which depends only on the
+    share of its outputs that are swapped. Computed separately, the means keep their digits. Where all or no outputs are
+    swapped, they are the means of the raw scores.
     """
     if not valid.any():
         return np.zeros((2, systems, draws.rows.shape[0] * STRIP))
@@ -99,19 +97,19 @@ def _flat(strips: Times) -> Times:
 
 
 def _near_ties(means: Array, size: Array) -> Mask:
-    """Draws in which two means may differ by rounding only; `size` is the largest score that went into each."""
+    """Mark draws in which two means may differ by rounding only; `size` is the largest score in each."""
     gap = np.diff(np.sort(means.T))
     found: Mask = ((gap > 0) & (gap <= NEAR * size.max(axis=0)[:, None])).any(axis=1)
     return found
 
 
 def _equal(means: Array, weight: Array | Mask, size: Array) -> Array:
-    """Means of the systems that count, made equal where they differ by rounding only."""
+    """Make means of the systems in use equal where they differ by rounding only."""
     return np.where(weight > 0, snap(np.where(weight > 0, means, np.nan), axis=0, scale=size), means)
 
 
 def correlate_means(x: Array, z: Array, weight: Array, slots: Slots, values: Array) -> None:
-    """Fill in the coefficients of weighted points (systems × draws) under every draw: rows of coefficients × draws."""
+    """Compute the coefficients of weighted points (systems × draws) under every draw: coefficients × draws."""
     for at in range(0, x.shape[1], STRIP):
         lanes = slice(at, at + STRIP)
         _correlate_strip(x[:, lanes], z[:, lanes], weight[:, lanes], slots, values[:, lanes])
@@ -133,11 +131,11 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
     above = np.zeros(points.shape if slots.spearman >= 0 else (0, 0, 0))
     pairs = np.zeros((4 if len(slots.places) else 0, len(n)))
     compare_points(points, np.ascontiguousarray(weight, np.float64), above, pairs)
-    if slots.spearman >= 0:  # how many systems each one is above, less those it is below
+    if slots.spearman >= 0:  # number of systems below each one minus the number above it
         values[slots.spearman] = _cosine(above[0], above[1], weight, enough)
     if not len(slots.places):
         return
-    # C − D, C + D, and the pairs that the metric and people do not tie; a system drawn twice ties with itself
+    # C − D, C + D, and the pairs untied by the metric and by the humans; a system drawn twice ties with itself
     balance, decided, metric, human = pairs
     tied_both = n * (n - 1) / 2 - metric - human + decided
     counts = np.stack([(decided + balance) / 2, (decided - balance) / 2, metric - decided, human - decided, tied_both])
@@ -149,13 +147,13 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
 
 
 def _centered(points: Array, weight: Array, n: Array) -> Array:
-    """Points less their weighted mean, brought to a size of about 1 by a power of two."""
+    """Return points minus their weighted mean, scaled to about 1 by a power of two."""
     apart: Array = np.where(weight > 0, points - (weight * points).sum(axis=0) / np.maximum(n, 1.0), 0.0)
     return np.asarray(np.ldexp(apart, -np.frexp(np.abs(apart).max(axis=0, initial=0.0))[1]))
 
 
 def _cosine(x: Array, z: Array, weight: Array, enough: Mask) -> Array:
-    """Weighted cosine per draw, NaN where there are not enough points or one side is 0."""
+    """Compute the weighted cosine per draw, NaN with too few points or a zero vector."""
     xz, xx, zz = (np.asarray((weight * one * two).sum(axis=0)) for one, two in ((x, z), (x, x), (z, z)))
     known = enough & (xx > 0) & (zz > 0)
     found = np.full(xz.shape, np.nan)

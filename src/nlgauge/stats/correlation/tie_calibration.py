@@ -1,13 +1,12 @@
-"""Tie calibration (Deutsch, Foster and Freitag 2023): scores at most ε apart are a tie, with the best ε.
+"""Tie calibration (Deutsch, Foster and Freitag 2023): scores at most ε apart are tied, with the best ε.
 
-When ε passes a pair's metric difference, the pair becomes a metric tie. The mean accuracy over groups
-then gains 1/pairs(group) if people tie the pair too, loses as much if it was concordant, and does not
-move otherwise. So the best ε is the place of the highest running sum over pairs in order of their
-difference. To find it without storing 10⁸ pairs, differences are counted into buckets. A bucket that
-could not reach the best sum seen, even if all its gains came before its losses, is dropped; the others
-are counted into finer buckets, or sorted once they hold few pairs. The result is the exact maximum:
-weights are whole numbers, and buckets are ranges of the bit pattern of the difference, which orders as
-the number itself does.
+When ε exceeds the metric difference of a pair, the pair becomes a metric tie. The mean accuracy over groups then gains
+1/pairs(group) if the humans tie the pair too, loses as much if the pair was concordant, and does not change otherwise.
+The best ε is therefore where the running sum over pairs, in order of their difference, is largest. To find it without
+storing 10⁸ pairs, differences are counted in buckets. A bucket that cannot reach the best sum, even if all its gains
+come before its losses, is dropped; the others are counted in finer buckets, or sorted once they contain few pairs. The
+result is the exact maximum: weights are whole numbers, and buckets are ranges of the bit pattern of the difference,
+which has the same order as the number.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from nlgauge.stats.correlation.panel_kernels import group_stats
 from nlgauge.types import Array, Ints
 
 BUCKET_BITS = 16
-SORTABLE = 1 << 15  # so many pairs are sorted at once
-JOIN = 64  # and ranges of so many pairs per point looked at together, since each look costs n log n
+SORTABLE = 1 << 15  # maximum number of pairs sorted at once
+JOIN = 64  # pairs per point of ranges that are scanned together, because each scan costs n log n
 INFINITY_BITS = 0x7FF0000000000000
 
 
@@ -38,9 +37,9 @@ class Calibration:
 
 
 def calibrate(x: Array, z: Array) -> Calibration:
-    """Calibrate ties of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S).
+    """Calibrate the ties of metrics `x` (K×G×S) against ratings `z` (1×G×S or K×G×S).
 
-    Among several ε that are equally good the smallest is taken; 0 keeps the metric's own ties.
+    Among equally good ε the smallest is used; 0 keeps the metric's own ties.
 
     >>> c = calibrate(np.array([[[1.0, 1.1, 3.0]]]), np.array([[[2.0, 2.0, 5.0]]]))
     >>> round(float(c.epsilon[0]), 2), float(c.accuracy[0, 0])
@@ -50,10 +49,10 @@ def calibrate(x: Array, z: Array) -> Calibration:
 
 
 def cross_fit(x: Array, z: Array) -> Array:
-    """Accuracy with ties of each group (K×G), with the ε that is best on the other half of the groups.
+    """Compute the accuracy with ties of each group (K×G), with the ε that is best on the other half of the groups.
 
-    Calibration is then no reward for metrics whose scores allow a better fit. The halves are made from groups ordered
-    by their values, so they do not depend on the order of systems or inputs. NaN for fewer than 4 groups.
+    Cross-fitting does not favor metrics whose scores allow a better fit. The halves are formed from groups ordered by
+    their values, so they do not depend on the order of systems or inputs. NaN for fewer than 4 groups.
     """
     accuracy = np.full(x.shape[:2], np.nan)
     if x.shape[1] < 4:
@@ -71,7 +70,7 @@ def cross_fit(x: Array, z: Array) -> Array:
 
 
 def _calibrated(x: Array, z: Array, given: Array | None) -> Calibration:
-    """Accuracy with ties at a given ε per metric, or at the best one."""
+    """Compute the accuracy with ties at a given ε per metric, or at the best one."""
     x, z = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(z, np.float64)
     stats = group_stats(x, z, pearson=False, spearman=False, counts=True)
     pairs = stats.n * (stats.n - 1) // 2
@@ -101,7 +100,7 @@ class _Points:
 
 
 def _weights(pairs: Ints) -> Ints:
-    """Whole numbers in proportion to 1/pairs: exact if a common multiple fits 64 bits, else rounded."""
+    """Return whole numbers proportional to 1/pairs: exact if a common multiple fits in 64 bits, else rounded."""
     sizes = {int(p) for p in pairs if p > 0}
     common = math.lcm(*sizes)
     room = (1 << 61) // len(pairs)
@@ -110,8 +109,8 @@ def _weights(pairs: Ints) -> Ints:
 
 
 def _best_epsilon(points: _Points) -> float:
-    """Best first search over ranges of differences; each has the sum before it and a bound on sums in it."""
-    best, best_bits = 0, 0  # ε = 0 gains nothing; bits −1: the sum is reached, but it is not yet known where
+    """Search ranges of differences best first; each range has the sum before it and a bound on the sums within it."""
+    best, best_bits = 0, 0  # ε = 0 gains 0; bits −1: the sum is reached at an ε that is not yet determined
     # a range: (−bound, first bits, last bits, sum before)
     open_ranges: list[tuple[int, int, int, int]] = [(-(1 << 62), 1, INFINITY_BITS, 0)]
     while open_ranges:
@@ -141,7 +140,7 @@ def _examine(points: _Points, low: int, high: int, before: int, best: int) -> _F
     if count <= SORTABLE:
         return _Found([_sorted_maximum(points, edges, count, before)], [])
     low, high = (int(b) for b in edges.view(np.int64))
-    bits = min(BUCKET_BITS, max(3, count.bit_length() - 9))  # more buckets than pairs help nobody
+    bits = min(BUCKET_BITS, max(3, count.bit_length() - 9))  # more buckets than pairs are useless
     shift = max(0, (high - low).bit_length() - bits)
     buckets = np.zeros((((high - low) >> shift) + 1, 4), np.int64)
     ties.fill_buckets(points.x, points.z, points.start, points.weight, edges[0], edges[1], shift, buckets)
@@ -168,7 +167,7 @@ def _examine(points: _Points, low: int, high: int, before: int, best: int) -> _F
 
 
 def _join(keep: NDArray[np.intp], below: Ints, most: int) -> list[tuple[int, int]]:
-    """Buckets become one range, with what lies between them, as long as few pairs come together."""
+    """Merge adjacent buckets into one range while they contain few pairs."""
     runs: list[tuple[int, int]] = []
     for bucket in keep.tolist():
         if runs and below[bucket] - (below[runs[-1][0] - 1] if runs[-1][0] else 0) <= most:

@@ -1,7 +1,7 @@
-"""Keep equal what is equal: means of the same ratings may differ in the last bit, which splits ties.
+"""Exact handling of ties: means of the same ratings can differ in the last bit, which must not break ties.
 
-And keep different what is different: 1e-80 and 2e-80 are two scores, also next to .5. So the distance below which two
-values are one is relative to each value itself, or to what was added up to make it; never to the largest of a table.
+Distinct values must stay distinct: 1e-80 and 2e-80 are two scores, also next to .5. The tolerance is therefore relative
+to each value, or to the numbers that were added to compute it, never to the largest value of a table.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from nlgauge.types import Array
 
 
 def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> Array:
-    """Make values exactly equal that differ by rounding only: by at most 1e-12 of their size.
+    """Make values exactly equal that differ by rounding only, by at most 1e-12 of their size.
 
-    `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN. Values that are
-    linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape of `x` or fit
-    for it: by default |x|; for a sum or mean the largest number added up, because rounding errors grow with that and
-    not with what is left when standard scores cancel out; 1 for a correlation.
+    `axis=None` uses the whole array, `axis=-1` each row by itself. Missing values stay NaN. Values that are linked
+    through close ones are equal too; they take the smallest of them. `scale` is the size, with the shape of `x` or
+    broadcastable to it: by default |x|; for a sum or mean the largest number added, because rounding errors grow with
+    that number and not with what remains after cancellation; 1 for a correlation.
 
     >>> x = np.array([0.1 + 0.2, 0.3, 1e-80, 2e-80])
     >>> len(set(x.tolist())), len(set(snap(x).tolist()))
@@ -38,7 +38,7 @@ def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) 
 
 
 def largest(values: Array, axis: int | tuple[int, ...]) -> Array:
-    """The size of the largest finite number along `axis`, 0 where there is none: the `scale` of a sum or mean."""
+    """Return the largest absolute finite number along `axis`, 0 without any: the `scale` of a sum or mean."""
     return np.asarray(np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=axis, initial=0.0))
 
 
@@ -47,7 +47,7 @@ def _snap_rows(x: Array, size: Array) -> Array:
     row = np.arange(len(x))[:, None]
     ordered, near = x[row, order], NEAR * size[row, order]
     with np.errstate(invalid="ignore", over="ignore"):
-        # what is left of a sum may reach beyond its neighbours: two values are linked if one of them reaches the other
+        # what is left of a sum may reach beyond its neighbors: two values are linked if one of them reaches the other
         up = np.maximum.accumulate(ordered + near, axis=1)
         down = np.fmin.accumulate((ordered - near)[:, ::-1], axis=1)[:, ::-1]
         close = (up[:, :-1] >= ordered[:, 1:]) | (down[:, 1:] <= ordered[:, :-1])

@@ -1,10 +1,10 @@
-"""What a metric is used for, as one share each: 0.5 is chance, 1 is always right.
+"""Uses of a metric, each measured as one share: 0.5 is chance, 1 is always right.
 
 rank: of two systems with unequal mean human ratings, the metric puts the better one first (`system/pairwise-accuracy`).
 pairwise: of two outputs of one input with unequal human ratings, it prefers the better one (`input/pairwise-accuracy`).
-flag: of a bad and another output, it gives the bad one the lower score (area under the ROC curve).
-A tie of the metric counts one half. Each share has its advantage over baselines that know nothing about quality: a
-constant, the length of the output, and for `flag` what the metric knows about the input alone.
+flag: it gives a bad output a lower score than another output (area under the ROC curve). A tie of the metric counts one
+half. Each share is compared with baselines that know nothing about quality: a constant, the length of the output, and
+for `flag` the part of the metric that depends on the input alone.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from nlgauge.types import Array, Mask
 
 Use = Literal["rank", "pairwise", "flag"]
 Badge = Literal["reliable", "inconclusive", "not reliable"]
-CHUNK = 4_000_000  # weights of outputs that are held at once
+CHUNK = 4_000_000  # maximum number of output weights in memory
 MIN_BAD = 10  # bad outputs, and others, below which an area under the ROC curve gets no interval (docs/trust.md)
 OUTLYING = 3.5  # robust standard deviations between an outlying system and the median
-MIN_BAD_SYSTEMS = 3  # systems from which they come, where there are several
+MIN_BAD_SYSTEMS = 3  # systems with such outputs that are needed, if there are several systems
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class UseShares:
     advantage_high: Array
     reason: list[str | None]
     baselines: dict[str, float]
-    level: float  # of the single intervals, which hold together at the level asked for
+    level: float  # level of the single intervals at which they hold simultaneously at the requested level
 
 
 def outlying_systems(human: ArrayLike) -> Mask:
@@ -99,7 +99,9 @@ def pair_shares(
     families: ArrayLike | None = None,
     level: float = 0.95,
 ) -> UseShares:
-    """A pairwise accuracy of K metrics (K × N × M), next to a constant and to the length of the outputs (N × M)."""
+    """Compute a pairwise accuracy of K metrics (K × N × M) and of two baselines: a constant and output length (N ×
+    M).
+    """
     metrics, z = arrays(x, human)
     k, want = len(metrics), plan_measures([measure])
     over = generalizes_to("auto", int(system_groups(len(z), families).max()) + 1)
@@ -117,7 +119,7 @@ def pair_shares(
         less, more = _gap_interval(left.difference(np.arange(k), np.full(k, k)), single)
         gain_low, gain_high = np.fmin(gain_low, less), np.fmin(gain_high, more)
         baselines["output length"] = float(left.value[k])
-    # A metric that ties all outputs has no advantage over a constant; intervals of rank correlations do not know that.
+    # A metric that ties all outputs has no advantage over a constant, which rank intervals do not reflect.
     tied = (np.abs(value - 0.5) < NO_ERROR) & (np.abs(deviations(left)[:k]).max(axis=1) < NO_ERROR)
     gain_low, gain_high = (
         np.where(tied, np.fmin(gain_low, 0), gain_low),
@@ -137,7 +139,7 @@ def flag_shares(
     families: ArrayLike | None = None,
     level: float = 0.95,
 ) -> UseShares:
-    """The area under the ROC curve for bad outputs, next to length and to the metric's mean on each input."""
+    """Compute the area under the ROC curve for bad outputs, and that of length and of the metric's mean per input."""
     metrics, z = arrays(x, human)
     kin, groups = system_groups(len(z), families), input_groups(metrics, z, clusters)
     over = generalizes_to("auto", int(kin.max()) + 1)
@@ -165,7 +167,7 @@ def flag_shares(
 
 
 def _flag_row(one: LeaveOneOut, rivals: list[LeaveOneOut], reason: str | None, level: float, units: int) -> list[float]:
-    """Value, interval and interval of the advantage over the best baseline."""
+    """Compute value, interval, and interval of the advantage over the best baseline."""
     value = float(one.value)
     if reason or np.isnan(value):
         return [value, *[np.nan] * 4]
@@ -210,7 +212,7 @@ def _area(scores: Array, bad: Mask, z: Array) -> float:
 
 
 def _input_means(scores: Array, z: Array) -> Array:
-    """What the metric knows about the input alone: its mean over the systems, the same for all outputs of the input."""
+    """Return the metric's mean over the systems for each input, which depends on the input alone."""
     there = np.isfinite(scores) & np.isfinite(z)
     n = there.sum(axis=0)
     mean = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(n, 1)
@@ -218,7 +220,7 @@ def _input_means(scores: Array, z: Array) -> Array:
 
 
 def _oriented(length: Array, share: Any) -> Array:
-    """Length with the sign that serves it best: a baseline may know whether longer outputs are better or worse."""
+    """Return length with the sign that agrees better with the ratings."""
     return length if not share(length) < 0.5 else -length
 
 
@@ -227,7 +229,7 @@ def _oriented_length(length: Array, z: Array, measure: Any) -> Array:
 
 
 def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over: str) -> str | None:
-    """Why there is no interval of an area under the ROC curve; None where there can be one."""
+    """Say why there is no interval of an area under the ROC curve; None where there is one."""
     there = np.isfinite(metric) & np.isfinite(z)
     positives, others = int((there & bad).sum()), int((there & ~bad).sum())
     if min(positives, others) < MIN_BAD:
@@ -242,9 +244,9 @@ def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over
 
 
 def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
-    """Area under the ROC curve for bad outputs: the share of pairs with another output in which the bad one is lower.
+    """Compute the area under the ROC curve for bad outputs: the share of pairs in which the bad output scores lower.
 
-    `rows` (draws × systems) and `cols` (draws × inputs) say how often each counts.
+    `rows` (draws × systems) and `cols` (draws × inputs) are the weights of systems and inputs.
     """
     known = np.isfinite(metric) & np.isfinite(human)
     system, given = np.nonzero(known)
@@ -266,14 +268,14 @@ def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array)
 
 
 def badge_of(low: float, high: float, limit: float, advantage_low: float, advantage_high: float) -> Badge | None:
-    """Return the badge that a value earns: it must reach the limit and beat what no knowledge of quality would reach.
+    """Return the badge of a value, which must reach the limit and exceed the baseline.
 
     Parameters
     ----------
     low, high
         Confidence interval of the value (recall, pairwise accuracy).
     limit
-        Value from which on the use is served.
+        Smallest value that is good enough.
     advantage_low, advantage_high
         Confidence interval of the advantage over the baseline: Youden's J of a judge, or the paired difference of a
         metric from the best baseline. A coin that passes 95% of the rows reaches any limit of recall on passes.

@@ -1,4 +1,4 @@
-"""Correlations of all metrics when systems and inputs count several times, or not at all.
+"""Correlations of all metrics with weights on systems and inputs.
 
 Bootstrap samples, halves of the inputs and leave-one-out samples are all the same data with other weights.
 """
@@ -22,9 +22,9 @@ CHUNK = 1024  # draws handled at once, to bound the memory
 def weighted(
     x: Array, z: Array, systems: Array, inputs: Array, want: MeasurePlan, progress: Steps | None = None
 ) -> Array:
-    """Metrics × measures × draws, for weights draws × systems and draws × inputs.
+    """Compute metrics × measures × draws, for weights draws × systems and draws × inputs.
 
-    A cell counts where people and the metric have a score.
+    Outputs without a human rating or a score are left out.
     """
     work = _Weighed(table(x, z, want), systems, inputs, want)
     jobs = [(k, at) for k in range(len(x)) for at in range(0, len(systems), CHUNK)]
@@ -35,7 +35,7 @@ def weighted(
 
 
 def evaluate_weighted(x: ArrayLike, z: ArrayLike, measures: Iterable[object], inputs: ArrayLike) -> Array:
-    """Compute measures with inputs counted several times, or not at all, such as in bootstrap samples of your own.
+    """Compute measures with weighted inputs, for example for your own bootstrap samples.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def evaluate_weighted(x: ArrayLike, z: ArrayLike, measures: Iterable[object], in
         Ratings.
     measures : sequence of Measure or str
     inputs : array of D × M
-        For each of D draws how often each input counts.
+        Weight of each input in each of D draws.
 
     Returns
     -------
@@ -77,7 +77,7 @@ class _Weighed:
 
 
 def _slowly(x: Array, z: Array, systems: Array, inputs: Array, want: MeasurePlan) -> Array:
-    """Any other measure: repeat the systems and inputs and evaluate the table, draw by draw."""
+    """Compute measures without a kernel: repeat the systems and inputs and evaluate the table, draw by draw."""
     out = np.empty((len(want.slow), len(systems)))
     for d in range(len(systems)):
         rows = np.repeat(np.arange(z.shape[0]), systems[d].astype(np.int64))

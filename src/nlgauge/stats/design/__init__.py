@@ -1,1 +1,1 @@
-"""Studies before they are made: simulation, power, stability of measures, prediction on held-out data."""
+"""Study design: simulation, power, stability of measures, prediction on held-out data."""

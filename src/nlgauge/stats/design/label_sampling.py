@@ -1,7 +1,7 @@
-"""Which rows to label: probability samples of fixed size, each row with the exact probability with which it was drawn.
+"""Sampling of outputs to label: fixed-size probability samples with the exact inclusion probability of each row.
 
-A design gives every row a size (or a stratum); rows are drawn with probabilities proportional to it, never 0, so that
-an estimate that weighs by their inverse is right whatever the sizes are.
+A design assigns a size (or a stratum) to every row. Rows are drawn with probabilities proportional to size, never 0, so
+that an estimate with inverse probability weights is unbiased for any sizes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 
 from nlgauge.types import Array, Ints
 
-FLOOR = 0.25  # share of a draw that is spread evenly: no row weighs more than 1 / FLOOR times the mean
-PARTS = 4  # of the scores, each with a spread of its own
-PRIOR_PAIRS, PRIOR_CORRELATION = 8, 0.5  # of two labels of one cluster, where few clusters have two labels
+FLOOR = 0.25  # uniform part of the sampling probabilities: no row has a weight above 1 / FLOOR times the mean
+PARTS = 4  # bins of the score, each with its own spread
+PRIOR_PAIRS, PRIOR_CORRELATION = 8, 0.5  # correlation of two labels of one cluster where few clusters have two labels
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Rows to label, the probability of every row of the population, and its stratum (-1: there are none)."""
+    """Rows to label, the inclusion probability of every row of the population, and its stratum (-1 without strata)."""
 
     rows: Ints
     probability: Array
@@ -27,15 +27,16 @@ class Draw:
 
 
 def random_draw(rows: int, n: int, rng: np.random.Generator) -> Draw:
-    """Every row with the same probability, every set of n rows too."""
+    """Draw n rows by simple random sampling."""
     chosen = rng.permutation(rows)[:n].astype(np.int64)
     return Draw(chosen, np.full(rows, n / rows), np.full(rows, -1))
 
 
 def proportional_draw(size: Array, n: int, rng: np.random.Generator, order: Array | None = None) -> Draw:
-    """Rows with probability proportional to size, in equal steps along `order` (a random one without it).
+    """Draw rows with probability proportional to size, by systematic sampling along `order` (random by default).
 
-    Steps along an order spread the sample over it; the probabilities are exact for any order (Madow 1949).
+    Sampling along an order spreads the sample over it; the inclusion probabilities are exact for any order (Madow
+    1949).
     """
     probability = inclusion(size, n)
     along = rng.permutation(len(size))
@@ -45,7 +46,7 @@ def proportional_draw(size: Array, n: int, rng: np.random.Generator, order: Arra
 
 
 def inclusion(size: Array, n: int) -> Array:
-    """Probabilities proportional to size that sum to n, none above 1.
+    """Compute inclusion probabilities proportional to size that sum to n, none above 1.
 
     >>> inclusion(np.array([1.0, 1.0, 2.0, 20.0]), 2).round(2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -62,14 +63,15 @@ def inclusion(size: Array, n: int) -> Array:
 
 
 def with_floor(size: Array) -> Array:
-    """Sizes of mean 1, a share of each the same for all rows; what is not known counts as the mean."""
+    """Return sizes with mean 1, a part of which is the same for all rows; missing sizes are replaced by the mean."""
     known = np.where(np.isfinite(size), size, np.nanmean(size) if np.isfinite(size).any() else 1.0)
     mean = known.mean()
     return FLOOR + (1 - FLOOR) * (known / mean if mean > 0 else np.ones(len(known)))
 
 
 def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
-    """Labels of each stratum, proportional to size × spread: at least `least` (or all there are), n together.
+    """Allocate n labels to strata in proportion to size × spread, at least `least` each (or all rows of a small
+    stratum).
 
     >>> allocation(np.array([100, 50, 10]), np.array([1.0, 1.0, 1.0]), 16).tolist()
     [9, 5, 2]
@@ -86,12 +88,12 @@ def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
 
 
 def disagreement(scores: Array) -> Array:
-    """How far metrics (metrics × rows) place a row apart: the spread of its relative ranks."""
+    """Compute how much metrics (metrics × rows) disagree on a row: the spread of its relative ranks."""
     return np.asarray(np.nanstd(relative_ranks(scores), axis=0))
 
 
 def relative_ranks(scores: Array) -> Array:
-    """Each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
+    """Return each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
     from scipy.stats import rankdata
 
     found = np.full(scores.shape, np.nan)
@@ -102,10 +104,10 @@ def relative_ranks(scores: Array) -> Array:
 
 
 def learned_spread(score: Array, labels: Array) -> Array:
-    """How far labels lie from what the score says, as a function of the score: learned from the rows with labels.
+    """Estimate the deviation of labels from the score as a function of the score, from the labeled rows.
 
-    Straight line through the labels, then the root mean square of its residuals in parts of equal numbers, each drawn
-    towards that of all rows by as much as two labels weigh, and interpolated between the parts.
+    Linear regression of the labels, then the root mean square of its residuals in bins of equal counts, each shrunk
+    toward the overall value with a prior weight of two labels and interpolated between bins.
     """
     known = np.isfinite(score) & np.isfinite(labels)
     x, y = score[known], labels[known]
@@ -125,9 +127,10 @@ def learned_spread(score: Array, labels: Array) -> Array:
 def explained(
     score: Array, labels: Array, strata: Ints | None = None, level: float = 0.95
 ) -> tuple[float, float, float]:
-    """Share of the variance of labels that a score (and strata) explain, adjusted for the numbers fitted, with its
-    interval: that of the noncentral F distribution for these scores (over scores drawn anew it holds about nine times
-    in ten). NaN where there are too few labels.
+    """Estimate the share of label variance explained by a score (and strata), adjusted for the number of parameters.
+
+    The interval is that of the noncentral F distribution for fixed scores; for random scores its coverage is about 90%.
+    NaN with too few labels.
 
     >>> x = np.arange(40.0)
     >>> [round(v, 2) for v in explained(x, x + 12 * np.sin(x))]
@@ -149,7 +152,7 @@ def explained(
     ratio = (whole - rest) / fitted / max(rest / freedom, 1e-300)
 
     def end(p: float) -> float:
-        """The share under which a ratio as small as this has probability p."""
+        """Return the share for which a ratio as small as this has probability p."""
         if ncfdtr(fitted, freedom, 0.0, ratio) <= p:
             return 0.0
         noncentral = float(ncfdtrinc(fitted, freedom, p, ratio))
@@ -159,11 +162,11 @@ def explained(
     return value, low, high
 
 
-def neighbour_order(features: Array) -> Array:
-    """A place for each row (rows × features) such that rows near in the order are near in the features.
+def neighbor_order(features: Array) -> Array:
+    """Order rows (rows × features) so that rows close in the order have similar features.
 
-    Rows are parted along the feature that is spread widest, at the largest gap in the middle half of its values, again
-    and again, so that a kind of rows stays together: steps along the order take rows from everywhere.
+    Rows are split recursively along the feature with the widest spread, at the largest gap in the middle half of its
+    values, so that similar rows stay together; systematic sampling along the order then covers all kinds of rows.
     """
     place = np.empty(len(features))
     halves = [np.arange(len(features))]
@@ -178,7 +181,7 @@ def neighbour_order(features: Array) -> Array:
         by = rows[np.argsort(features[rows, int(widest.argmax())], kind="stable")]
         first, last = len(by) // 4, len(by) - 1 - len(by) // 4
         gaps = np.diff(features[by[first : last + 1], int(widest.argmax())])
-        gaps[np.abs(gaps) < 1e-9 * widest.max()] = 0.0  # rounding is no gap
+        gaps[np.abs(gaps) < 1e-9 * widest.max()] = 0.0  # a difference from rounding is not a gap
         middle = len(by) // 2 - first - 1
         cut = first + 1 + (int(gaps.argmax()) if gaps.max() > 2 * gaps[middle] else middle)
         halves += [by[cut:], by[:cut]]
@@ -186,8 +189,10 @@ def neighbour_order(features: Array) -> Array:
 
 
 def coordinated_draw(system: Ints, unit: Ints, probability: Array, rng: np.random.Generator) -> Draw:
-    """Steps along one random order of the inputs (`unit`) from one start in every system: systems with the same
-    probability get the same inputs, so that their difference is that of pairs."""
+    """Sample systematically along one random order of the inputs (`unit`), with the same start in every system.
+
+    Systems with the same probabilities get the same inputs, so that their difference is a paired one.
+    """
     order, start = rng.permutation(int(unit.max()) + 1), rng.random()
     chosen = []
     for code in range(int(system.max()) + 1):
@@ -198,11 +203,11 @@ def coordinated_draw(system: Ints, unit: Ints, probability: Array, rng: np.rando
 
 
 def combined_probability(probability: Array, draw: Ints) -> Array:
-    """One probability for each labelled row of several draws, each made among the rows that earlier ones had left.
+    """Compute one probability for each labeled row of several draws, each from the rows that earlier ones had left.
 
-    After each draw t the mean of all rows has an estimate of its own: earlier labels count once, those of the draw by
-    1 / probability. Their average, weighed by the number of labels, gives a row of draw r the weight
-    a_r / probability + Σ_{t > r} a_t. It is unbiased even where a draw was aimed by the labels of earlier ones.
+    After each draw t the mean of all rows has its own estimate: earlier labels count once, those of the draw by 1 /
+    probability. The average of these estimates, weighted by the number of labels, gives a row of draw r the weight a_r
+    / probability + Σ_{t > r} a_t. It is unbiased even where a draw depends on the labels of earlier ones.
 
     >>> combined_probability(np.array([0.1, 0.1, 0.5, 0.5]), np.array([1, 1, 2, 2])).round(3).tolist()
     [0.182, 0.182, 1.0, 1.0]
@@ -216,7 +221,7 @@ def combined_probability(probability: Array, draw: Ints) -> Array:
 
 @dataclass(frozen=True)
 class ClusterSampler:
-    """Simulate studies of a file whose rows come in clusters, from those of its rows that are labeled.
+    """Simulate studies of a file with clustered rows, from its labeled rows.
 
     sizes: rows of each cluster of the file. codes: cluster of each labeled row. whole: a study labels whole clusters;
     otherwise rows that are drawn at random from the file.
@@ -274,9 +279,9 @@ class ClusterSampler:
 
 
 def _steps(probability: Array, along: Ints, start: float) -> Ints:
-    """Rows at start, start + 1, … of the running sum of probabilities."""
+    """Select rows at start, start + 1, … of the cumulative probabilities."""
     ends = np.cumsum(probability[along])
     total = ends[-1] if len(ends) else 0.0
     if abs(total - round(total)) < 1e-9:
-        ends[-1] = round(total)  # rounding must not cost the last row
+        ends[-1] = round(total)  # rounding must not exclude the last row
     return along[np.floor(ends - start).astype(np.int64) > np.floor(np.append(0.0, ends[:-1]) - start).astype(np.int64)]

@@ -1,7 +1,7 @@
-"""Planning: how many inputs, systems or raters tell two metrics apart, and what a random score would reach.
+"""Sample size: the power to distinguish two metrics for a number of inputs, systems and annotators, and chance levels.
 
-Two metrics of given strengths are simulated (Algorithm 1, one set of outputs and human scores for both) and
-compared by a paired test; power is the share of trials in which the better one wins significantly.
+Two metrics of given strengths are simulated (Algorithm 1 of Gao et al. 2025, one set of outputs and human scores for
+both) and compared by a paired test; power is the share of trials in which the better one is significantly better.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Axis = Literal["inputs", "systems", "raters"]
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How well a metric follows the true human score: across systems, and within a system on average."""
+    """Correlation of a metric with the true human score: across systems, and within a system on average."""
 
     rho_sys: float
     mu_rho: float
@@ -34,7 +34,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Raters:
-    """How many raters per output, and how reliable one of them is (its one-way ICC)."""
+    """Number of annotators per output, and the reliability of a single one (one-way ICC)."""
 
     count: int
     reliability: float
@@ -46,9 +46,10 @@ class Raters:
 
 @dataclass(frozen=True, slots=True)
 class MetricPair:
-    """Two metrics as a simulation: what they share, how strong each is, and the raters.
+    """Two metrics as a simulation: common parameters, the strength of each, and the annotators.
 
-    `between` correlates the two metrics' own errors (two n-gram metrics err alike); `raters` adds noise of rating.
+    `between` is the correlation of the two metrics' own errors (two n-gram metrics make similar errors); `raters` adds
+    annotation noise.
     """
 
     params: SimulationParams
@@ -58,7 +59,7 @@ class MetricPair:
     raters: Raters | None = None
 
     def sized(self, axis: Axis, size: int) -> MetricPair:
-        """The same two metrics with another number of inputs, systems or raters."""
+        """Return the same two metrics with another number of inputs, systems or annotators."""
         if axis == "raters":
             return replace(self, raters=self.raters and replace(self.raters, count=size))
         return replace(self, params=replace(self.params, **{"M" if axis == "inputs" else "N": size}))
@@ -66,7 +67,7 @@ class MetricPair:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """Share of trials won significantly by the better metric, lost significantly, and without a p-value."""
+    """Shares of trials: significant for the better metric, significant for the other, and without a p-value."""
 
     power: float
     se: float
@@ -78,7 +79,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What a random continuous score reaches on these human scores: mean, SD and central 95 % of draws."""
+    """Value of a random continuous score for these human scores: mean, SD and central 95% of draws."""
 
     mean: float
     sd: float
@@ -89,12 +90,12 @@ class Chance:
 
 
 def swap_test(how: Swap = "systems", draws: int = 300) -> PairTest:
-    """The permutation test as a paired test for planning; swapping whole systems is the default here.
+    """Return the permutation test as a paired test for planning; it swaps whole systems by default.
 
-    On two equally strong simulated metrics (12 systems × 100 inputs, 150 trials) swapping systems rejects .04 to
-    .05 of the time at every level. Swapping inputs, cells or both asks whether the metrics are exchangeable on
-    these very systems and rejects .5 to .8 at system, input and global level (.03 at item level). With fewer
-    than six systems no swap of systems can reach p = .05.
+    For two equally strong simulated metrics (12 systems × 100 inputs, 150 trials), swapping systems rejects .04 to .05
+    of the time at every level. Swapping inputs, outputs or both tests whether the metrics are exchangeable on these
+    very systems and rejects .5 to .8 at system, input and global level (.03 at item level). With fewer than six systems
+    no swap of systems can reach p = .05.
     """
 
     def test(x1: Array, x2: Array, z: Array, measure: Measure, rng: np.random.Generator) -> float:
@@ -105,7 +106,7 @@ def swap_test(how: Swap = "systems", draws: int = 300) -> PairTest:
 
 
 def simulate_pair(pair: MetricPair, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-    """Two metrics and people's scores of the same outputs."""
+    """Simulate two metrics and the human scores of the same outputs."""
     params, between, raters = pair.params, pair.between, pair.raters
     noise = Noise.draw(params.N, params.M, rng)
     fresh = Noise.draw(params.N, params.M, rng)
@@ -135,7 +136,7 @@ def power(
     level: float = 0.05,
     trials: int = 200,
 ) -> Power:
-    """Chance that a study of this size finds the two metrics different, the right way round."""
+    """Estimate the power of a study of this size to find the better metric significantly better."""
     paired = test or swap_test()
     difference, p = np.full(trials, np.nan), np.full(trials, np.nan)
     for draw, own in enumerate(seed.spawn(trials)):
@@ -150,7 +151,7 @@ def power(
     mean = float(difference[known].mean())
     significant = known & (p <= level)
     right = np.sign(difference) == np.sign(mean)
-    # An undefined trial tells nothing apart: it stays in the denominator.
+    # A trial without a p-value is not significant: it stays in the denominator.
     share = float((significant & right).mean())
     return Power(
         power=share,
@@ -163,7 +164,7 @@ def power(
 
 
 def chance_level(human: ArrayLike, measure: Measure, rng: np.random.Generator, *, draws: int = 200) -> Chance:
-    """What a random continuous score reaches: 0 for correlations, but not for acc-eq and SPA.
+    """Estimate the value of a random continuous score: 0 for correlations, but not for acc-eq and SPA.
 
     Ties of the human scores matter: a continuous score never ties, so it never agrees on a tied pair.
     """

@@ -1,7 +1,7 @@
-"""The smallest set of metrics that predicts people best: greedy forward selection with nested cross-validation.
+"""The smallest set of metrics that predicts human ratings best: forward selection with nested cross-validation.
 
-colombo2023 proposes complementary metrics and leaves the choice open. Metrics and people are ranks within inputs, the
-model is ridge regression; all it needs of the training data are sums of products, kept by fold.
+Colombo et al. (2023) propose to combine complementary metrics and leave the choice open. Metrics and ratings are ranks
+within inputs, the model is ridge regression; the sums of products that it needs are stored by fold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nlgauge.types import Array, Ints
 
 @dataclass(frozen=True)
 class Path:
-    """Metrics in the order they were chosen, and what each size reached in the inner folds."""
+    """Metrics in order of selection, and the value of each size in the inner folds."""
 
     chosen: list[int]
     value: Array
@@ -28,7 +28,7 @@ class Path:
 
     @property
     def size(self) -> int:
-        """The stop rule: the smallest set within one standard error of the best one."""
+        """The smallest size within one standard error of the best (one-standard-error rule)."""
         best = int(np.argmax(self.value))
         error = float(np.nan_to_num(self.error[best]))
         return int(np.flatnonzero(self.value >= self.value[best] - error)[0]) + 1
@@ -36,9 +36,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Portfolio:
-    """`path`: chosen on all data. `curve`: what each size reaches on inputs that had no part in choosing it.
+    """`path` is selected on all data; `curve` is the value of each size on inputs not used in the selection.
 
-    `stopped`: the size that the stop rule takes in each outer fold, `paths` their choices; `whole`: all metrics.
+    `stopped`: the size by the one-standard-error rule in each outer fold, `paths`: their selections; `whole`: all
+    metrics.
     """
 
     path: Path
@@ -58,12 +59,12 @@ def portfolio(
     model: Model | None = None,
     seed: int = 0,
 ) -> Portfolio:
-    """Choose metrics (K × N × M, more is better) that predict the target (N × M); `model` refits the chosen sets.
+    """Select metrics (K × N × M, higher is better) that predict the target (N × M); `model` refits the selected sets.
 
-    The inputs are dealt out to `count` folds once. Each fold is held out in turn while the others choose among
-    themselves, each of them held out in its turn (nested cross-validation).
+    The inputs are assigned to `count` folds once. Each fold is held out in turn while the selection uses the others,
+    each of which is held out in turn within it (nested cross-validation).
     """
-    order = table_order(metrics)  # the first of equally good metrics is the first by content, not in the file
+    order = table_order(metrics)  # ties are broken by content, not by order in the file
     metrics = metrics[order]
     there = np.isfinite(target)
     count = fold_count(there, count, least=3)
@@ -87,7 +88,7 @@ def portfolio(
 
 @dataclass(frozen=True)
 class _Folded:
-    """Scores and target as ranks within inputs, cut into folds of inputs; 0 where the target is missing.
+    """Scores and target as ranks within inputs, split into folds of inputs; 0 where the target is missing.
 
     `products`: X'X, X'y and the number of outputs of each fold.
     """
@@ -109,13 +110,13 @@ class _Folded:
         return cls(xs, ys, targets, [(a @ a.T, a @ b, n) for (a, b), n in zip(flat, sizes, strict=True)])
 
     def sums(self, folds: Sequence[int]) -> tuple[Array, Array, int]:
-        """Products of several folds together."""
+        """Return the products of several folds together."""
         parts = [self.products[f] for f in folds]
         gram, right = np.sum([p[0] for p in parts], axis=0), np.sum([p[1] for p in parts], axis=0)
         return gram, right, sum(p[2] for p in parts)
 
     def score(self, chosen: Sequence[int], test: int, measure: Measure, model: Model | None) -> float:
-        """Fit the chosen metrics on all other folds and measure on `test`."""
+        """Fit the selected metrics on all other folds and evaluate on `test`."""
         picked = list(chosen)
         others = [f for f in range(len(self.x)) if f != test]
         x = self.x[test][picked]
@@ -131,7 +132,7 @@ class _Folded:
 
 
 def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> Path:
-    """At each step the metric whose addition reaches most in the inner folds, mean over folds; the first wins a tie."""
+    """At each step add the metric with the best mean value over inner folds; the first wins a tie."""
     chosen: list[int] = []
     value, error = np.full(most, np.nan), np.full(most, np.nan)
     others = {f: data.sums([g for g in inner if g != f]) for f in inner}
@@ -153,7 +154,7 @@ def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> 
 def _candidates(
     data: _Folded, test: int, train: tuple[Array, Array, int], chosen: list[int], left: list[int], measure: Measure
 ) -> Array:
-    """What the chosen metrics reach on fold `test` with each candidate added."""
+    """Return the value on fold `test` of the selected metrics plus each candidate."""
     gram, right, n = train
     sets = np.array([[*chosen, k] for k in left])
     weights = _solve(gram[sets[:, :, None], sets[:, None, :]], right[sets], n)

@@ -1,4 +1,4 @@
-"""Predicting people from metrics on held-out data: folds, models, and what they reach (colombo2023, section 3).
+"""Prediction of human ratings from metrics on held-out data: folds, models and values (Colombo et al. 2023, section 3).
 
 Features are F × N × M (features × systems × inputs), the target N × M; NaN is missing.
 """
@@ -24,9 +24,9 @@ PENALTY = 0.01  # of ridge, times the number of training outputs: metrics of one
 
 
 def folds(there: Mask, count: int, rng: np.random.Generator, by: Grouped = "inputs") -> Ints:
-    """The fold of every cell, −1 where there is nothing to predict.
+    """Assign every output to a fold, −1 where there is nothing to predict.
 
-    `inputs`: all outputs of an input stand in one fold, so that no input is on both sides. `outputs`: plain folds.
+    `inputs`: all outputs of an input are in one fold, so that no input is on both sides. `outputs`: single outputs.
     """
     if by not in ("inputs", "outputs"):
         raise NameUnknown(f"no folds by '{by}'; use inputs or outputs.")
@@ -41,7 +41,7 @@ def folds(there: Mask, count: int, rng: np.random.Generator, by: Grouped = "inpu
 
 
 def fold_count(there: Mask, wanted: int, by: Grouped = "inputs", least: int = 2) -> int:
-    """As many folds as asked for, or as many as there are inputs (outputs) to share out; too few is an error."""
+    """Return the requested number of folds, at most one per input (output); too few is an error."""
     found = int(there.any(axis=0).sum() if by == "inputs" else there.sum())
     if found < least or wanted < 2:
         raise NeedsMissing(
@@ -51,10 +51,9 @@ def fold_count(there: Mask, wanted: int, by: Grouped = "inputs", least: int = 2)
 
 
 def within_inputs(scores: Array) -> Array:
-    """Ranks of the systems of each input, from −1 (worst) to 1, ties in the middle; a missing score is in the middle
-    too.
+    """Rank the systems of each input from −1 (worst) to 1; ties get their mean rank, missing scores get 0.
 
-    With one system there is nothing to rank within inputs: then the ranks are over all outputs.
+    With one system, the ranks are over all outputs.
 
     >>> within_inputs(np.array([[[0.2], [0.9], [0.4]]]))[0, :, 0].round(2).tolist()
     [-0.67, 0.67, 0.0]
@@ -64,12 +63,12 @@ def within_inputs(scores: Array) -> Array:
     x = x.reshape(*shape[:-2], -1, 1) if shape[-2] == 1 else x
     count = (~np.isnan(x)).sum(axis=-2, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        centred = (count + 1 - 2 * ranks(x, x.ndim - 2)) / count
-    return np.asarray(np.nan_to_num(centred).reshape(shape))
+        centered = (count + 1 - 2 * ranks(x, x.ndim - 2)) / count
+    return np.asarray(np.nan_to_num(centered).reshape(shape))
 
 
 def ridge(penalty: float = PENALTY) -> Model:
-    """Linear regression with a small penalty, so that near copies share their weight."""
+    """Fit linear regression with a small penalty, so that nearly equal metrics share their weight."""
 
     def predict(x: Array, y: Array, new: Array) -> Array:
         mean = x.mean(axis=0)
@@ -82,7 +81,7 @@ def ridge(penalty: float = PENALTY) -> Model:
 
 
 def boosted(seed: int = 0) -> Model:
-    """XGBoost's regressor with its own defaults, as colombo2023; one thread, so that every run gives the same trees."""
+    """Fit XGBoost's regressor with its defaults, as Colombo et al. (2023); one thread for reproducible trees."""
     try:
         import xgboost
     except ImportError:
@@ -104,7 +103,7 @@ def boosted(seed: int = 0) -> Model:
 
 
 def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
-    """A model by name, and its sentence."""
+    """Return a model by name, and its description."""
     known: dict[str, tuple[Callable[[], Model], str]] = {
         "xgboost": (lambda: boosted(seed), "XGBoost regressor on the scores (100 trees of depth 6)"),
         "ridge": (ridge, "ridge regression on ranks within inputs"),
@@ -116,9 +115,9 @@ def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
 
 
 def held_out(features: Array, target: Array, fold: Ints, model: Model) -> Array:
-    """Predictions for every cell by a model that saw the other folds only."""
+    """Predict every output with a model fitted on the other folds."""
     predicted = np.full(target.shape, np.nan)
-    # Trees choose the first of equal splits: features come by content, not by their place in the file.
+    # Trees choose the first of equal splits: features are ordered by content, not by their position in the file.
     cells = features[table_order(features)].reshape(len(features), -1).T
     y, at = target.ravel(), fold.ravel()
     for f in range(int(fold.max()) + 1):
@@ -130,7 +129,7 @@ def held_out(features: Array, target: Array, fold: Ints, model: Model) -> Array:
 
 @dataclass(frozen=True)
 class Reached:
-    """A measure on held-out data: its value in each fold, their mean, and a 95 % interval of the mean."""
+    """A measure on held-out data: its value in each fold, the mean, and a 95% interval of the mean."""
 
     folds: Array
     value: float
@@ -139,7 +138,9 @@ class Reached:
 
     @classmethod
     def of(cls, values: Array) -> Reached:
-        """Folds share training data and their spread is too small: it is corrected (Nadeau and Bengio 2003)."""
+        """Compute the corrected interval: folds share training data, so their spread is too small (Nadeau and Bengio
+        2003).
+        """
         from scipy.special import stdtrit
 
         k, kept = len(values), values[np.isfinite(values)]
@@ -153,12 +154,12 @@ class Reached:
 
 
 def reached(predicted: Array, target: Array, fold: Ints, measure: Measure) -> Reached:
-    """The measure of the predictions in each fold by itself."""
+    """Compute the measure of the predictions in each fold."""
     return Reached.of(np.array([_in_fold(predicted[None], target, fold == f, measure)[0] for f in _all(fold)]))
 
 
 def best_single(metrics: Array, target: Array, fold: Ints, measure: Measure) -> tuple[Reached, Ints]:
-    """The metric that is best on the other folds, on the one held out; and which it was each time."""
+    """Evaluate on each fold the metric that is best on the other folds; also return which one it was."""
     values, chosen = [], []
     for f in _all(fold):
         train = _in_fold(metrics, target, (fold >= 0) & (fold != f), measure)

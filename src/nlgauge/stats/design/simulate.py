@@ -1,8 +1,8 @@
-"""Simulated meta-evaluation (gao2025, Algorithm 1): systems × inputs scores of metric and people.
+"""Simulated meta-evaluation (Gao et al. 2025, Algorithm 1): metric and human scores of systems × inputs.
 
-Capability has two parts: ρ_sys, how well the metric orders the systems, and ρ_i (mean μ_ρ, SD σ_ρ), how well
-it orders the outputs of one system. All randomness of a panel sits in one `Noise`, from which people's scores
-are built first and any number of metrics after: a study varies the metric with everything else held fixed.
+The capability of a metric has two parts: ρ_sys, its correlation across systems, and ρ_i (mean μ_ρ, SD σ_ρ), its
+correlation within a system. All randomness of a panel is in one `Noise`, from which human scores are built first and
+any number of metrics afterwards: a study varies the metric with everything else fixed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Noise:
 
 
 def simulate_panel(params: SimulationParams, rng: np.random.Generator) -> tuple[Array, Array]:
-    """One panel of Algorithm 1: metric scores X and human scores Z, both N × M.
+    """Simulate one panel of Algorithm 1: metric scores X and human scores Z, both N × M.
 
     >>> X, Z = simulate_panel(SimulationParams(N=5, M=100, scale_h=5), np.random.default_rng(0))
     >>> X.shape, len(np.unique(Z))
@@ -91,20 +91,20 @@ def simulate_panel(params: SimulationParams, rng: np.random.Generator) -> tuple[
     noise = Noise.draw(params.N, params.M, rng)
     x, z = metric_scores(params, noise), human_scores(params, noise)
     if params.scale_m is not None:
-        x = discretise(x, thresholds(params.scale_m, params.mu_m, params.sigma_m, rng))
+        x = discretize(x, thresholds(params.scale_m, params.mu_m, params.sigma_m, rng))
     if params.scale_h is not None:
-        z = discretise(z, thresholds(params.scale_h, params.mu_h, params.sigma_h, rng))
+        z = discretize(z, thresholds(params.scale_h, params.mu_h, params.sigma_h, rng))
     return x, z
 
 
 def human_scores(params: SimulationParams, noise: Noise) -> Array:
-    """Continuous human scores; they depend on no parameter of the metric."""
+    """Return continuous human scores, which depend on no parameter of the metric."""
     means = params.mu_h + params.sigma_h * noise.system_h
     return means[:, None] + _within(params.within_h, params.sigma_h) * noise.cell_h
 
 
 def metric_scores(params: SimulationParams, noise: Noise) -> Array:
-    """Continuous metric scores correlated with the human scores of the same noise."""
+    """Return continuous metric scores that are correlated with the human scores of the same noise."""
     means = params.mu_m + params.sigma_m * _mix(params.rho_sys, noise.system_h, noise.system_m)
     rho = truncated_normal(noise.rho, params.mu_rho, params.sigma_rho)
     cells = _mix(rho[:, None], noise.cell_h, noise.cell_m)
@@ -112,7 +112,7 @@ def metric_scores(params: SimulationParams, noise: Noise) -> Array:
 
 
 def truncated_normal(uniform: ArrayLike, mean: float, sd: float) -> Array:
-    """Normal(mean, sd) cut to [-1, 1], by inverting its distribution function at uniform draws."""
+    """Draw Normal(mean, sd) truncated to [-1, 1], by inverting its distribution function at uniform draws."""
     u = np.asarray(uniform, dtype=np.float64)
     if sd == 0.0:
         return np.full(u.shape, float(np.clip(mean, -1.0, 1.0)))
@@ -121,14 +121,14 @@ def truncated_normal(uniform: ArrayLike, mean: float, sd: float) -> Array:
 
 
 def thresholds(scale: int, mu: float, sigma: float, rng: np.random.Generator) -> Array:
-    """scale - 1 cut points, uniform within μ ± σ (the paper has μ = 0), sorted."""
+    """Draw scale - 1 cut points, uniform within μ ± σ (μ = 0 in the paper), sorted."""
     return np.sort(rng.uniform(mu - sigma, mu + sigma, size=scale - 1))
 
 
-def discretise(x: ArrayLike, cuts: ArrayLike) -> Array:
-    """Number of cut points at or below each value, in a new array; NaN stays NaN.
+def discretize(x: ArrayLike, cuts: ArrayLike) -> Array:
+    """Count the cut points at or below each value, in a new array; NaN stays NaN.
 
-    >>> discretise([-1.0, 0.2, 3.0], [0.0, 1.0]).tolist()
+    >>> discretize([-1.0, 0.2, 3.0], [0.0, 1.0]).tolist()
     [0.0, 1.0, 2.0]
     """
     values = np.asarray(x, dtype=np.float64)
@@ -147,7 +147,7 @@ def _within(given: float | tuple[float, ...] | None, default: float) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class ScoreFit:
-    """One variable as in Table 5: mean, SD of system means and within systems, distinct values, ties."""
+    """One variable as in Table 5 of Gao et al. (2025): mean, SD of system means and within systems, values, ties."""
 
     mean: float
     sigma: float
@@ -209,7 +209,7 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
     known = table[~np.isnan(table)]
     means = np.array([_mean(row) for row in table])
     spread = tuple(_sd(row) for row in table)
-    # Means of three ratings written with six digits or sixteen are the same value.
+    # Means of three ratings written with six or sixteen digits are the same value.
     _, counts = np.unique(np.round(known, 9), return_counts=True)
     pairs = known.size * (known.size - 1)
     return ScoreFit(
@@ -223,10 +223,10 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
 
 
 def fit_panel(x: ArrayLike, z: ArrayLike) -> SimulationParams:
-    """Parameters of Algorithm 1 that describe a metric X and people Z, both N × M (shared cells only).
+    """Estimate the parameters of Algorithm 1 from a metric X and human ratings Z, both N × M (shared outputs only).
 
-    Systems on which a score is constant have no correlation and are left out of its mean. Scores are taken as they
-    come, so scale to 0..1 before to compare with the paper's tables.
+    Systems with constant scores have no correlation and are left out of its mean. Scores are not rescaled; scale them
+    to 0..1 to compare with the tables of the paper.
     """
     metric, human = np.array(x, dtype=np.float64), np.array(z, dtype=np.float64)
     if metric.shape != human.shape or metric.ndim != 2:
@@ -267,6 +267,6 @@ def _pearson(a: Array, b: Array) -> float:
         return np.nan
     p, q = a[both] - a[both].mean(), b[both] - b[both].mean()
     norm = float(np.sqrt((p @ p) * (q @ q)))
-    # A constant group leaves only rounding of its mean.
+    # The spread of a constant group is the rounding error of its mean.
     floor = 1e-12 * both.sum() * max(float(np.abs(a[both]).max() * np.abs(b[both]).max()), 1e-300)
     return float(p @ q) / norm if norm > floor else np.nan

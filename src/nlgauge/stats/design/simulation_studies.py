@@ -1,7 +1,7 @@
-"""The two simulation studies of gao2025: how measures relate, and what the scale size does to them.
+"""The two simulation studies of Gao et al. (2025): relations between measures, and the effect of the scale size.
 
-Every trial has a seed of its own. In a trial all settings share one noise: curves over a grid differ by the setting
-alone, which a few trials show.
+Every trial has its own seed. Within a trial all settings share the same noise, so that curves over a grid differ by the
+setting alone and few trials suffice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
-from nlgauge.stats.design.simulate import Noise, SimulationParams, discretise, human_scores, metric_scores
+from nlgauge.stats.design.simulate import Noise, SimulationParams, discretize, human_scores, metric_scores
 from nlgauge.types import Array, Ints
 
 GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -121,8 +121,8 @@ def scale_study(
             cuts_h = rng.uniform(params.mu_h - params.sigma_h, params.mu_h + params.sigma_h, largest - 1)
             for scale_h in sorted({pair[1] for pair in pairs}):
                 rows = [row for row, pair in enumerate(pairs) if pair[1] == scale_h]
-                metrics = np.stack([discretise(x, cuts_m[: pairs[row][0] - 1]) for row in rows])
-                human = discretise(z, cuts_h[: scale_h - 1])
+                metrics = np.stack([discretize(x, cuts_m[: pairs[row][0] - 1]) for row in rows])
+                human = discretize(z, cuts_h[: scale_h - 1])
                 found[draw, rows] = evaluate(metrics, human, chosen).value
         return found
 
@@ -136,7 +136,7 @@ def scale_study(
 
 
 def _summary(found: Array) -> StudyMeans:
-    """Mean and standard error over the first axis, leaving out (and counting) undefined values."""
+    """Compute mean and standard error over the first axis; undefined values are left out and counted."""
     known = ~np.isnan(found)
     count = known.sum(axis=0)
     mean = np.full(count.shape, np.nan)

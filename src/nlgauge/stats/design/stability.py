@@ -1,4 +1,4 @@
-"""Can a measure tell metrics apart? Discriminative power and ranking consistency (gao2025)."""
+"""Discriminative power and ranking consistency of measures (Gao et al. 2025)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from nlgauge.stats.resampling.bootstrap_intervals import Interval
 from nlgauge.stats.resampling.draws import halves
 from nlgauge.types import Array, Ints
 
-LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
-LEVEL = 0.95  # of the intervals behind advice
-AVERAGED = 255  # draws behind a mean over all pairs of metrics: with the unswapped data they fill two strips of 128
-MAX_PAIRS = 2500  # of metrics that are tested for discriminative power: all pairs of 71 metrics
-CHUNK = 4_000_000  # pairs of metrics × trials that are compared at once
-ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
+LEAST_POWER = (
+    0.25  # equal metrics have a mean p-value of .5; above half of that, a measure has little discriminative power
+)
+LEVEL = 0.95  # level of the intervals behind the recommendation
+AVERAGED = 255  # draws for a mean over all pairs of metrics: with the unswapped data they fill two strips of 128
+MAX_PAIRS = 2500  # pairs of metrics tested for discriminative power: all pairs of 71 metrics
+CHUNK = 4_000_000  # pairs of metrics × trials compared at once
+ENOUGH = 6  # metrics needed to recommend a single measure
 
 
 def discriminative_power(p: ArrayLike) -> Array:
@@ -69,7 +71,7 @@ def pairs_to_test(metrics: int, seed: int = 0) -> Ints:
 
 
 def p_value_curve(p: ArrayLike) -> Array:
-    """The p-values of each measure from high to low; the area under the curve is the discriminative power.
+    """Sort the p-values of each measure in decreasing order; the area under the curve is the discriminative power.
 
     >>> p_value_curve([0.01, 0.5, 0.2]).tolist()
     [0.5, 0.2, 0.01]
@@ -108,7 +110,7 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     for i, k in enumerate(metrics):
         own = (named == k).any(axis=1)
         rest = n - there[own].sum(axis=0)
-        known = (rest > 0) & there[own].any(axis=0)  # a metric without any value counts nowhere
+        known = (rest > 0) & there[own].any(axis=0)  # a metric without any value is left out
         np.divide(total - np.where(there[own], flat[own], 0.0).sum(axis=0), rest, out=left[i], where=known)
     count = np.isfinite(left).sum(axis=0)
     middle = np.where(n > 0, total / np.maximum(n, 1), np.nan)
@@ -127,9 +129,11 @@ def _pairs_of(rows: int) -> Ints:
 
 @dataclass(frozen=True)
 class RankingConsistency:
-    """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to
-    compare). `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs
-    is `value`.
+    """Ranking consistency: `value` per measure, and `trials` (L×T) with the tau-b of each split (NaN: no comparable
+    pair).
+
+    `by_pair` (P×L) is the contribution of each pair of metrics to tau-b, mean over splits; its mean over pairs is
+    `value`.
     """
 
     measures: tuple[str, ...]
@@ -139,7 +143,7 @@ class RankingConsistency:
     method: str
 
     def interval(self, level: float = 0.95) -> Interval:
-        """For other metrics like these. It does not depend on the number of splits, as that of their mean would."""
+        """Compute the interval for other metrics like these. It does not depend on the number of splits."""
         low, high = over_metrics(self.by_pair, level=level)
         return Interval(np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0))
 
@@ -203,7 +207,9 @@ def ranking_consistency(
 
 
 def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
-    """tau-b of each row of a with the same row of b (NaN values are left out), and what each two columns bring in."""
+    """Compute tau-b of each row of a with the same row of b (NaN is left out), and the contribution of each pair of
+    columns.
+    """
     i, k = np.triu_indices(a.shape[1], 1)
     step = max(1, CHUNK // max(1, len(i)))
     parts = [_compared(a[at : at + step], b[at : at + step], i, k) for at in range(0, len(a), step)]
@@ -214,7 +220,7 @@ def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _compared(a: Array, b: Array, i: Ints, k: Ints) -> tuple[Array, Array, Ints]:
-    """tau-b of some rows, and for each two columns the sum of what they bring in and in how many rows they do."""
+    """Compute tau-b of some rows, and for each pair of columns the sum of contributions and the number of rows."""
     with np.errstate(invalid="ignore"):
         s, t = np.sign(a[:, i] - a[:, k]), np.sign(b[:, i] - b[:, k])
     there = np.isfinite(s) & np.isfinite(t)
@@ -229,26 +235,27 @@ def _compared(a: Array, b: Array, i: Ints, k: Ints) -> tuple[Array, Array, Ints]
 
 @dataclass(frozen=True)
 class Advice:
-    """Which measures are steady, and which of all measures cannot be told from the best of those (itself first)."""
+    """Reliable measures, and those of all that are not significantly different from the best of them (itself first)."""
 
     steady: tuple[int, ...]
     alike: tuple[int, ...]
 
     @property
     def one(self) -> bool:
-        """Does a single measure stand out?"""
+        """Return whether a single measure is significantly better than all others."""
         return len(self.alike) == 1
 
 
 def advise(p: Array, pairs: Ints, kept: Sequence[Array], order: Sequence[int]) -> Advice:
-    """What may be said of L measures, from p-values of `pairs` (P×L) and the consistencies of all metric pairs (`kept`:
-    on halves of the inputs, of the systems).
+    """Recommend measures from p-values of `pairs` (P×L) and ranking consistencies of all pairs of metrics (on inputs,
+    systems).
 
-    Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart
-    where the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at LEVEL for all others
-    together) and there are at least ENOUGH metrics to say so. `order`: the measures, the best first.
+    A measure is reliable if the interval of its discriminative power (DP) ends below LEAST_POWER and that of each
+    ranking consistency (RC) begins above 0. Two measures differ significantly if the intervals of their differences, in
+    DP and in RC on inputs, both exclude 0 (simultaneously at LEVEL) and there are at least ENOUGH metrics. `order`: the
+    measures, best first.
     """
-    strict = 1.0 - (1.0 - LEVEL) / p.shape[1]  # of twelve measures one or another would look steady by chance
+    strict = 1.0 - (1.0 - LEVEL) / p.shape[1]  # among twelve measures some would look reliable by chance
     steady = over_metrics(p, pairs, level=LEVEL).high < LEAST_POWER
     for values, sure in zip(kept, (LEVEL, strict), strict=False):
         steady &= over_metrics(values, level=sure).low > 0.0

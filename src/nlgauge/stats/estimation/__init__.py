@@ -1,1 +1,3 @@
-"""Means, differences, ranks and correlations of people's ratings from few labels and many scores of judges."""
+"""Prediction-powered estimation: means, differences, ranks and correlations from few human labels and many judge
+scores.
+"""

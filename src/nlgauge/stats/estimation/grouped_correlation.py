@@ -1,11 +1,11 @@
-"""Correlation of a metric with people by input, by system (item) and over system means, where few rows are labelled.
+"""Correlation of a metric with human ratings by input, by system (item) and over system means, with few labeled rows.
 
-By input: inputs whose outputs are all labelled have a coefficient of their own; its mean over all inputs is estimated
-like any other mean. By item: the sparse correlation of each system, averaged. Over system means: people's mean of each
-system is estimated from its labels (PPI++), and the doubt about all of them, which hides part of a correlation, is
-taken out of it: means are drawn from what labels leave open around a line on the metric's means (random effects with a
-flat prior), those of the metric from what its rows leave open, and the coefficient of every draw is taken. Rows of one
-input, or cluster of inputs, count together.
+By input: inputs whose outputs are all labeled have a coefficient of their own; its mean over all inputs is estimated
+like any other mean. By item: the sparse correlation of each system, averaged. Over system means: the mean rating of
+each system is estimated from its labels (PPI++), and the attenuation of the correlation by the errors of these
+estimates is corrected. Mean ratings are drawn from their posterior around a line on the metric's means (random effects
+with a flat prior), the metric's means are drawn from their sampling distribution, and the coefficient of every draw is
+computed. Rows of one input, or of one cluster of inputs, are one unit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.stats.estimation.means import Method, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.several_judges import cross_fitted
 from nlgauge.stats.estimation.sparse_correlation import CUT, SparseCorrelation, fisher_estimates
 from nlgauge.stats.estimation.systems import joint_means
@@ -23,12 +23,12 @@ from nlgauge.stats.estimation.systems import joint_means
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 DRAWS = 4000
-SCALES = 40  # of a covariance that few inputs tell
+SCALES = 40  # draws of a covariance estimated from few inputs
 GRID = 60  # standard deviations of systems around the line
 
 
 def correlations(x: Floats, y: Floats, coefficient: str) -> Floats:
-    """The coefficient along the last axis; NaN where one of the two does not vary.
+    """Compute the coefficient along the last axis; NaN where one side is constant.
 
     >>> correlations(np.array([1.0, 2, 3]), np.array([[1.0, 3, 2], [1, 1, 1]]), "kendall").round(3).tolist()
     [0.333, nan]
@@ -47,11 +47,12 @@ def correlations(x: Floats, y: Floats, coefficient: str) -> Floats:
         return np.asarray((a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1)))
 
 
-def input_correlation(sample: PartlyLabelled, coefficient: str, level: float = 0.95) -> tuple[SparseCorrelation, int]:
-    """Mean over inputs of the coefficient over their outputs, and the number of labelled inputs that have one.
+def input_correlation(sample: PartlyLabeled, coefficient: str, level: float = 0.95) -> tuple[SparseCorrelation, int]:
+    """Estimate the mean over inputs of the coefficient over their outputs; also the number of labeled inputs that have
+    one.
 
-    `sample`: inputs × systems, the labels of an input all there or all NaN; probability, strata, clusters: of inputs.
-    Inputs without a coefficient (people or metric gave one value) are left out of the mean, as everywhere.
+    `sample`: inputs × systems, the labels of an input all present or all NaN; probability, strata and clusters are per
+    input. Inputs without a coefficient (all ratings or all scores equal) are left out of the mean.
     """
     assert sample.score is not None
     whole = np.asarray(np.isfinite(sample.labels).all(axis=-1))
@@ -63,21 +64,20 @@ def input_correlation(sample: PartlyLabelled, coefficient: str, level: float = 0
         return SparseCorrelation(*[float("nan")] * 6), int(there.sum())
     mean = float((weight * np.nan_to_num(own)).sum() / weight[there].sum())
     share = weight[there].sum() / weight.sum()
-    # Of all labelled inputs the ratio of two means, as its linear part.
+    # Linearization of the ratio of two means over the labeled inputs.
     labels = np.where(whole, mean + np.where(there, own - mean, 0.0) / share, np.nan)
     spread = sample.score.std(axis=-1)
     score = cross_fitted(labels, (spread / (spread.std() or 1.0))[:, None], sample.clusters)
-    flat = PartlyLabelled(labels, score, sample.probability, sample.strata, sample.clusters, share=False)
+    flat = PartlyLabeled(labels, score, sample.probability, sample.strata, sample.clusters, share=False)
     both = [mean_estimate(flat, method, level) for method in ("ppi++", "labels")]
     ends = [float(np.clip(v, -1, 1)) for e in both for v in (e.value, e.low, e.high)]
     return SparseCorrelation(*ends), int(there.sum())
 
 
 def item_correlation(
-    samples: Sequence[PartlyLabelled], units: Sequence[Ints], coefficient: str, level: float = 0.95
+    samples: Sequence[PartlyLabeled], units: Sequence[Ints], coefficient: str, level: float = 0.95
 ) -> SparseCorrelation:
-    """Mean over systems of the sparse correlation of each; `units`: the input or cluster of each row, one code in
-    all."""
+    """Average the sparse correlations of the systems; `units`: one code per input or cluster, shared by the systems."""
     from scipy.special import stdtrit
 
     ends: list[float] = []
@@ -90,16 +90,16 @@ def item_correlation(
             if f:
                 np.add.at(sums, unit, f.wider * (1 - value**2) * f.both[k].influence / len(found))
         mean = np.clip(r.mean(), -CUT, CUT)
-        labelled = len(np.unique(np.concatenate([u[s.labelled] for s, u in zip(samples, units, strict=True)])))
-        half = stdtrit(max(labelled - 1, 1), (1 + level) / 2) * np.sqrt((sums**2).sum()) / (1 - mean**2)
+        labeled = len(np.unique(np.concatenate([u[s.labeled] for s, u in zip(samples, units, strict=True)])))
+        half = stdtrit(max(labeled - 1, 1), (1 + level) / 2) * np.sqrt((sums**2).sum()) / (1 - mean**2)
         ends += np.tanh(np.arctanh(mean) + half * np.array([0.0, -1.0, 1.0])).tolist()
     return SparseCorrelation(*ends)
 
 
 def system_correlation(
-    samples: Sequence[PartlyLabelled], units: Sequence[Ints], coefficient: str, level: float = 0.95, seed: int = 0
+    samples: Sequence[PartlyLabeled], units: Sequence[Ints], coefficient: str, level: float = 0.95, seed: int = 0
 ) -> SparseCorrelation:
-    """Coefficient of the metric's mean of each system over all its rows with people's mean of it, of these systems."""
+    """Correlate the metric's mean over all rows of each system with the mean human rating, for these systems."""
     x = np.array([float(np.mean(s.score)) for s in samples if s.score is not None])
     ends: list[float] = []
     methods: tuple[Method, Method] = ("ppi++", "labels")
@@ -117,8 +117,8 @@ def system_correlation(
     return SparseCorrelation(*ends)
 
 
-def _score_covariance(samples: Sequence[PartlyLabelled], units: Sequence[Ints]) -> Floats:
-    """Of the metric's means of the systems, whose rows are a sample of outputs like these."""
+def _score_covariance(samples: Sequence[PartlyLabeled], units: Sequence[Ints]) -> Floats:
+    """Return the covariance of the metric's system means, whose rows are a sample of outputs."""
     sums = np.zeros((len(samples), max(int(u.max()) for u in units) + 1))
     for mine, sample, unit in zip(sums, samples, units, strict=True):
         assert sample.score is not None
@@ -127,7 +127,7 @@ def _score_covariance(samples: Sequence[PartlyLabelled], units: Sequence[Ints]) 
 
 
 def _means_drawn(x: Floats, y: Floats, covariance: Floats, freedom: float, rng: np.random.Generator) -> Floats:
-    """Means that people may give to the systems (draws × systems), given their estimates and the line on x."""
+    """Draw mean ratings of the systems (draws × systems) given their estimates and the line on x."""
     spread = y.std()
     design = np.column_stack([np.ones(len(x)), (x - x.mean()) / x.std()])
     taus = np.linspace(0.02, 3, GRID) * spread
@@ -135,7 +135,7 @@ def _means_drawn(x: Floats, y: Floats, covariance: Floats, freedom: float, rng: 
     values = np.maximum(values, 1e-9 * spread**2)
     turned, line = axes.T @ y, axes.T @ design
     drawn = []
-    # Quantiles of what the true covariance may be over its estimate, evenly likely.
+    # Equally likely quantiles of the true covariance over its estimate.
     from scipy.special import chdtri
 
     for scale in freedom / chdtri(freedom, (np.arange(SCALES) + 0.5) / SCALES):

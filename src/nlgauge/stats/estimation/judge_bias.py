@@ -1,12 +1,12 @@
-"""Effects of length, layout and family on a judge at equal quality; its leniency, spread and halo.
+"""Judge bias: effects of length, formatting and model family on a judge at equal quality; leniency, spread and halo.
 
 All of them are compared with those of human annotators.
 
-Judge y and a rating z of people on the same outputs: y = b·q + c·features + error, z = q + noise, where q is what
-people agree on, their own taste for the features included. Slopes on the features are free of noise, so the bias is
-c = (judge's slope) − b · (people's slope). Only b needs q's own spread: two raters of one output have nothing but q in
-common, so it is the mean product of their residuals. Where outputs were rated once, b is known up to the reliability of
-a rating, and both ends of its range are given.
+Judge y and a human rating z of the same outputs: y = b·q + c·features + error, z = q + noise, where q is what
+annotators agree on, including their own preferences for the features. Slopes on the features are not attenuated by
+noise, so the bias is c = (judge's slope) − b · (human slope). Only b needs the variance of q: two annotators of one
+output have only q in common, so that variance is the mean product of their residuals. Where outputs have one rating, b
+is known up to the reliability of a rating, and both ends of its range are returned.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from nlgauge.stats.resampling.cluster_jackknife import Jackknifed, jackknifed
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-LEAST_RELIABILITY = 0.3  # of one rating, where nothing tells it
-SURE = 4.0  # standard errors that the agreed spread must lie above 0 to divide by it
+LEAST_RELIABILITY = 0.3  # assumed range of the reliability of one rating, where it is unknown
+SURE = 4.0  # the agreed variance must be this many standard errors above 0 to divide by it
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A figure of the judge, the part of it that following people explains, and the difference, which is the bias.
+    """A slope of the judge, the part explained by following the human ratings, and the difference, which is the bias.
 
-    `se` of each; the bias lies between `low` and `high`, which also cover what single ratings leave open.
+    `se` of each; the bias is between `low` and `high`, which include the uncertainty from single ratings.
     """
 
     judge: float
@@ -42,8 +42,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Ratings:
-    """One aspect on rows (outputs): the judge's score, people's mean, the mean product of two raters' ratings (NaN
-    where there is one rating), and the code of the input."""
+    """One aspect of outputs: the judge's score, the mean human rating, the mean product of two annotators' ratings
+    (NaN with one rating), and the code of the input.
+    """
 
     judge: Floats
     people: Floats
@@ -52,7 +53,7 @@ class Ratings:
 
     @property
     def twice(self) -> bool:
-        """Whether enough inputs have two ratings of an output to estimate the noise of ratings."""
+        """Return whether enough inputs have two ratings of an output to estimate the noise of ratings."""
         return len(np.unique(self.clusters[np.isfinite(self.pairs)])) >= FEWEST
 
 
@@ -60,7 +61,7 @@ FEWEST = 30  # inputs
 
 
 def rater_products(cube: Floats) -> Floats:
-    """Mean product of the ratings of two different raters (the first axis); NaN where fewer than two rated.
+    """Return the mean product of ratings by two different annotators (first axis); NaN with fewer than two ratings.
 
     >>> rater_products(np.array([[1.0, 2.0], [3.0, np.nan], [5.0, np.nan]])).tolist()
     [7.666666666666667, nan]
@@ -72,9 +73,10 @@ def rater_products(cube: Floats) -> Floats:
 
 
 def feature_effects(rows: Ratings, features: Floats, reliability: float | None = None) -> list[Effect]:
-    """Of each column of features, all others held fixed, in SDs of the judge's scores per unit of the feature.
+    """Estimate the effect of each feature with the others held fixed, in SDs of the judge's scores per unit of the
+    feature.
 
-    `reliability` of people's ratings, where outputs were rated once and it is known.
+    `reliability` of the human ratings, where outputs were rated once and it is known.
     """
     size = features.shape[1] + 1
     y = rows.judge / rows.judge.std()
@@ -88,7 +90,7 @@ def feature_effects(rows: Ratings, features: Floats, reliability: float | None =
     def slopes(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         both = sums.reshape(*sums.shape[:-1], 2, width, width)
         m, d = both[..., 0, :, :], both[..., 1, :, :]
-        beta = np.linalg.solve(m[..., :size, :size], m[..., :size, size:])  # … × parameters × (judge, people)
+        beta = np.linalg.solve(m[..., :size, :size], m[..., :size, size:])  # … × parameters × (judge, human)
         rest = m[..., size:, size:] - np.swapaxes(beta, -1, -2) @ m[..., :size, size:]
         g = beta[..., 1:]
         agreed = d[..., -1:, -1:] - 2 * np.swapaxes(g, -1, -2) @ d[..., :size, -1:]
@@ -121,7 +123,7 @@ def feature_effects(rows: Ratings, features: Floats, reliability: float | None =
 
 
 def _three(beta: Floats, b: Floats) -> Floats:
-    """Judge, people's part, bias of every feature: … × (3 · features)."""
+    """Return judge, human part and bias for every feature: … × (3 · features)."""
     judge, people = beta[..., 1:, 0], b[..., None] * beta[..., 1:, 1]
     return np.concatenate([judge, people, judge - people], axis=-1)
 
@@ -133,7 +135,7 @@ def _effects(found: Jackknifed) -> list[Effect]:
 
 
 def _between(ends: list[list[Effect]]) -> list[Effect]:
-    """The whole range between the ends: the middle, the outermost limits, and the largest p (1 where signs differ)."""
+    """Combine both ends of the range: the midpoint, the outer limits, and the largest p (1 if the signs differ)."""
     found = []
     for those in zip(*ends, strict=True):
         people = float(np.mean([e.people for e in those]))
@@ -153,7 +155,7 @@ def _between(ends: list[list[Effect]]) -> list[Effect]:
 
 
 def leniency(rows: Ratings) -> Effect:
-    """Mean of the judge less mean of people, in points of the scale that both use."""
+    """Compute the mean of the judge minus the mean human rating, in points of their common scale."""
     table = np.column_stack([np.ones(len(rows.judge)), rows.judge, rows.people])
 
     def means(s: Floats) -> Floats:
@@ -164,7 +166,7 @@ def leniency(rows: Ratings) -> Effect:
 
 
 def spread(rows: Ratings) -> Effect:
-    """SD of the judge less the SD of what people agree on; noise can only make the judge's larger."""
+    """Compute the SD of the judge minus that of the agreed human score; noise can only increase the judge's SD."""
     y, z = rows.judge, rows.people
     twice = np.isfinite(rows.pairs)
     one = np.ones(len(y))
@@ -203,7 +205,7 @@ def spread(rows: Ratings) -> Effect:
 
 @dataclass(frozen=True)
 class TwoAspects:
-    """Outputs judged on two aspects: the judge's scores, and raters × outputs of people on each."""
+    """Outputs rated on two aspects: the judge's scores, and the ratings (annotators × outputs) of each."""
 
     judge: tuple[Floats, Floats]
     raters: tuple[Floats, Floats]
@@ -211,9 +213,12 @@ class TwoAspects:
 
 
 def halo(pairs: list[TwoAspects]) -> Effect:
-    """Correlation between the errors of two aspects of one output, as a share of the spread of the scores, mean over
-    pairs of aspects: the judge's (covariance of its scores beyond b·b·covariance of what people agree on) beside that
-    of one person (covariance of one rater's two ratings beyond that of two different raters').
+    """Estimate the halo effect: the correlation between the errors on two aspects of one output, mean over pairs of
+    aspects.
+
+    Both are shares of the spread of the scores: the judge's (covariance of its scores beyond b·b · covariance of the
+    agreed human scores), and that of an annotator (covariance of one annotator's two ratings beyond that of two
+    different annotators).
     """
     tables, codes, width = [], [], 0
     for k, two in enumerate(pairs):

@@ -1,4 +1,4 @@
-"""How a judge's scores moved between two runs: its own shift on outputs judged in both, and the rest, the data's."""
+"""Change of a judge's scores between two runs: its own shift on outputs judged in both, and the change of the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nlgauge.stats.tests.two_samples import mean_test, unit_means
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-AGAIN = 0.8  # correlation of a judge with itself that is taken where no anchors tell it
+AGAIN = 0.8  # assumed correlation of a judge with itself where there are no anchors
 
 
 def _moments(x: Floats, y: Floats) -> list[Floats]:
@@ -20,7 +20,7 @@ def _moments(x: Floats, y: Floats) -> list[Floats]:
 
 
 def _stacked(parts: list[list[Floats]]) -> Floats:
-    """Rows of all parts, each with columns of its own."""
+    """Stack the rows of all parts as a block-diagonal array."""
     wide = sum(len(p) for p in parts)
     out, at = np.zeros((sum(len(p[0]) for p in parts), wide)), (0, 0)
     for p in parts:
@@ -30,7 +30,9 @@ def _stacked(parts: list[list[Floats]]) -> Floats:
 
 
 def shifts(old: tuple[Floats, Codes], new: tuple[Floats, Codes], anchors: tuple[Floats, Codes]) -> Jackknifed:
-    """Total change of the mean, the judge's shift on anchors (2 × n), the rest, and the change of the anchors' SD."""
+    """Compute the total change of the mean, the judge's shift on anchors (2 × n), the rest, and the change of their
+    SD.
+    """
     pairs, codes = anchors
     rows = _stacked([_moments(old[0], old[0]), _moments(new[0], new[0]), _moments(pairs[0], pairs[1])])
 
@@ -49,7 +51,9 @@ def shifts(old: tuple[Floats, Codes], new: tuple[Floats, Codes], anchors: tuple[
 
 
 def agreements(old: tuple[Floats, Floats, Codes], new: tuple[Floats, Floats, Codes] | None, kappa: bool) -> Jackknifed:
-    """Agreement of judge and people (kappa of 0 and 1, else Pearson's r) in the old run, the new one, the change."""
+    """Compute the agreement of judge and human labels (kappa for 0/1, else Pearson's r) in both runs, and the
+    change.
+    """
     parts = [old, *([] if new is None else [new])]
     rows = _stacked([_moments(y, z) for y, z, _ in parts])
 
@@ -108,7 +112,8 @@ def selection_test(anchors: tuple[Floats, Codes], others: tuple[Floats, Codes]) 
 
 
 def anchors_needed(sd: float, shift: float, repeat: float = AGAIN, power: float = 0.8) -> int:
-    """Anchors that show a shift of this size at 5 % with this power, where two runs correlate by `repeat`.
+    """Return the number of anchors that detect a shift of this size at 5% with this power, for a correlation of
+    `repeat`.
 
     >>> anchors_needed(1.0, 0.2)
     79

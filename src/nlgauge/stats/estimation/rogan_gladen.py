@@ -1,4 +1,4 @@
-"""The share that people would pass from a judge's verdicts on many rows and its two error rates, both uncertain."""
+"""Rogan-Gladen estimator: the human pass rate from a judge's verdicts on many rows and its two error rates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 
 class Corrected(NamedTuple):
-    """A share with its interval; NaN where the judge is not surely better than chance."""
+    """A proportion with its interval; NaN where the judge is not significantly better than chance."""
 
     value: Any
     low: Any
@@ -22,12 +22,12 @@ def rogan_gladen(
     fail_recall: tuple[ArrayLike, ArrayLike],
     level: float = 0.95,
 ) -> Corrected:
-    """Rogan and Gladen's corrected share with Fieller's interval; each argument is (hits, rows).
+    """Compute the corrected pass rate (Rogan and Gladen 1978) with Fieller's interval; each argument is (hits, rows).
 
-    judge: rows that the judge passes, of all, the labelled ones among them. pass_recall: of the rows people passed,
-    those the judge passed. fail_recall: of the rows people failed, those the judge failed. The interval holds every
-    share t for which the judge's share less t · pass recall less (1 − t) · (1 − fail recall) is 0 within its error,
-    which errors of the labelled rows, being in both, make smaller. Half a hit is added to every count.
+    judge: rows that the judge passes, of all rows including the labeled ones. pass_recall: of the human passes, those
+    that the judge passed. fail_recall: of the human failures, those that the judge failed. The interval contains every
+    share t for which (judge's pass rate) − t · pass recall − (1 − t) · (1 − fail recall) is 0 within its error; the
+    labeled rows are in both parts, which reduces the error. One half is added to every count.
 
     >>> found = rogan_gladen((840, 1000), (68, 70), (18, 30))
     >>> [round(float(v), 2) for v in found]
@@ -44,13 +44,15 @@ def rogan_gladen(
         (share, spread), (passes, spread_a), (fails, spread_b) = (
             ((p := (hits + 0.5) / (n + 1)), p * (1 - p) / (n + 1)) for hits, n in ((q, rows), (a, n_a), (b, n_b))
         )
-        better, labelled = passes + fails - 1, (n_a + n_b) / rows
-        own = (labelled * better) ** 2 / (n_a + n_b)  # × t (1 − t): of people's share among the labelled rows
-        off = (1 - labelled) ** 2
-        # The squared error is a quadratic function of t, and so is the square of what must be 0.
+        better, labeled = passes + fails - 1, (n_a + n_b) / rows
+        own = (labeled * better) ** 2 / (
+            n_a + n_b
+        )  # × t (1 − t): variance of the human pass rate among the labeled rows
+        off = (1 - labeled) ** 2
+        # Both the squared error and the square of the difference are quadratic functions of t.
         x2 = better**2 - z2 * (off * (spread_a + spread_b) - own)
         x1 = 2 * (share + fails - 1) * better + z2 * (own - 2 * off * spread_b)
-        x0 = (share + fails - 1) ** 2 - z2 * (off * spread_b + (1 - labelled) * spread)
+        x0 = (share + fails - 1) ** 2 - z2 * (off * spread_b + (1 - labeled) * spread)
         root = np.sqrt(x1**2 - 4 * x2 * x0)
         useless = (better <= np.sqrt(z2 * (spread_a + spread_b))) | ~np.isfinite(root) | (x2 <= 0)
         low, high = (np.clip((x1 + sign * root) / (2 * x2), 0.0, 1.0) for sign in (-1, 1))

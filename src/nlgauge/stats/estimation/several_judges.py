@@ -1,4 +1,4 @@
-"""One prediction of people's rating from the scores of several judges, fitted without the row it is made for."""
+"""Prediction of the human rating from the scores of several judges, by cross-fitted linear regression."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 FOLDS = 5
-LABELS_PER_JUDGE = 5  # below which fitting costs more than it brings
+LABELS_PER_JUDGE = 5  # labels below which fitting increases the variance
 
 
 def cross_fitted(labels: Floats, scores: Floats, groups: NDArray[np.int64] | None = None) -> Floats:
-    """Predicted label of every row from `scores` (rows × judges), by linear regression.
+    """Predict the label of every row from `scores` (rows × judges), by linear regression.
 
-    A labelled row gets the prediction of the regression that was fitted without its fold, any other the mean over the
-    folds, so that the predictions stay independent of the labels they are held against (Zrnic and Candès 2024). Folds
-    are taken in the order of scores and labels: the order of the file does not matter. `groups`: rows with one code
-    stay in one fold.
+    A labeled row gets the prediction of the regression fitted without its fold, an unlabeled row the mean over the
+    folds, so that predictions are independent of the labels they are compared with (Zrnic and Candès 2024). Folds are
+    formed in the order of scores and labels, so the order of the file does not matter. `groups`: rows with one code are
+    in one fold.
 
     >>> labels = np.array([1.0, 2, 3, 4, 5, 6, 7, 8, np.nan])
     >>> scores = np.column_stack([np.arange(9.0), np.ones(9)])

@@ -1,13 +1,13 @@
-"""Interval of a share of verdicts that few labelled rows tell, right where few passes, few fails or few errors of the
-judge are among them.
+"""Confidence interval of a pass rate estimated from few labeled rows, for rare passes, failures or judge errors.
 
-To the labelled rows half a pass and half a fail are added, each where the judge would say the opposite, as Jeffreys'
-prior adds half of each to a count, and the rows get weights with gamma distributions (the Bayesian bootstrap). Rows
-that push the share up and rows that push it down are each summed up by their variance and skewness, and the quantiles
-of the difference of the two gamma distributions are the ends (saddlepoint approximation, no draws). So an error that
-was not seen yet counts, and rare errors of one kind make one end longer, in every design. Labels without a judge are a
-count, with its steps: at each end they add .7 of the row on its own side and .3 of the other, which is what the leaner
-Clopper-Pearson interval does (stats/agreement/proportion.py), and come to the halves as far as strata tell the verdict.
+Half a pass and half a fail are added to the labeled rows, each where the judge predicts the opposite, as Jeffreys'
+prior adds one half to each count, and the rows get gamma-distributed weights (Bayesian bootstrap). Rows that increase
+the share and rows that decrease it are each summarized by their variance and skewness, and the quantiles of the
+difference of the two gamma distributions are the limits (saddlepoint approximation, no random draws). An error that was
+not observed is thus accounted for, and rare errors of one kind make one side longer, in every design. Labels without a
+judge are a count with its discrete steps: each limit adds .7 of the row on its own side and .3 of the other, as the
+shortened Clopper-Pearson interval does (stats/agreement/proportion.py), and approaches one half to the extent that
+strata predict the verdict.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-COUNT = 0.7  # of the row on the side of an end that a count adds; else half
-STEPS = 45  # of halving towards a quantile
-MAX_DEVIATIONS = 1e4  # standard deviations: no point of the saddlepoint lies further out
+COUNT = 0.7  # fraction of the row on the side of a limit that a count adds; otherwise one half
+STEPS = 45  # bisection steps
+MAX_DEVIATIONS = 1e4  # limit of the saddlepoint, in standard deviations
 
 
 class OneMore(NamedTuple):
-    """What one more labelled row would do: weight among the labels, and influence on the share, of a pass and a fail
-    that the judge gets wrong (all at least 0)."""
+    """Effect of one more labeled row: weight among the labels, and influence on the share, of a pass and of a fail
+    that the judge gets wrong (all at least 0).
+    """
 
     pass_weight: Any
     fail_weight: Any
@@ -36,7 +37,7 @@ class OneMore(NamedTuple):
 class ShareEnds(NamedTuple):
     low: Any
     high: Any
-    worth: Any  # verdicts drawn at random with the same variance
+    worth: Any  # number of independent verdicts with the same variance
 
 
 def share_interval(
@@ -50,13 +51,15 @@ def share_interval(
     tuned: bool,
     equal_tails: bool,
 ) -> ShareEnds:
-    """Ends of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one end.
+    """Return the limits of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one
+    limit.
 
-    `unseen`: the row on the side of an end, which may weigh more than those seen; `seen`: that on the other side.
+    `unseen`: the row on the side of a limit, whose weight may exceed the observed ones; `seen`: that on the other side.
     `count`: labels without a judge.
 
-    `tuned`: without a pass the judge has no weight, so the upper end is never below that of a count of 0, and what lies
-    below that end cannot be missed from above: the lower end may then use the rate of both (not with `equal_tails`).
+    `tuned`: without a pass the judge has no weight, so the upper limit is never below that of a count of 0, and shares
+    below that limit cannot be missed from above: the lower limit may then use the error rate of both tails (not with
+    `equal_tails`).
 
     >>> y = np.repeat([1.0, 0.0], [12, 18])
     >>> more = OneMore(1 / 30, 1 / 30, 0.6 / 30, 0.4 / 30)
@@ -67,7 +70,7 @@ def share_interval(
     up, down = np.maximum(influence, 0.0), np.maximum(-influence, 0.0)
     sums = [(part**power).sum(axis=-1) for part in (up, down) for power in (2, 3)]
     plain = unseen.pass_weight * (1 - value) + unseen.fail_weight * value
-    errors = unseen.up + unseen.down - plain  # of strata and judge: nothing where they tell nothing
+    errors = unseen.up + unseen.down - plain  # part explained by strata and judge
     own = 0.5 + (COUNT - 0.5) * np.clip((plain - errors) / (plain + errors), 0, 1) * count
 
     def low_end(p: Any) -> Any:
@@ -94,12 +97,13 @@ def share_interval(
     return ShareEnds(low[()], high[()], np.maximum(centre * (1 - centre) / variance - 1, 1.0)[()])
 
 
-Moments = tuple[Any, Any]  # sums of squares and of cubes of the influence of rows
+Moments = tuple[Any, Any]  # sums of squares and cubes of the influence of rows
 
 
 def _with_more(value: Any, sums: list[Any], more: OneMore, added: tuple[Any, Any]) -> tuple[Any, Moments, Moments]:
-    """Mean, and moments of the rows that push it up and of those that push it down, with parts of a pass and a fail
-    added."""
+    """Return the mean, and the moments of the rows that increase and decrease it, with fractions of a pass and a
+    fail added.
+    """
     passes, fails = added
     rows = 1 + passes * more.pass_weight + fails * more.fail_weight
     return (
@@ -110,8 +114,11 @@ def _with_more(value: Any, sums: list[Any], more: OneMore, added: tuple[Any, Any
 
 
 def _upper_quantile(rising: Moments, falling: Moments, p: Any) -> Any:
-    """How far above its mean the value lies that the difference of two gamma distributions exceeds with probability p
-    (below a half): Barndorff-Nielsen's form of the saddlepoint approximation, solved for the point by halving."""
+    """Return the upper quantile of the difference of two gamma distributions, relative to its mean, for p below one
+    half.
+
+    Barndorff-Nielsen's form of the saddlepoint approximation, solved by bisection.
+    """
     from scipy.special import ndtri
 
     shapes, scales = zip(*(_gamma(*part) for part in (rising, falling)), strict=True)
@@ -134,7 +141,7 @@ def _upper_quantile(rising: Moments, falling: Moments, p: Any) -> Any:
 
 
 def _gamma(square: Any, cube: Any) -> tuple[Any, Any]:
-    """Shape and scale of the gamma distribution of rows with these sums of squares and cubes."""
+    """Return shape and scale of the gamma distribution for rows with these sums of squares and cubes."""
     square, cube = np.asarray(square, np.float64), np.asarray(cube, np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.where(square > 0, cube / square, 1e-300)

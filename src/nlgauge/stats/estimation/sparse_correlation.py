@@ -1,10 +1,9 @@
-"""Correlation of a metric with people where few rows are labelled, for all rows: which ones were labelled counts.
+"""Correlation of a metric with human ratings over all rows, of which few are labeled.
 
-A correlation with people cannot be computed from rows without label, but it is nearly a mean over rows (of its
-jackknife pseudo-values on Fisher's scale), and the part of it that the metric's own score foretells is known for every
-row. So it is estimated like any other mean: labelled rows weighed by the inverse of the probability with which they
-were drawn, the foretold part rectified (PPI++), with strata and clusters, intervals by Student's t, and back from
-Fisher's scale.
+A correlation needs labels, but it is nearly a mean over rows (of its jackknife pseudo-values on Fisher's z scale), and
+the part of it that the metric's own score predicts is known for every row. It is therefore estimated like any other
+mean: labeled rows are weighted by the inverse of their sampling probability, the predicted part is rectified (PPI++),
+with strata, clusters and intervals by Student's t, and transformed back.
 """
 
 from __future__ import annotations
@@ -16,20 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.several_judges import cross_fitted
 
 Floats = NDArray[np.float64]
 Coefficient = Literal["pearson", "spearman", "kendall"]
 COEFFICIENTS = ("pearson", "spearman", "kendall")
-MAX_LABELS = 2000  # labels: the pairs of all of them are held at once
-FITTED = 3  # numbers fitted to the labels besides their mean: the coefficient, a slope and a curve on the score
-CUT = 1 - 1e-6  # correlations are cut here before atanh
+MAX_LABELS = 2000  # maximum number of labels: all pairs of them are in memory
+FITTED = (
+    3  # parameters fitted to the labels besides their mean: the coefficient, a linear and a quadratic term of the score
+)
+CUT = 1 - 1e-6  # limit of correlations before atanh
 
 
 @dataclass(frozen=True)
 class SparseCorrelation:
-    """The coefficient over all rows, with the metric's scores of rows without label and from labelled rows alone."""
+    """The coefficient over all rows, using the metric's scores of unlabeled rows, and from labeled rows alone."""
 
     value: float
     low: float
@@ -40,14 +41,14 @@ class SparseCorrelation:
 
 
 def sparse_correlation(
-    sample: PartlyLabelled, coefficient: Coefficient = "kendall", level: float = 0.95
+    sample: PartlyLabeled, coefficient: Coefficient = "kendall", level: float = 0.95
 ) -> SparseCorrelation:
-    """Correlation of `sample.score` with people over all rows; NaN where one of them does not vary.
+    """Estimate the correlation of `sample.score` with human ratings over all rows; NaN where one of them is constant.
 
     >>> rng = np.random.default_rng(0)
     >>> y = rng.normal(size=400)
     >>> labels = np.where(np.arange(400) < 100, y, np.nan)
-    >>> found = sparse_correlation(PartlyLabelled(labels, y + rng.normal(size=400)), "pearson")
+    >>> found = sparse_correlation(PartlyLabeled(labels, y + rng.normal(size=400)), "pearson")
     >>> bool(found.low < 2**-0.5 < found.high)
     True
     """
@@ -62,26 +63,28 @@ def sparse_correlation(
 
 
 class FisherEstimates(NamedTuple):
-    """On Fisher's scale with the metric's scores of all rows, and of labelled rows alone; `wider`: of their errors."""
+    """Estimates on Fisher's z scale using the scores of all rows, and of labeled rows alone; `wider`: factor of
+    their errors.
+    """
 
     both: list[MeanEstimate]
     wider: float
 
 
-def fisher_estimates(sample: PartlyLabelled, coefficient: str, level: float) -> FisherEstimates | None:
-    """None where metric or people do not vary."""
+def fisher_estimates(sample: PartlyLabeled, coefficient: str, level: float) -> FisherEstimates | None:
+    """Compute the estimates; None where scores or labels are constant."""
     if coefficient not in COEFFICIENTS:
         raise NlgaugeError(f"no coefficient '{coefficient}'; use {', '.join(COEFFICIENTS)}.")
     if sample.score is None:
         raise NlgaugeError("a correlation needs a score of every row.")
-    held = sample.labelled
+    held = sample.labeled
     if held.sum() > MAX_LABELS:
-        raise NlgaugeError(f"more than {MAX_LABELS:,} labels: the correlation of the labelled rows needs no estimate.")
+        raise NlgaugeError(f"more than {MAX_LABELS:,} labels: the correlation of the labeled rows needs no estimate.")
     if min(np.ptp(sample.score[held]), np.ptp(sample.labels[held])) == 0:
         return None
     weights = _weights(sample)
     pseudo = _pseudo_values(sample.score[held], sample.labels[held], weights[held], coefficient)
-    if not np.isfinite(pseudo).all():  # without one row nothing varies
+    if not np.isfinite(pseudo).all():  # constant without one row
         return None
     labels = np.full(held.shape, np.nan)
     labels[held] = pseudo
@@ -89,31 +92,31 @@ def fisher_estimates(sample: PartlyLabelled, coefficient: str, level: float) -> 
     off = (standing - standing.mean()) / standing.std()
     foretold = cross_fitted(labels, np.column_stack([off, off**2]), sample.clusters)
     mean = replace(sample, labels=labels, score=foretold, share=False, bounds=None)
-    worth = weights.sum() ** 2 / (weights**2).sum()  # labels drawn alike that vary as much (Kish)
-    # A mean by strata has counted the mean of each already.
+    worth = weights.sum() ** 2 / (weights**2).sum()  # effective sample size (Kish)
+    # A stratified mean already has a parameter per stratum.
     fitted = max(FITTED - (0 if sample.strata is None else int(sample.strata.max())), 0)
     wider = float(np.sqrt(worth / max(worth - fitted, 1.0)))
     return FisherEstimates([mean_estimate(mean, method, level) for method in ("ppi++", "labels")], wider)
 
 
-def _weights(sample: PartlyLabelled) -> Floats:
-    """How many rows each labelled row stands for, up to a factor."""
+def _weights(sample: PartlyLabeled) -> Floats:
+    """Return the number of rows that each labeled row represents, up to a factor."""
     if sample.probability is not None:
-        return np.asarray(np.where(sample.labelled, 1 / sample.probability, 0.0))
+        return np.asarray(np.where(sample.labeled, 1 / sample.probability, 0.0))
     if sample.strata is None:
-        return sample.labelled.astype(np.float64)
-    rows, labels = np.bincount(sample.strata), np.bincount(sample.strata, sample.labelled)
-    return np.asarray(np.where(sample.labelled, (rows / np.maximum(labels, 1))[sample.strata], 0.0))
+        return sample.labeled.astype(np.float64)
+    rows, labels = np.bincount(sample.strata), np.bincount(sample.strata, sample.labeled)
+    return np.asarray(np.where(sample.labeled, (rows / np.maximum(labels, 1))[sample.strata], 0.0))
 
 
 def _standing(score: Floats) -> Floats:
-    """Place of each score among all rows, equal ones alike."""
+    """Return the relative rank of each score among all rows, ties at their mean."""
     ordered = np.sort(score)
     return np.asarray(np.searchsorted(ordered, score, "left") + np.searchsorted(ordered, score, "right"), np.float64)
 
 
 def _pseudo_values(x: Floats, y: Floats, w: Floats, coefficient: str) -> Floats:
-    """Jackknife pseudo-values on Fisher's scale; their weighted mean is the coefficient less its bias."""
+    """Compute jackknife pseudo-values on Fisher's z scale; their weighted mean is the bias-corrected coefficient."""
     w = w / w.sum()
     whole, without = _left_out(x, y, w, coefficient)
     z, z_without = (np.arctanh(np.clip(v, -CUT, CUT)) for v in (whole, without))
@@ -121,7 +124,7 @@ def _pseudo_values(x: Floats, y: Floats, w: Floats, coefficient: str) -> Floats:
 
 
 def _left_out(x: Floats, y: Floats, w: Floats, coefficient: str) -> tuple[Floats, Floats]:
-    """The weighted coefficient, and that without each row."""
+    """Compute the weighted coefficient, and that without each row."""
     with np.errstate(invalid="ignore", divide="ignore"):
         if coefficient == "pearson":
             rest = 1 - np.append(w, 0.0)

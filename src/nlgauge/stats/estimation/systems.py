@@ -1,10 +1,10 @@
-"""Means of several systems at once: differences, intervals that hold for all together, and ranks.
+"""Estimates for several systems: differences, simultaneous intervals and ranks.
 
 Systems that answer the same inputs are not independent: the influence of an input (or its cluster) on every mean gives
-their covariance. All intervals hold together with the stated probability (largest Student's t among all, by draws
+their covariance. All intervals hold simultaneously with the stated probability (largest Student's t of all, by draws
 from that covariance).
 
-Labels that do not cover every system: `left_out_systems` finds the systems that the labels were not drawn from, and
+Labels that do not cover every system: `left_out_systems` finds the systems that the labels were not sampled from, and
 `audit_transfer` tests whether the judge's mean error on one system is that on another.
 """
 
@@ -22,7 +22,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.stats.estimation.means import (
     MeanEstimate,
     Method,
-    PartlyLabelled,
+    PartlyLabeled,
     cluster_sums,
     label_weights,
     mean_estimate,
@@ -30,37 +30,41 @@ from nlgauge.stats.estimation.means import (
 
 Floats = NDArray[np.float64]
 DRAWS = 20_000
-PROBE_LABELS = 20  # labels of its own that a system needs where they are not a random sample of all rows: with 15 the
+PROBE_LABELS = 20  # labels that a system needs where they are not a random sample of all rows: with 15 the
 # interval of verdicts covered 0.926 (docs/estimate_coverage.md)
 IMPROBABLE = 0.01  # p below which a system has too few labels for a random draw from all systems
-TRANSFER_LEVEL = 0.9  # of the interval inside the margin: two one-sided tests at 5% (Schuirmann 1987)
-POWER = 0.8  # with which the number of labels that is named decides
-COPIES = 20  # of the scores of labeled rows, so that their distribution counts as known
+TRANSFER_LEVEL = (
+    0.9  # level of the interval that must be inside the margin: two one-sided tests at 5% (Schuirmann 1987)
+)
+POWER = 0.8  # power of the recommended number of labels
+COPIES = 20  # copies of the scores of labeled rows, so that their distribution counts as known
 Outcome = Literal["transfers", "does not transfer", "undecided"]
 
 
 @dataclass(frozen=True)
 class Systems:
-    """Estimates of every system, of every pair (first less second), and the ranks that the pairs leave open."""
+    """Estimates of every system and of every pair (first minus second), and the ranks consistent with the pairs."""
 
-    each: list[MeanEstimate]  # intervals for one system alone
-    together: list[MeanEstimate]  # intervals that hold for all systems at once
+    each: list[MeanEstimate]  # intervals of single systems
+    together: list[MeanEstimate]  # simultaneous intervals of all systems
     pairs: list[tuple[int, int]]
     difference: Floats
-    low: Floats  # of the differences, all at once
+    low: Floats  # simultaneous intervals of the differences
     high: Floats
     best_rank: NDArray[np.int64]
     worst_rank: NDArray[np.int64]
 
 
 def compare_systems(
-    samples: Sequence[PartlyLabelled],
+    samples: Sequence[PartlyLabeled],
     units: Sequence[NDArray[np.int64]],
     method: Method = "ppi++",
     level: float = 0.95,
     seed: int = 0,
 ) -> Systems:
-    """`samples`: one per system; `units`: the input or cluster of each of its rows, one code for the same in all."""
+    """Compare systems; `samples`: one per system; `units`: the input or cluster of each row, one code across
+    systems.
+    """
     each, covariance = joint_means(samples, units, method, level)
     freedom = float(min(e.freedom for e in each))
     pairs = list(combinations(range(len(each)), 2))
@@ -71,7 +75,7 @@ def compare_systems(
     if not pairs:
         one = np.ones(1, np.int64)
         return Systems(each, each, [], np.empty(0), np.empty(0), np.empty(0), one, one)
-    # A difference takes each end of the two means for itself.
+    # Each limit of a difference uses one limit of either mean.
     wide, for_pairs = (
         [mean_estimate(s, method, joint, equal_tails=pairs_too) for s in samples]
         for joint, pairs_too in (
@@ -80,7 +84,7 @@ def compare_systems(
     )
     difference, low, high = _recovered(for_pairs, covariance, first, second)
     better, worse = np.zeros(len(each), np.int64), np.zeros(len(each), np.int64)
-    np.add.at(better, first, high < 0)  # systems surely above each
+    np.add.at(better, first, high < 0)  # systems significantly better than each
     np.add.at(better, second, low > 0)
     np.add.at(worse, first, low > 0)
     np.add.at(worse, second, high < 0)
@@ -88,9 +92,9 @@ def compare_systems(
 
 
 def joint_means(
-    samples: Sequence[PartlyLabelled], units: Sequence[NDArray[np.int64]], method: Method, level: float
+    samples: Sequence[PartlyLabeled], units: Sequence[NDArray[np.int64]], method: Method, level: float
 ) -> tuple[list[MeanEstimate], Floats]:
-    """The mean of every system, and the covariance of all of them through the inputs that they share."""
+    """Estimate the mean of every system, and the covariance of all of them through the inputs that they share."""
     each = [mean_estimate(s, method, level) for s in samples]
     size = max(int(u.max()) for u in units) + 1
     sums = np.stack([_padded(e.influence, u, size) for e, u in zip(each, units, strict=True)])
@@ -104,7 +108,7 @@ def _padded(influence: Floats, units: NDArray[np.int64], size: int) -> Floats:
 
 
 def _joint_level(covariance: Floats, contrast: Floats, freedom: float, level: float, rng: np.random.Generator) -> float:
-    """The level of one interval at which all hold together: from the largest |t| among them."""
+    """Return the level of single intervals at which all hold simultaneously, from the largest |t|."""
     from scipy.special import stdtr
 
     spread = contrast @ covariance @ contrast.T
@@ -114,7 +118,7 @@ def _joint_level(covariance: Floats, contrast: Floats, freedom: float, level: fl
         return level
     correlation = spread[np.ix_(held, held)] / np.outer(sd[held], sd[held])
     values, vectors = np.linalg.eigh(correlation)
-    # An eigenvector has no sign of its own; the order of the systems must not give it one.
+    # The sign of an eigenvector is arbitrary; it must not depend on the order of the systems.
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
     root = vectors * signs * np.sqrt(np.maximum(values, 0))
     drawn = np.abs(rng.standard_normal((DRAWS, len(values))) @ root.T).max(axis=1)
@@ -125,8 +129,10 @@ def _joint_level(covariance: Floats, contrast: Floats, freedom: float, level: fl
 def _recovered(
     each: Sequence[MeanEstimate], covariance: Floats, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[Floats, Floats, Floats]:
-    """Intervals of differences from those of the two means and their correlation (Zou and Donner 2008), which keep
-    what the interval of a share near 0 or 1 knows."""
+    """Compute intervals of differences from those of both means and their correlation (Zou and Donner 2008).
+
+    They preserve the asymmetry of the interval of a proportion near 0 or 1.
+    """
     value, low, high = (np.array([float(getattr(e, name)) for e in each]) for name in ("value", "low", "high"))
     sd = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -160,7 +166,7 @@ def pool_means(each: Sequence[MeanEstimate], weights: Floats, correlation: Float
     Examples
     --------
     >>> labels = np.where(np.arange(90) < 30, np.arange(90) % 3 > 0, np.nan)
-    >>> each = [mean_estimate(PartlyLabelled(part), "labels") for part in (labels, labels)]
+    >>> each = [mean_estimate(PartlyLabeled(part), "labels") for part in (labels, labels)]
     >>> pooled = pool_means(each, np.array([0.5, 0.5]))
     >>> bool(pooled.low > each[0].low), round(float(pooled.value), 2)
     (True, 0.67)
@@ -231,7 +237,7 @@ def left_out_systems(
 
 
 class ErrorTransfer(NamedTuple):
-    """How far a mean is off that takes the judge's errors from another system, with its interval and the outcome.
+    """Error of a mean that uses the judge's errors on another system, with its interval and the outcome.
 
     difference: mean by the judge, corrected with the labels of the reference, minus mean of the system's own labels;
     above 0 the judge is more lenient toward the system. labels: of the system, about as many as would decide with 80%
@@ -246,26 +252,26 @@ class ErrorTransfer(NamedTuple):
 
 
 def audit_transfer(
-    samples: Mapping[str, PartlyLabelled], margin: float, level: float = TRANSFER_LEVEL
+    samples: Mapping[str, PartlyLabeled], margin: float, level: float = TRANSFER_LEVEL
 ) -> tuple[str, dict[str, ErrorTransfer]]:
     """Test whether the judge's mean error transfers from the system with most labels to each other one.
 
-    Returns the name of that system (the first of several) and the result of each other one.
+    Returns the name of that system (the first of several) and the result for each other one.
     """
-    counts = {name: int(sample.labelled.sum()) for name, sample in samples.items()}
+    counts = {name: int(sample.labeled.sum()) for name, sample in samples.items()}
     reference = max(counts, key=counts.__getitem__)
     others = {name: sample for name, sample in samples.items() if name != reference}
     return reference, {name: transfer_test(samples[reference], own, margin, level) for name, own in others.items()}
 
 
 def transfer_test(
-    reference: PartlyLabelled, own: PartlyLabelled, margin: float, level: float = TRANSFER_LEVEL
+    reference: PartlyLabeled, own: PartlyLabeled, margin: float, level: float = TRANSFER_LEVEL
 ) -> ErrorTransfer:
     """Test the equivalence of the judge's mean error on two systems.
 
     Parameters
     ----------
-    reference, own : PartlyLabelled
+    reference, own : PartlyLabeled
         Rows of the system whose labels would be used, and of the one that they would be used for; with axes of
         repetitions before the rows.
     margin : float
@@ -282,7 +288,7 @@ def transfer_test(
     Notes
     -----
     The labels of the reference are regressed on the judge's score, and the line is read off at the mean score of the
-    labeled rows of the other system: what the judge, corrected by the labels of the reference, says of them. The
+    labeled rows of the other system: the prediction of the judge corrected by the labels of the reference. The
     difference from the mean of their own labels is the difference of the judge's mean errors. Its interval comes from
     those of both parts (Zou and Donner 2008), the second one given the scores (PPI++), so that rare errors of the judge
     count as in any other estimate here. The parts are taken as independent.
@@ -292,10 +298,10 @@ def transfer_test(
     >>> rng = np.random.default_rng(0)
     >>> score = rng.random((2, 900))
     >>> labels = np.where(np.arange(900) < 500, (score + 0.1 * rng.standard_normal(score.shape) > 0.5) * 1.0, np.nan)
-    >>> same = [PartlyLabelled(labels[k], score[k]) for k in (0, 1)]
+    >>> same = [PartlyLabeled(labels[k], score[k]) for k in (0, 1)]
     >>> str(transfer_test(*same, margin=0.1).outcome)
     'transfers'
-    >>> str(transfer_test(same[0], PartlyLabelled(labels[1], score[1] + 0.5), margin=0.1).outcome)
+    >>> str(transfer_test(same[0], PartlyLabeled(labels[1], score[1] + 0.5), margin=0.1).outcome)
     'does not transfer'
     """
     from scipy.special import ndtri, stdtrit
@@ -312,21 +318,21 @@ def transfer_test(
     outcome = np.where((low > -margin) & (high < margin), "transfers", outcome)[()]
     # More labels of the system make its own part smaller, not that of the reference.
     z = ndtri((1 + level) / 2)
-    variance = ((found.high - found.low) / 2 / z) ** 2 * own.labelled.sum(axis=-1)
+    variance = ((found.high - found.low) / 2 / z) ** 2 * own.labeled.sum(axis=-1)
     room = ((margin - np.abs(difference)) / (z + ndtri(POWER))) ** 2 - se**2
     with np.errstate(invalid="ignore", divide="ignore"):
         labels = np.where((outcome == "undecided") & (room > 0), np.ceil(variance / room), np.nan)[()]
     return ErrorTransfer(difference, low, high, outcome, labels)
 
 
-def _given_scores(sample: PartlyLabelled) -> PartlyLabelled:
+def _given_scores(sample: PartlyLabeled) -> PartlyLabeled:
     """Return the labeled rows with many unlabeled rows of the same scores, so that only the labels are uncertain.
 
     Rows drawn by probability or stratum stay as they are: their scores alone are no sample of the system.
     """
     if sample.probability is not None or sample.strata is not None:
         return sample
-    held = sample.labelled
+    held = sample.labeled
     first = np.argsort(~held, axis=-1, kind="stable")[..., : int(held.sum(axis=-1).min())]
     y, f = (np.take_along_axis(a, first, axis=-1) for a in (sample.labels, np.broadcast_to(_score(sample), held.shape)))
     copies = np.concatenate([f] * COPIES, axis=-1)
@@ -338,13 +344,13 @@ def _given_scores(sample: PartlyLabelled) -> PartlyLabelled:
     return replace(sample, labels=labels, score=np.concatenate([f, copies], axis=-1), clusters=clusters)
 
 
-def _score(sample: PartlyLabelled) -> Floats:
+def _score(sample: PartlyLabeled) -> Floats:
     if sample.score is None:
         raise NlgaugeError("the transfer of a judge's error needs a score of every row.")
     return sample.score
 
 
-def predict_mean(sample: PartlyLabelled, score_mean: Any) -> tuple[Any, Any, Any]:
+def predict_mean(sample: PartlyLabeled, score_mean: Any) -> tuple[Any, Any, Any]:
     """Predict the mean label of other rows from their mean score: value, standard error, degrees of freedom.
 
     Notes
@@ -354,11 +360,11 @@ def predict_mean(sample: PartlyLabelled, score_mean: Any) -> tuple[Any, Any, Any
 
     Examples
     --------
-    >>> value, se, _ = predict_mean(PartlyLabelled(np.array([1.0, 2, 3, np.nan]), np.array([1.0, 2, 3, 9])), 4.0)
+    >>> value, se, _ = predict_mean(PartlyLabeled(np.array([1.0, 2, 3, np.nan]), np.array([1.0, 2, 3, 9])), 4.0)
     >>> round(float(value), 6), round(float(se), 6)
     (4.0, 0.0)
     """
-    held = sample.labelled
+    held = sample.labeled
     y, f = np.where(held, sample.labels, 0.0), np.where(held, _score(sample), 0.0)
     weight = label_weights(sample, y)[0]
     y_mean, f_mean = ((weight * a).sum(axis=-1) for a in (y, f))

@@ -1,4 +1,4 @@
-"""Several trials of one input: pass@k, pass^k, and how far two trials agree, with intervals over whole inputs."""
+"""Repeated trials of an input: pass@k, pass^k, and the agreement of two trials, with intervals over whole inputs."""
 
 from __future__ import annotations
 
@@ -178,13 +178,13 @@ def trial_icc(scores: ArrayLike, inputs: Ints, clusters: Ints, *, level: float =
 
 
 def _fisher_z(icc: Array, k: float) -> Array:
-    """Fisher's transformation of an ICC of k trials, which has nearly the same variance whatever the ICC is."""
+    """Apply Fisher's transformation for an ICC of k trials, which stabilizes the variance."""
     held = np.clip(icc, -1 / (k - 1) + 1e-6, 1 - 1e-9)
     return np.asarray(0.5 * np.log((1 + (k - 1) * held) / (1 - held)))
 
 
 def _lowest_perfect(scores: Array, groups: int, level: float) -> float:
-    """Lower end of an ICC of exactly 1, where no trial differs from another of its input.
+    """Return the lower limit of an ICC of exactly 1, where all trials of an input agree.
 
     A share of the inputs may have independent trials, which differ only where two random scores do.
     """
@@ -194,7 +194,7 @@ def _lowest_perfect(scores: Array, groups: int, level: float) -> float:
 
 
 def _one_way_icc(sums: Array) -> Array:
-    """ICC(1) from sums over inputs: 1, n, n², Σy, Σy², (Σy)² / n."""
+    """Compute ICC(1) from sums over inputs: 1, n, n², Σy, Σy², (Σy)² / n."""
     groups, rows, squares, total, square, between = np.moveaxis(sums, -1, 0)
     msb = (between - total**2 / rows) / (groups - 1)
     msw = np.clip(square - between, 0, None) / (rows - groups)

@@ -1,1 +1,1 @@
-"""Rankings: distances, consensus, preferences, levels of quality."""
+"""Rankings: distances, consensus, Bradley–Terry models and preference similarity."""

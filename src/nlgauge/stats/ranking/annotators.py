@@ -1,4 +1,6 @@
-"""What annotators with preferences of their own add to the errors of strengths: two-way clustering."""
+"""Two-way clustering by unit and annotator: the variance that annotators with different preferences add to
+strengths.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from nlgauge.stats.ranking.ballots import Ballots
 from nlgauge.types import Array, Ints
 
 Terms = Callable[[Array, Array, Array], tuple[Array, Array, Array, Array, Array]]
-POOLED = 0.5  # share of the mean annotator variance that every contrast of strengths has at least; chosen by simulation
-LONE = 1e-6  # share of the information that is left without an annotator; below it nobody else's choices inform
+POOLED = 0.5  # lower bound of the annotator variance of any contrast, relative to the mean; chosen by simulation
+LONE = 1e-6  # share of the information that must remain without an annotator for a jackknife step
 
 
 def effective_annotators(ballots: Ballots, systems: int) -> float:
@@ -74,13 +76,13 @@ def annotator_covariance(
 
 
 def _raise_eigenvalues(matrix: Array, least: float) -> Array:
-    """The symmetric matrix whose eigenvalues below `least` are replaced by it."""
+    """Return the symmetric matrix with eigenvalues below `least` replaced by it."""
     values, axes = np.linalg.eigh(matrix)
     return np.asarray(axes * np.maximum(values, least) @ axes.T)
 
 
 def _summed(values: Array, *keys: Ints) -> Array:
-    """Sums of the rows that share all keys."""
+    """Sum the rows that share all keys."""
     _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
     of = of.ravel()
     total = np.zeros((int(of.max()) + 1, *values.shape[1:]))
@@ -101,8 +103,11 @@ def vote_information(design: Array, counts: Array, estimate: Array, weights: Arr
 
 
 def score_excess(ballots: Ballots, score: Array, share: Array) -> float:
-    """Variance that annotators add to a score: of what is left when each gets the share of the whole score that fits
-    the information in their choices, by jackknife as in `annotator_covariance`. 0 where all annotators agree."""
+    """Compute the variance that annotators add to a score; 0 where all annotators agree.
+
+    It is the jackknife variance, as in `annotator_covariance`, of what remains when each annotator gets the share of
+    the whole score that is proportional to the information in their choices.
+    """
     assert ballots.annotator is not None
     left = score - share * score.sum()
     whose = _summed(np.stack([left, share], axis=1), ballots.annotator)

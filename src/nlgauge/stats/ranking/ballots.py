@@ -1,4 +1,4 @@
-"""Choices between two systems' outputs as arrays, and who is connected with whom by them."""
+"""Pairwise comparisons between two systems' outputs as arrays, and the systems that they connect."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
 
 @dataclass(frozen=True)
 class Ballots:
-    """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
+    """One entry per comparison: two system numbers, and 0 if the first won, 1 if the second won, 2 for a tie.
 
-    `covariates` is choices × columns: what the first output has more of than the second. `annotator` numbers who chose,
-    from 0 on; a choice without an annotator ID has a negative number of its own, as if nobody else's were like it.
+    `unit` numbers what is independent. `covariates` is comparisons × columns: the first output's value minus the
+    second's. `annotator` numbers annotators from 0; a comparison without an annotator ID has a negative number of its
+    own, as if it had its own annotator.
     """
 
     first: Ints
@@ -32,18 +33,18 @@ class Ballots:
         return len(self.first)
 
     def part(self, rows: Any) -> Ballots:
-        """Return the choices of these rows."""
+        """Return the comparisons of these rows."""
         more, who = (None if x is None else x[rows] for x in (self.covariates, self.annotator))
         return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more, who)
 
     def merge(self, old: int, new: int) -> Ballots:
-        """Count the choices of system `old` as those of `new`."""
+        """Count the comparisons of system `old` as those of `new`."""
         first, second = (np.where(side == old, new, side) for side in (self.first, self.second))
         return replace(self, first=first, second=second)
 
 
 def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
-    """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
+    """Return reach[a, b]: whether a chain of wins (or ties) leads from a down to b."""
     reach = np.eye(systems, dtype=bool)
     a, b, o = ballots.first, ballots.second, ballots.outcome
     tied = (o == TIE) & (ties != "drop")
@@ -57,7 +58,7 @@ def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -
 
 
 def connected(ballots: Ballots, systems: int) -> list[list[int]]:
-    """Groups of systems that chains of comparisons connect, the largest first."""
+    """Return groups of systems connected by chains of comparisons, the largest first."""
     linked = replace(ballots, outcome=np.full(len(ballots), TIE))
     reach = winners_reach(linked, systems)
     groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
@@ -65,7 +66,7 @@ def connected(ballots: Ballots, systems: int) -> list[list[int]]:
 
 
 def both_orders(ballots: Ballots) -> float:
-    """Share of the choices whose two systems were also shown the other way round."""
+    """Return the share of comparisons whose two systems were also shown in the reverse order."""
     size = int(max(ballots.first.max(), ballots.second.max())) + 1
     seen = np.zeros((size, size), bool)
     seen[ballots.first, ballots.second] = True

@@ -1,9 +1,8 @@
-"""Strengths of systems from choices between two outputs: Bradley-Terry with ties, advantage of the first place and
-covariates.
+"""Bradley–Terry strengths of systems from pairwise comparisons, with ties, position effect and covariates.
 
-eta = strength of the first − strength of the second + advantage of the first place + covariates · effects, and
+eta = strength of the first − strength of the second + position effect + covariates · effects, and
 davidson:   P(first) : P(second) : P(tie) = exp(eta/2) : exp(−eta/2) : exp(tie)          (Davidson 1970)
-rao-kupper: P(first) = σ(eta − tie), P(second) = σ(−eta − tie), a tie is the rest        (Rao and Kupper 1967)
+rao-kupper: P(first) = σ(eta − tie), P(second) = σ(−eta − tie), the rest is a tie        (Rao and Kupper 1967)
 half:       logistic regression, a tie is half a win for each; drop: ties are left out   (Bradley and Terry 1952)
 """
 
@@ -23,17 +22,17 @@ from nlgauge.types import Array, Ints, Mask
 
 Pair = tuple[int, int]
 STEPS, CLOSE = 100, 1e-10
-MAX_STRENGTH = 25.0  # a strength beyond this has no finite estimate
+MAX_STRENGTH = 25.0  # a strength above this counts as infinite
 
 
 @dataclass(frozen=True)
 class Strengths:
-    """Estimates: `theta` (mean 0), `effects` (advantage of the first place, if `position`, then covariates), `tie`.
+    """Estimates: `theta` (mean 0), `effects` (position effect, if `position`, then covariates), `tie`.
 
-    `influence` is units × (systems + effects + tie): what each unit adds to the error of the estimates; its
-    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies. `between` is
-    the covariance that annotators with preferences of their own add, `annotators` their effective number; both are 0
-    where annotators are not clusters.
+    `influence` is units × (systems + effects + tie): the contribution of each unit to the error of the estimates; its
+    cross-product is the covariance clustered by unit. `model` is the covariance implied by the model. `between` is the
+    covariance added by annotators with different preferences, `annotators` their effective number; both are 0 where
+    annotators are not clusters.
     """
 
     theta: Array
@@ -41,7 +40,7 @@ class Strengths:
     tie: float
     ties: TieModel
     position: bool
-    penalised: bool
+    penalized: bool
     influence: Array
     model: Array
     units: int
@@ -50,19 +49,19 @@ class Strengths:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the standard errors: those of the smaller number of clusters."""
+        """Return the degrees of freedom of the standard errors: those of the smaller number of clusters."""
         return max(1.0, min(self.units, self.annotators or np.inf) - 1)
 
     @property
     def covariance(self) -> Array:
-        """Clustered by unit and, where they are known, by annotator (two-way sandwich).
+        """Return the covariance clustered by unit and, where known, by annotator (two-way sandwich).
 
-        Under the penalty residuals vanish and with them the sandwich: then that of the model, widened by the design
-        effect of the parameters that have one.
+        Under the penalty, residuals and with them the sandwich vanish; the model covariance is then used, multiplied by
+        the design effect of the parameters that have one.
         """
         scale = self.units / max(1, self.units - 1)
         sandwich = scale * self.influence.T @ self.influence + self.between
-        if not self.penalised:
+        if not self.penalized:
             return np.asarray(sandwich)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.diag(sandwich) / np.diag(self.model)
@@ -70,7 +69,7 @@ class Strengths:
         return np.asarray(self.model * max(1.0, float(np.max(finite)) if len(finite) else 1.0))
 
     def around(self, systems: Mask) -> Strengths:
-        """The same with strengths around the mean of these systems."""
+        """Return the same with strengths centered at the mean of these systems."""
         turn = np.eye(self.model.shape[0])
         turn[: len(systems), : len(systems)] -= systems / systems.sum()
         return replace(
@@ -84,37 +83,40 @@ class Strengths:
 
 @dataclass(frozen=True)
 class _Cells:
-    """Choices that have the same probabilities, counted together: design is cells × parameters without the tie's."""
+    """Comparisons with the same probabilities, counted together: design is cells × parameters without the tie
+    parameter.
+    """
 
     design: Array
     of: Ints  # the cell of each choice
 
 
 def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: bool = False) -> Strengths:
-    """Maximum likelihood for connected systems; where that is infinite (a chain of wins leads one way only), penalised:
-    as many votes as there are free strengths, half of them wins and half losses, spread over the comparisons (after
-    Clogg et al. 1991).
+    """Fit by maximum likelihood for connected systems, with a penalty where the estimate is infinite.
+
+    It is infinite where a chain of wins leads one way only. The penalty adds as many votes as there are free strengths,
+    half of them wins and half losses, spread over the comparisons (after Clogg et al. 1991).
     """
     ballots, family = _without_ties(ballots, ties)
     if not len(ballots):
-        raise DataError("no choice is left: all are ties.", code="constant")
+        raise DataError("no comparison is left: all are ties.", code="constant")
     if (ballots.outcome == TIE).all():
-        raise DataError("all choices are ties: no system can be told from another.", code="constant")
+        raise DataError("all comparisons are ties: the systems cannot be ranked.", code="constant")
     cells = _cells(ballots, systems, position)
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
-    penalised = not winners_reach(ballots, systems, ties).all()
-    used = counts + _penalty(counts, systems) if penalised else counts
+    penalized = not winners_reach(ballots, systems, ties).all()
+    used = counts + _penalty(counts, systems) if penalized else counts
     found, inverse = _newton(cells.design, used, family)
-    if not penalised and not np.isfinite(found).all():  # an effect without a finite estimate
-        penalised, used = True, counts + _penalty(counts, systems)
+    if not penalized and not np.isfinite(found).all():  # an effect has no finite estimate
+        penalized, used = True, counts + _penalty(counts, systems)
         found, inverse = _newton(cells.design, used, family)
     if not np.isfinite(found).all():
-        raise DataError("the effects cannot be told apart on these choices; leave out style or the first place.")
+        raise DataError("the effects are not identified by these comparisons; leave out style or the position effect.")
     gradient = _gradients(cells, ballots.outcome, found, family)
     units, at = np.unique(ballots.unit, return_inverse=True)
     score = np.zeros((int(ballots.unit.max()) + 1, gradient.shape[1]))
     np.add.at(score, units[at], gradient)
-    turn = _centring(systems, len(found))
+    turn = _centering(systems, len(found))
     theta, effects, tie = _parted(turn @ found, systems, family)
 
     def information_of(rows: Ints) -> Array:
@@ -128,7 +130,7 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
         tie,
         ties,
         position,
-        penalised,
+        penalized,
         score @ inverse @ turn.T,
         turn @ inverse @ turn.T,
         len(units),
@@ -140,17 +142,19 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
 def equality_tests(
     ballots: Ballots, systems: int, ties: TieModel, position: bool, pairs: Iterable[Pair]
 ) -> list[float]:
-    """z of the score test that the two systems of each pair are equally strong, clustered by unit and, where they are
-    known, by annotator; above 0: the first is stronger, NaN where the effects cannot be told apart.
+    """Compute z of the score test that the two systems of each pair are equally strong.
 
-    It needs strengths only as they are when the two are equal, so that it holds where one of them won all: there a
-    strength over its error says less and less the clearer the choices are (Hauck and Donner 1977).
+    It is clustered by unit and, where known, by annotator; z > 0 means that the first is stronger, and NaN that the
+    effects are not identified. The test uses strengths under equality only, so it is valid where one system won all
+    comparisons; there, a strength over its standard error decreases as the evidence grows (Hauck and Donner 1977).
     """
     ballots, family = _without_ties(ballots, ties)
     cells = _cells(ballots, systems, position)
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
     extra = _penalty(counts, systems)
-    places = np.hstack([-cells.design[:, : systems - 1].sum(axis=1, keepdims=True), cells.design])  # a column a system
+    places = np.hstack(
+        [-cells.design[:, : systems - 1].sum(axis=1, keepdims=True), cells.design]
+    )  # one column per system
     units, at = np.unique(ballots.unit, return_inverse=True)
     scale = len(units) / max(1, len(units) - 1)
     found = []
@@ -181,9 +185,10 @@ def equality_tests(
 
 
 def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:
-    """draws × (systems + effects + tie): the estimates on units drawn with replacement.
+    """Estimate on units drawn with replacement: draws × (systems + effects + tie).
 
-    Each draw starts at the estimate and climbs with the same matrix; one that has no finite maximum is penalised.
+    Each draw starts at the estimate and uses the same matrix for its steps; a draw without a finite maximum is
+    penalized.
     """
     systems = len(made.theta)
     ballots, family = _without_ties(ballots, made.ties)
@@ -194,7 +199,7 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
     free = np.concatenate([made.theta - made.theta[0], made.effects, [made.tie]])[1 : 1 + _parameters(cells, family)]
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
     extra = _penalty(counts, systems)
-    if made.penalised:
+    if made.penalized:
         counts = counts + extra
     spare = extra + extra[:, :1] * [0.0, 0.0, 1 / (systems - 1)]  # with half a tie, for draws without any
     _, information = _climbs(cells.design, counts[None], free[None], family)
@@ -204,16 +209,16 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
     for start in range(0, draws, block):
         many = min(block, draws - start)
         weights = rng.multinomial(units, times / units, size=many).astype(np.float64)
-        drawn = np.asarray((by_kind.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalised else 0.0)
+        drawn = np.asarray((by_kind.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalized else 0.0)
         found.append(_chords(cells.design, drawn, free, inverse, family, spare))
-    return np.concatenate(found) @ _centring(systems, len(free)).T
+    return np.concatenate(found) @ _centering(systems, len(free)).T
 
 
 def _kinds_of_units(ballots: Ballots, cell: Ints, size: int) -> tuple[Any, Ints]:
-    """Count the choices of each kind of unit in each cell (kinds × cells), and how many units are of that kind.
+    """Count the comparisons of each kind of unit in each cell (kinds × cells), and the units of each kind.
 
-    Units of one choice are of one kind where the choice is the same. How often each kind is drawn is multinomial, too,
-    so a draw need not hold a number for each unit.
+    Units with one comparison are of the same kind if the comparison is the same. The number of draws of each kind is
+    multinomial too, so a draw does not need a number for each unit.
     """
     from scipy.sparse import csr_matrix
 
@@ -229,7 +234,9 @@ def _kinds_of_units(ballots: Ballots, cell: Ints, size: int) -> tuple[Any, Ints]
 
 
 def expected_score(gap: Array, tie: float, ties: TieModel) -> Array:
-    """Chance of a win plus half that of a tie, for systems that differ by `gap`, no place being first."""
+    """Return the probability of a win plus half that of a tie, for systems that differ by `gap`, without position
+    effect.
+    """
     if ties == "davidson" and np.isfinite(tie):
         up, down = np.exp(gap / 2), np.exp(-gap / 2)
         return np.asarray((up + np.exp(tie) / 2) / (up + down + np.exp(tie)))
@@ -239,7 +246,7 @@ def expected_score(gap: Array, tie: float, ties: TieModel) -> Array:
 
 
 def _without_ties(ballots: Ballots, ties: TieModel) -> tuple[Ballots, TieModel]:
-    """Where there is no tie, no tie's parameter has an estimate: plain Bradley-Terry is left."""
+    """Without ties the tie parameter has no estimate: return the plain Bradley–Terry model."""
     if ties == "drop":
         ballots = ballots.part(ballots.outcome != TIE)
     return ballots, ties if (ballots.outcome == TIE).any() else "half"
@@ -267,7 +274,7 @@ def _counted(cells: _Cells, outcome: Ints, weights: Array) -> Array:
 
 
 def _penalty(counts: Array, systems: int) -> Array:
-    """(systems − 1) votes over all cells in proportion to their choices, half wins and half losses."""
+    """Spread (systems − 1) votes over all cells in proportion to their comparisons, half wins and half losses."""
     share = counts.sum(axis=1) / counts.sum()
     return np.stack([share, share, 0 * share], axis=1) * (systems - 1) / 2
 
@@ -281,7 +288,7 @@ def _sigmoid(x: Array) -> Array:
 
 
 def _terms(eta: Array, tie: Array, counts: Array, family: TieModel) -> tuple[Array, Array, Array, Array, Array]:
-    """Derivatives of each cell's log-likelihood by eta and the tie's parameter, and its information on both."""
+    """Compute derivatives of each cell's log-likelihood by eta and the tie parameter, and the information on both."""
     won, lost, tied = counts[..., 0], counts[..., 1], counts[..., 2]
     if family == "davidson":
         top = np.maximum(np.abs(eta) / 2, tie)
@@ -317,7 +324,7 @@ def _likelihood(design: Array, counts: Array, found: Array, family: TieModel) ->
 
 
 def _climbs(design: Array, counts: Array, at: Array, family: TieModel) -> tuple[Array, Array]:
-    """Gradient (draws × parameters) and information (draws × parameters × parameters)."""
+    """Compute gradient (draws × parameters) and information (draws × parameters × parameters)."""
     width = design.shape[1]
     tie = at[:, width:] if at.shape[1] > width else np.zeros((len(at), 1))
     by_eta, by_tie, ee, et, tt = _terms(at[:, :width] @ design.T, tie, counts, family)
@@ -332,7 +339,7 @@ def _climbs(design: Array, counts: Array, at: Array, family: TieModel) -> tuple[
 
 
 def _gradients(cells: _Cells, outcome: Ints, found: Array, family: TieModel) -> Array:
-    """Gradient of each choice, choices × parameters."""
+    """Compute the gradient of each comparison: comparisons × parameters."""
     width = cells.design.shape[1]
     eta = cells.design @ found[:width]
     tie = np.asarray(found[width] if len(found) > width else 0.0)
@@ -343,10 +350,10 @@ def _gradients(cells: _Cells, outcome: Ints, found: Array, family: TieModel) -> 
 
 
 def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Array]:
-    """The maximum and the inverse information there; NaN where there is none."""
+    """Find the maximum and the inverse information there by Newton's method; NaN without a maximum."""
     size = design.shape[1] + (family in ("davidson", "rao-kupper"))
     at = np.zeros(size)
-    if not size:  # two systems held equal: nothing is left to estimate
+    if not size:  # two systems held equal: no free parameter
         return at, np.zeros((0, 0))
     if size > design.shape[1]:
         won = counts[:, :2].sum()
@@ -382,7 +389,9 @@ def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Arra
 
 
 def _chords(design: Array, drawn: Array, free: Array, inverse: Array, family: TieModel, extra: Array) -> Array:
-    """Climb every draw with the estimate's matrix; where that does not arrive by Newton's, or by the penalty."""
+    """Maximize every draw with the estimate's matrix; where that does not converge, by Newton's method or the
+    penalty.
+    """
     width, at = design.shape[1], np.tile(free, (len(drawn), 1))
     going = np.arange(len(drawn))
     for _ in range(40):
@@ -411,8 +420,8 @@ def _chords(design: Array, drawn: Array, free: Array, inverse: Array, family: Ti
     return at
 
 
-def _centring(systems: int, free: int) -> Array:
-    """From the free parameters (the first system is 0) to strengths of mean 0, and the rest as it is."""
+def _centering(systems: int, free: int) -> Array:
+    """Map the free parameters (the first system is 0) to strengths with mean 0; other parameters are unchanged."""
     turn = np.zeros((free + 1, free))
     turn[1:, :] = np.eye(free)
     turn[:systems, : systems - 1] -= 1 / systems

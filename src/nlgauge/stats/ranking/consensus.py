@@ -1,5 +1,4 @@
-"""Consensus rankings: Borda's (Eq. 1 of colombo2023 summed over metrics) and Kemeny's, the order with the fewest votes
-against it.
+"""Consensus rankings: Borda's (Eq. 1 of Colombo et al. 2023 summed over metrics) and Kemeny's (least contradiction).
 
 A vote is how one metric orders two systems on one input. Ties and missing scores are votes for neither.
 """
@@ -17,20 +16,20 @@ from nlgauge.stats.correlation.coefficients import ratio
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.types import Array, Ints, Mask
 
-SUBSETS = 16  # up to here the best order of all subsets is quick
-PROGRAMME = 120  # up to here an integer programme is tried
+SUBSETS = 16  # systems up to which dynamic programming over subsets is fast
+PROGRAMME = 120  # systems up to which an integer program is tried
 
 
 @dataclass(frozen=True)
 class Votes:
-    """`wins[a, b]`: votes that put a above b; `ties[a, b]`: votes that saw both and could not tell."""
+    """`wins[a, b]`: votes that put a above b; `ties[a, b]`: votes that tie both."""
 
     wins: Ints
     ties: Ints
 
     @classmethod
     def of(cls, scores: Array) -> Votes:
-        """Votes of all metrics on all inputs (K × N × M, more is better)."""
+        """Count the votes of all metrics on all inputs (K × N × M, higher is better)."""
         n = scores.shape[1]
         wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
         count_votes(np.ascontiguousarray(scores, np.float64), wins, ties)
@@ -39,7 +38,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class Kemeny:
-    """Best first. `against`: votes that the order contradicts; no order can have fewer than `bound`."""
+    """The order, best first. `against`: votes that contradict it; no order can have fewer than `bound`."""
 
     order: Ints
     against: int
@@ -47,12 +46,14 @@ class Kemeny:
 
     @property
     def exact(self) -> bool:
-        """Whether no order contradicts fewer votes."""
+        """Return whether no order contradicts fewer votes."""
         return self.against == self.bound
 
 
 def borda(votes: Votes) -> Array:
-    """Share of its comparisons that each system wins, a tie counting half; falls with the rank sum of Eq. 1.
+    """Return the share of comparisons that each system wins, a tie counting half.
+
+    It decreases with the rank sum of Eq. 1 of Colombo et al. (2023).
 
     >>> borda(Votes.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]]]))).tolist()
     [0.75, 0.75, 0.0]
@@ -114,24 +115,24 @@ class Consensus:
 
     @property
     def kemeny_place(self) -> Array:
-        """Place of each system in Kemeny's order, 1 for the best."""
+        """Return the rank of each system in Kemeny's order, 1 for the best."""
         place = np.empty(len(self.kemeny.order))
         place[self.kemeny.order] = np.arange(1, len(place) + 1)
         return place
 
 
 def contradicted(wins: Ints, order: Ints) -> int:
-    """Votes against an order: for each pair, those that put the later one first."""
+    """Count the votes against an order: for each pair, those that put the later one first."""
     return int(np.tril(wins[np.ix_(order, order)], -1).sum())
 
 
 def kemeny(votes: Votes, *, seconds: float = 20.0) -> Kemeny:
-    """The order that contradicts the fewest votes.
+    """Find the order that contradicts the fewest votes.
 
-    Systems that all beat all others by majority come first whatever the rest (Condorcet's criterion, extended), so each
-    knot of cyclic majorities is solved by itself: by subsets up to 16 systems, by an integer programme up to 120,
-    else (or when time is up) by moving one at a time from Borda's order; then `bound` says how much better an order
-    could be at most.
+    Systems that beat all others by majority come first (extended Condorcet criterion), so each set of cyclic majorities
+    is solved separately: by dynamic programming over subsets up to 16 systems, by an integer program up to 120, else
+    (or when time is up) by moving single systems, starting at Borda's order; `bound` is then a lower bound of the votes
+    against.
 
     >>> kemeny(Votes.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]], [[3.0], [1.0], [2.0]]]))).order.tolist()
     [0, 1, 2]
@@ -151,18 +152,18 @@ def kemeny(votes: Votes, *, seconds: float = 20.0) -> Kemeny:
 
 
 def _knots(wins: Ints) -> list[Ints]:
-    """Systems that majorities cannot put in line, best knot first: strong components of 'at least as many votes'."""
+    """Return the sets of systems with cyclic majorities, best first: strong components of 'at least as many votes'."""
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(wins >= wins.T, connection="strong")
     beaten = (wins > wins.T).sum(axis=1)
     knots = [np.flatnonzero(label == c) for c in range(count)]
-    # Whoever stands in a better knot beats all of the worse ones and all that those beat.
+    # A system of a better component beats all systems of the worse ones.
     return sorted(knots, key=lambda knot: -float(beaten[knot].mean()))
 
 
 def _best(wins: Ints, until: float) -> tuple[Ints, int]:
-    """The best order of a knot that stands in Borda's order, and a bound that no order goes below."""
+    """Return the best order of a set given in Borda's order, and a lower bound for all orders."""
     n = len(wins)
     if n == 1:
         return np.zeros(1, np.int64), 0
@@ -181,7 +182,7 @@ def _best(wins: Ints, until: float) -> tuple[Ints, int]:
 
 
 def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
-    """Integer programme over pairs; cycles of three are forbidden as they turn up. None when time is up."""
+    """Solve the integer program over pairs, adding violated 3-cycle constraints. None when time is up."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -222,7 +223,7 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
 
 
 def _cycles(before: Mask, most: int = 5000) -> list[tuple[int, int, int]]:
-    """Triples a < b < c that go round in a circle."""
+    """Return triples a < b < c that form a cycle."""
     found: list[tuple[int, int, int]] = []
     n = len(before)
     for a in range(n):

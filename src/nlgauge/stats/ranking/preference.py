@@ -73,9 +73,9 @@ def preference_similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> f
 
 
 def order_sequence(names: Sequence[str], values: ArrayLike, *, within: ArrayLike | None = None) -> tuple[str, ...]:
-    """Names from the lowest value to the highest with the relations between them; names without a value are left out.
+    """Return the names from the lowest value to the highest with the relations between them; NaN values are left out.
 
-    Tied names stand in the order of `names`, or of the values `within` where given.
+    Tied names are in the order of `names`, or of the values `within` if given.
 
     >>> order_sequence(["a", "b", "c"], [2.0, 1.0, 2.0])
     ('b', '<', 'a', '~', 'c')
@@ -92,10 +92,10 @@ def order_sequence(names: Sequence[str], values: ArrayLike, *, within: ArrayLike
 
 
 def order_similarity(names: Sequence[str], human: ArrayLike, metric: ArrayLike) -> float:
-    """Similarity of the two orders of `names`; NaN when fewer than two names have both values.
+    """Compute the similarity of two orders of `names`; NaN when fewer than two names have both values.
 
-    Tied names are written in the order in which the other side has them: which of two equal systems is named first
-    means nothing, so a tie against a decision is 2/3 either way.
+    Tied names are written in the order of the other side, because the order of tied systems has no meaning; a tie
+    against a strict order is thus always 2/3.
 
     >>> round(order_similarity(["a", "b"], [1, 2], [3, 3]), 3), round(order_similarity(["a", "b"], [2, 1], [3, 3]), 3)
     (0.667, 0.667)
@@ -111,7 +111,7 @@ def order_similarity(names: Sequence[str], human: ArrayLike, metric: ArrayLike) 
 
 @cache
 def chance_similarity(names: int) -> float:
-    """Mean similarity of a random strict order of so many names with a fixed one; NaN below two.
+    """Compute the mean similarity of a random strict order of that many names with a fixed one; NaN below two.
 
     >>> round(chance_similarity(2), 3), chance_similarity(3)
     (0.667, 0.6)

@@ -1,7 +1,7 @@
-"""Levels of quality: ratings as low, moderate and high (nimah2023, section 4.2).
+"""Quality levels: ratings grouped as low, moderate and high (Ni'mah et al. 2023, section 4.2).
 
-The paper cuts every scale at 3: low < 3, moderate = 3, high > 3. That fits 1–5; on 0/1 or 1–3 everything would be low.
-Here each bounded scale is cut at its own middle third, which is the paper's cut on 1–5; unbounded ones at terciles.
+The paper cuts every scale at 3: low < 3, moderate = 3, high > 3. This fits 1–5; on 0/1 or 1–3 all ratings would be low.
+Here each bounded scale is cut into thirds, which is the paper's cut on 1–5; unbounded ones are cut at terciles.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from nlgauge.types import Array, Mask
 
 LOW, MODERATE, HIGH, NONE = 0, 1, 2, -1
 LEVELS = ("low", "moderate", "high")
-WIDEST, MOST_VALUES = 10, 60  # what still looks like the steps of a rating scale
+WIDEST, MOST_VALUES = 10, 60  # maximum number of distinct values of a rating scale
 Bins = str | tuple[float, float]
 Scale = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Level of every rating (LOW, MODERATE, HIGH; NONE where missing), and how it was cut, in words."""
+    """Level of every rating (LOW, MODERATE, HIGH; NONE where missing), and the cuts in words."""
 
     level: NDArray[np.int8]
     words: str
 
     @property
     def low(self) -> Mask:
-        """Which ratings are low."""
+        """Mask of the low ratings."""
         return np.asarray(self.level == LOW)
 
     @property
     def high(self) -> Mask:
-        """Which ratings are high."""
+        """Mask of the high ratings."""
         return np.asarray(self.level == HIGH)
 
     @property
@@ -123,7 +123,7 @@ def rating_scale(values: ArrayLike) -> Scale | None:
 
 
 def _cut(x: Array, below: float, above: float, why: str) -> Levels:
-    edge = 1e-9 * max(abs(below), abs(above), 1.0)  # 1 + 4/3 and 7/3 are the same cut
+    edge = 1e-9 * max(abs(below), abs(above), 1.0)  # 1 + 4/3 and 7/3 must be the same cut
     level = np.full(x.shape, MODERATE, np.int8)
     with np.errstate(invalid="ignore"):
         level[x < below - edge] = LOW
@@ -133,7 +133,7 @@ def _cut(x: Array, below: float, above: float, why: str) -> Levels:
 
 
 def _terciles(x: Array) -> Levels:
-    """Three parts of about equal size; equal ratings stay together."""
+    """Cut into three parts of about equal size; equal ratings stay together."""
     known = x[~np.isnan(x)]
     if not len(known):
         return Levels(np.full(x.shape, NONE, np.int8), "no ratings")
@@ -145,7 +145,7 @@ def _terciles(x: Array) -> Levels:
             level[x <= below], level[x >= above] = LOW, HIGH
             words = f"low ≤ {below:.3g}, high ≥ {above:.3g} (terciles)"
         else:
-            # More than a third of the ratings are equal: they are the middle, or the end where nothing is beyond.
+            # More than a third of the ratings are equal: they are moderate, or low or high if no rating is beyond them.
             level[x < below], level[x > above] = LOW, HIGH
             words = f"low < {below:.3g}, high > {above:.3g} (terciles: over a third of the ratings are {below:.3g})"
             if not (known > above).any():

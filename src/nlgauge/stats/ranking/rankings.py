@@ -1,7 +1,7 @@
-"""How a metric ranks: rank representations of colombo2023 (Eq. 1, 2) and distances between rankings (Eq. 3, 4).
+"""Rank representations of metrics and distances between rankings (Colombo et al. 2023, Eq. 1 to 4).
 
-Scores are K × N × M (metrics × systems × inputs), more is better, NaN is missing. Rank 1 is best; ties share their mean
-rank.
+Scores are K × N × M (metrics × systems × inputs), higher is better, NaN is missing. Rank 1 is best; ties share their
+mean rank.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Rule = Literal["tau-b", "inversions", "decided"]
 Block = Literal["human–human", "automatic–automatic", "human–automatic"]
 BLOCKS: tuple[Block, ...] = ("human–human", "automatic–automatic", "human–automatic")
 RULES: dict[Rule, str] = {
-    "tau-b": "(1 − tau-b) / 2; an input in which one of the two ties all systems is left out",
-    "inversions": "pairs of systems in opposite order among all pairs, so that ties cost nothing (Eq. 3 as worded)",
-    "decided": "pairs in opposite order among those that neither ties",
+    "tau-b": "(1 − tau-b) / 2; inputs on which one of the two ties all systems are left out",
+    "inversions": "discordant pairs of systems among all pairs, so that ties are no disagreement (Eq. 3 as worded)",
+    "decided": "discordant pairs among the pairs untied by both",
 }
 
 
 def ranks(scores: Array, axis: int) -> Array:
-    """Ranks along an axis, 1 for the highest score; missing scores have none.
+    """Rank along an axis, 1 for the highest score; missing scores have no rank.
 
     >>> ranks(np.array([0.3, 0.9, 0.9, np.nan]), 0).tolist()
     [3.0, 1.5, 1.5, nan]
@@ -91,7 +91,7 @@ def order_distance(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def input_representation(scores: Array) -> Array:
-    """Eq. 2: for each metric and input the sum over systems of its rank among the inputs (K × M)."""
+    """Compute Eq. 2: for each metric and input the sum over systems of its rank among the inputs (K × M)."""
     return _sums(np.asarray(scores, np.float64), 2)
 
 
@@ -107,7 +107,7 @@ def _sums(scores: Array, axis: int) -> Array:
 
 @dataclass(frozen=True)
 class BlockMean:
-    """Mean distance over the pairs of a block, with a 95 % interval for other inputs like these."""
+    """Mean distance over the pairs of a block, with a 95% interval for other inputs like these."""
 
     value: float
     low: float
@@ -117,7 +117,7 @@ class BlockMean:
 
 @dataclass(frozen=True)
 class Distances:
-    """Mean over inputs of the distance between rankings, by rule; `inputs` is how many went into it (tau-b)."""
+    """Mean over inputs of the distance between rankings, by rule; `inputs` is the number of inputs averaged (tau-b)."""
 
     mean: dict[Rule, Array]
     inputs: dict[Rule, Ints]
@@ -125,7 +125,7 @@ class Distances:
 
 
 def pair_distances(scores: Array) -> Iterator[tuple[int, dict[Rule, Array]]]:
-    """For each metric k its distance to the metrics after it, by rule: (K − k − 1) × M, NaN where undefined."""
+    """Compute the distances of metric k to all later metrics, by rule: (K − k − 1) × M, NaN where undefined."""
     by_input = np.ascontiguousarray(np.asarray(scores, np.float64).transpose(0, 2, 1))
     for k in range(len(by_input) - 1):
         s = group_stats(by_input[k + 1 :], by_input[k][None], pearson=False, spearman=False)
@@ -140,9 +140,10 @@ def pair_distances(scores: Array) -> Iterator[tuple[int, dict[Rule, Array]]]:
 
 
 def rank_distances(scores: Array, human: Mask) -> Distances:
-    """Complementarity (Eq. 3) of all pairs of metrics, and its mean over the blocks of human and automatic ones.
+    """Compute the complementarity (Eq. 3) of all pairs of metrics, and its mean over blocks of human and automatic
+    ones.
 
-    `human` marks the metrics that are people's ratings.
+    `human` marks the metrics that are human ratings.
     """
     k, _, m = scores.shape
     mean = {rule: np.zeros((k, k)) for rule in RULES}
@@ -163,12 +164,12 @@ def rank_distances(scores: Array, human: Mask) -> Distances:
 
 
 def block_of(first_human: bool, second_human: bool) -> Block:
-    """Return the block of a pair of scores by who gave them."""
+    """Return the block of a pair of scores: both human, both automatic, or mixed."""
     return BLOCKS[0 if first_human and second_human else 2 if first_human or second_human else 1]
 
 
 def block_values(mean: Array, human: Mask) -> dict[Block, Array]:
-    """Distances of all pairs that have one, block by block."""
+    """Return the distances of all pairs that have one, by block."""
     found: dict[Block, list[float]] = {block: [] for block in BLOCKS}
     for i in range(len(mean)):
         for j in range(i + 1, len(mean)):
@@ -178,7 +179,7 @@ def block_values(mean: Array, human: Mask) -> dict[Block, Array]:
 
 
 def _block_means(mean: Array, human: Mask, pulls: dict[Block, Array]) -> dict[Block, BlockMean]:
-    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife)."""
+    """Compute block means; `pulls` is the influence of each input on a block sum, for the jackknife variance."""
     found: dict[Block, BlockMean] = {}
     for block, values in block_values(mean, human).items():
         if not len(values):

@@ -1,4 +1,4 @@
-"""Which systems do the data tell apart? Simultaneous tests of all pairs, tiers and intervals of ranks."""
+"""Simultaneous tests of all pairs of systems, significance tiers and rank intervals."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ DRAWS = 20_000
 
 @dataclass(frozen=True)
 class AllPairs:
-    """All pairs, systems × systems: row minus column, its standard error and its p over all pairs at once.
+    """All pairs, systems × systems: row minus column, its standard error and its simultaneous p-value.
 
-    `reach` standard errors on both sides of every gap hold all true gaps together at the level asked for.
+    Intervals of `reach` standard errors around every difference hold simultaneously at the requested level.
     """
 
     gap: Array
@@ -25,16 +25,18 @@ class AllPairs:
 
     @property
     def better(self) -> Mask:
-        """Row clearly above column: the simultaneous interval of the gap lies above 0."""
+        """Return where the row is significantly better than the column: the simultaneous interval is above 0."""
         return np.asarray(self.gap > self.reach * self.error)
 
     @property
     def ranks(self) -> tuple[Ints, Ints]:
-        """The best and the worst rank each system can have."""
+        """Return the best and the worst rank each system can have."""
         return 1 + self.better.sum(axis=0), len(self.gap) - self.better.sum(axis=1)
 
     def tiers(self) -> Ints:
-        """Smallest groups of neighbours such that every system is clearly above every system of the next group."""
+        """Return the smallest adjacent groups such that every system is significantly better than all of the next
+        group.
+        """
         order = np.argsort(-self.gap.mean(axis=1), kind="stable")
         above = self.better[np.ix_(order, order)]
         new = [above[:k, k:].all() for k in range(1, len(order))]
@@ -44,7 +46,7 @@ class AllPairs:
 
 
 def deviations(covariance: Array, freedom: float, rng: np.random.Generator, draws: int = DRAWS) -> Array:
-    """Errors of estimates with this covariance and so many degrees of freedom: draws of a multivariate t."""
+    """Draw errors of estimates with this covariance and degrees of freedom from a multivariate t distribution."""
     values, vectors = np.linalg.eigh(covariance)
     normal = rng.standard_normal((draws, len(values))) * np.sqrt(np.maximum(values, 0))
     return np.asarray(normal @ vectors.T * np.sqrt(freedom / rng.chisquare(freedom, (draws, 1))))
@@ -53,9 +55,10 @@ def deviations(covariance: Array, freedom: float, rng: np.random.Generator, draw
 def all_pairs(
     values: Array, covariance: Array, errors: Array, level: float = 0.95, tested: Array | None = None
 ) -> AllPairs:
-    """Tests of all differences of `values` at once by the largest |t| (single step): `errors` are draws × values of
-    what the estimates may be off by. `tested`: the statistic of a pair (row above column) where the difference over its
-    error does not tell, else NaN; the error of such a pair is the one that agrees with it.
+    """Test all differences of `values` simultaneously by the largest |t| (single step).
+
+    `errors` are draws × values of the estimation errors. `tested`: the statistic of a pair (row above column) where the
+    difference over its error is not valid, else NaN; the error of such a pair is the one that gives this statistic.
 
     >>> rng = np.random.default_rng(0)
     >>> made = all_pairs(np.array([2.0, 0.2, 0.0]), np.eye(3) / 9, deviations(np.eye(3) / 9, 49, rng))

@@ -1,4 +1,4 @@
-"""Pairwise win fractions of systems (nimah2023, section 5.4 and Figure 7): who was rated above whom, how often."""
+"""Pairwise win fractions of systems (Ni'mah et al. 2023, section 5.4 and Figure 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIE, UNKNOWN = -1, -2  # in `preferred` of `vote_counts`
 class Wins:
     """Counts, systems × systems: comparisons of row A (first) with column B (second), A's wins and the ties.
 
-    The order is kept: cell A-B and cell B-A are different comparisons where people saw two outputs in an order.
+    Cell A-B and cell B-A are different comparisons where annotators saw two outputs in an order.
     """
 
     wins: Ints
@@ -25,29 +25,29 @@ class Wins:
 
     @property
     def fraction(self) -> Array:
-        """Share of the comparisons A-B that A won; NaN where there was none. Ties are not wins of either side."""
+        """Share of the comparisons A-B that A won; NaN without comparisons. Ties are not wins."""
         return _share(self.wins, self.n)
 
     @property
     def tied(self) -> Array:
-        """Return the share of the comparisons A-B that were ties; NaN where there was none."""
+        """Return the share of the comparisons A-B that are ties; NaN without comparisons."""
         return _share(self.ties, self.n)
 
     @property
     def lost(self) -> Array:
-        """Return the share of the comparisons A-B that A lost; NaN where there was none."""
+        """Return the share of the comparisons A-B that A lost; NaN without comparisons."""
         return _share(self.n - self.wins - self.ties, self.n)
 
     def merged(self) -> Wins:
-        """Both orders together: A-B and B-A count as the same comparison."""
+        """Merge both orders: A-B and B-A count as the same comparison."""
         losses = self.n - self.wins - self.ties
         return Wins(self.wins + losses.T, self.ties + self.ties.T, self.n + self.n.T)
 
 
 def win_fractions(values: ArrayLike, epsilon: float = 0.0) -> Wins:
-    """Wins from scores or ratings, systems × inputs or raters × systems × inputs, higher is better.
+    """Count wins from scores or ratings, systems × inputs or annotators × systems × inputs, higher is better.
 
-    Every input (and rater) on which both systems have a value is one comparison; |difference| ≤ epsilon is a tie.
+    Every input (and annotator) with values of both systems is one comparison; |difference| ≤ epsilon is a tie.
 
     >>> win_fractions([[1.0, 2.0, 3.0], [1.0, 1.0, 4.0]]).fraction.round(2).tolist()
     [[nan, 0.33], [0.33, nan]]
@@ -68,8 +68,10 @@ def win_fractions(values: ArrayLike, epsilon: float = 0.0) -> Wins:
 
 
 def vote_counts(first: ArrayLike, second: ArrayLike, preferred: ArrayLike, systems: int) -> Wins:
-    """Wins from single comparisons, in the order shown. Systems are numbers from 0; `preferred` is one of the two,
-    TIE (−1), or UNKNOWN (−2) for a comparison without an answer, which does not count.
+    """Count wins from single comparisons, in the order shown.
+
+    Systems are numbers from 0; `preferred` is one of the two, TIE (−1), or UNKNOWN (−2) for a comparison without an
+    answer, which does not count.
 
     >>> vote_counts([0, 0, 1], [1, 1, 0], [0, -1, 0], 2).wins.tolist()
     [[0, 1], [0, 0]]
@@ -85,7 +87,9 @@ def vote_counts(first: ArrayLike, second: ArrayLike, preferred: ArrayLike, syste
 
 
 def score_votes(scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayLike, second: ArrayLike) -> Ints:
-    """What a metric prefers in each comparison: the system with the higher score, TIE, or UNKNOWN without scores."""
+    """Return the metric's preference in each comparison: the system with the higher score, TIE, or UNKNOWN without
+    scores.
+    """
     x, y = np.asarray(scores_first, np.float64), np.asarray(scores_second, np.float64)
     choice = np.where(x > y, np.asarray(first), np.where(y > x, np.asarray(second), TIE))
     return np.asarray(np.where(np.isnan(x) | np.isnan(y), UNKNOWN, choice), np.int64)

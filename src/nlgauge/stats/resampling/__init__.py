@@ -1,1 +1,1 @@
-"""Other systems, inputs or raters like these: bootstrap and delete-one intervals."""
+"""Resampling: bootstrap and jackknife confidence intervals for other systems, inputs or annotators."""

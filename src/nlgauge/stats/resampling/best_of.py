@@ -1,9 +1,9 @@
-"""How good is the best of several judges, once it was chosen as the best on the same rows?
+"""The value of the best of several judges, when it was selected as the best on the same rows.
 
-The best of many looks better than it is: among equals it is the one with the most luck. Its upper end stays that of its
-own interval, as luck only raises it. The lower end is made for all that could have been chosen at once: with the
-correlation of their values (they were tried on the same rows), from the largest of as many normal errors. Those clearly
-below the best could not have been chosen and do not count. How often the interval holds: docs/tuning.md.
+The best of many looks better than it is: among equals it is the luckiest one. Its upper limit is that of its own
+interval, because luck only raises it. The lower limit is simultaneous over all judges that could have been selected:
+from the largest of correlated normal errors (they were evaluated on the same rows). Judges clearly worse than the best
+could not have been selected and do not count. docs/tuning.md has the coverage.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from nlgauge.stats.resampling.jackknife import generalizes_to, intervals, left_o
 from nlgauge.types import Array, Ints, Mask
 
 DRAWS = 8192
-CLEARLY = 0.005  # of the error rate, spent on leaving out those that are clearly below the best
-ALIKE = 1e-9  # a standard error of a difference below this is none
+CLEARLY = 0.005  # part of the error rate that is used to exclude those clearly below the best
+ALIKE = 1e-9  # a standard error of a difference below this is 0
 
 
 class BestChoice(NamedTuple):
-    """The best of several, those that could have been it, and the level whose lower end holds for all of them."""
+    """The best of several, those that could have been the best, and the level whose lower limit holds for all of
+    them.
+    """
 
     best: int
     contenders: Mask
@@ -35,7 +37,7 @@ class BestChoice(NamedTuple):
 
 
 def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> BestChoice:
-    """The highest of the values (the first where several are), given the covariance of their errors.
+    """Return the highest of the values (the first of ties), given the covariance of their errors.
 
     >>> two = choose([0.8, 0.79], np.eye(2) * 0.03**2)
     >>> two.best, two.contenders.tolist(), round(two.level, 3)
@@ -52,7 +54,7 @@ def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Bes
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(apart > ALIKE, (y[best] - y) / apart, np.where(y[best] > y, np.inf, 0.0))
     known = np.isfinite(y) & (spread > 0)
-    # Differences to the best share its error: taken as independent they ask for more, which is safe.
+    # Differences to the best share its error; treating them as independent is conservative.
     contenders = known & (gap <= _largest(np.eye(max(int(known.sum()) - 1, 1)), CLEARLY))
     contenders[best] = True
     correlation = errors[np.ix_(contenders, contenders)] / np.outer(spread[contenders], spread[contenders])
@@ -62,7 +64,7 @@ def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Bes
 
 
 def _largest(correlation: Array, tail: float) -> float:
-    """The value that the largest of correlated normal errors passes with that probability."""
+    """Return the quantile of the largest of correlated normal errors."""
     from scipy.special import ndtri
 
     if len(correlation) == 1:
@@ -74,13 +76,13 @@ def _largest(correlation: Array, tail: float) -> float:
 
 @lru_cache(maxsize=32)
 def _normals(k: int) -> Array:
-    """Always the same draws, both signs of each: the result depends on the data alone."""
+    """Return fixed draws with both signs of each, so that the result depends on the data alone."""
     half = np.random.default_rng(20).standard_normal((DRAWS // 2, k))
     return np.concatenate([half, -half])
 
 
 class BestOf(NamedTuple):
-    """The value of every judge, and the best one's own and honest interval."""
+    """The value of every judge, and the interval of the best one without and with correction for the selection."""
 
     values: Array
     chosen: BestChoice
@@ -91,7 +93,7 @@ class BestOf(NamedTuple):
 def best_verdicts(
     people: ArrayLike, judges: ArrayLike, figure: str, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> BestOf:
-    """Which of the judges (judges × rows, True is pass) has the highest figure, and how high is it really?"""
+    """Find the judge (judges × rows, True is pass) with the highest statistic, with a selection-corrected interval."""
     z, x = np.asarray(people, bool), np.asarray(judges, bool)
     code = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
     cell = 2 * z.astype(np.int64) + x
@@ -118,14 +120,18 @@ def best_verdicts(
 def best_correlation(
     x: ArrayLike, z: ArrayLike, measure: str, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> BestOf:
-    """The same for a correlation with people: metrics × systems × inputs, over the outputs that all of them scored."""
+    """Do the same for a correlation with human ratings: metrics × systems × inputs, over the outputs that all
+    scored.
+    """
     metrics, human = arrays(x, z)
     human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
     over = generalizes_to("auto", len(human))
     want = plan_measures([measure])
     whole = left_out(metrics, human, want, over, clusters)
     left = whole.transform(want.fisher_z)
-    without = np.where(np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value)  # undefined without one: no move
+    without = np.where(
+        np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value
+    )  # undefined without one: no change
     by_unit = np.nan_to_num(without - without.mean(axis=-1, keepdims=True))
     length = np.sqrt((by_unit**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -149,7 +155,7 @@ def _counts(cell: Ints, code: Ints | None) -> Array:
 
 
 def _moves(cell: Ints, total: Array, figure: str) -> tuple[Array, float]:
-    """How the figure moves without each row, and its standard error with a half added to each cell."""
+    """Return the change of the statistic without each row, and its standard error with one half added to each cell."""
     of = VALUES[figure]
     more = total + ADDED
     left = of(more - np.eye(4) * np.minimum(more, 1.0))

@@ -1,4 +1,4 @@
-"""Bootstrap: how far would a correlation move with other inputs, other systems, both, or other raters?"""
+"""Bootstrap of correlations over inputs, systems, both, or annotators."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ Unit = Literal["inputs", "systems", "both", "raters"]
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Bootstrap of K metrics under L measures. `value` (K×L) is the estimate, `samples` (K×L×draws) the
-    draws, NaN where a resampled table has no defined correlation; `undefined` (K×L) counts those.
-    `leave_one_out` is for BCa and computed when asked for: it takes as many samples as there are inputs.
+    """Bootstrap of K metrics under L measures.
+
+    `value` (K×L) is the estimate, `samples` (K×L×draws) the draws, NaN where a resampled table has no defined
+    correlation; `undefined` (K×L) counts those. `leave_one_out` is for BCa and computed on demand: it takes as many
+    evaluations as there are inputs.
     """
 
     measures: tuple[str, ...]
@@ -48,7 +50,7 @@ class Bootstrap:
         return np.asarray(np.isnan(self.samples).sum(axis=2), np.int64)
 
     def interval(self, kind: Literal["percentile", "bca"] = "percentile", level: float = 0.95) -> Interval:
-        """Ends of the interval, K×L each."""
+        """Return the limits of the interval, K×L each."""
         if kind == "percentile":
             return percentile_interval(self.samples, level)
         if kind != "bca":
@@ -74,7 +76,7 @@ def bootstrap(
     x : array of K × N × M
         Scores of K metrics, systems × inputs, NaN where missing; or one table.
     z : array of N × M
-        Ratings; or annotators × systems × inputs, whose mean counts.
+        Ratings; or annotators × systems × inputs, which are averaged.
     measures : sequence of Measure or str
     how : {'both', 'inputs', 'systems', 'raters'}
         What is resampled. Resamples are shared by all metrics and measures.
@@ -83,7 +85,7 @@ def bootstrap(
     profile : str, default 'nlgauge'
         Conventions of another tool.
     progress : callable, optional
-        Called with the steps done, and of how many.
+        Called with the number of steps done and the total.
 
     Returns
     -------
@@ -134,7 +136,7 @@ def bootstrap_words(how: Unit, draws: int, seed: int, legacy: bool = False) -> s
     """Describe a bootstrap in one line, for notes of tables."""
     return (
         f"bootstrap over {'systems and inputs' if how == 'both' else how}, {draws} draws with replacement, "
-        f"{'legacy stream, ' if legacy else ''}seed {seed}; an output counts where people and the metric have a score; "
+        f"{'legacy stream, ' if legacy else ''}seed {seed}; outputs without a human rating or a score are left out; "
         "groups that are constant in a draw are left out of it"
     )
 
@@ -150,10 +152,10 @@ def bootstrap_test(
     seed: int = 0,
     profile: str | Profile = "nlgauge",
 ) -> tuple[Array, Array]:
-    """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics scored.
+    """Return (p, difference) per measure for metric 1 against metric 2, over outputs with a rating and both scores.
 
-    The resampled differences d* are moved to 0, their place if the metrics were equally good: two-sided p = share of
-    |d* − d| ≥ |d|, with the +1 of the count rule. The profile `sacrerouge` takes |d*| ≥ 2|d| instead.
+    The resampled differences d* are centered at 0, the null hypothesis: two-sided p = share of |d* − d| ≥ |d|, with the
+    +1 of the count rule. The profile `sacrerouge` uses |d*| ≥ 2|d| instead.
     """
     rules = profile_of(profile)
     both, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
@@ -179,7 +181,7 @@ def bootstrap_test(
 
 
 def _mean_rating(ratings: Array, times: Array) -> Array:
-    """Mean over raters who rated an output, each counted `times` times; equal means are kept equal."""
+    """Return the weighted mean over the annotators who rated an output; equal means are exactly equal."""
     there = np.isfinite(ratings)
     n = np.tensordot(times, there.astype(np.float64), 1)
     total = np.tensordot(times, np.where(there, ratings, 0.0), 1)
@@ -187,7 +189,7 @@ def _mean_rating(ratings: Array, times: Array) -> Array:
 
 
 def _raters(metrics: Array, ratings: Array, draws: int, seed: int, want: MeasurePlan) -> tuple[Array, Array, Array]:
-    """Few raters make few different resamples (3 raters: 10), so each is evaluated once."""
+    """Evaluate each distinct resample of annotators once: 3 annotators have only 10."""
     r = len(ratings)
     drawn = np.concatenate([cols for _, cols in bootstrap_counts("inputs", 1, r, draws, seed)])
     times = np.concatenate([np.ones((1, r)), drawn, 1.0 - np.eye(r)])

@@ -1,4 +1,4 @@
-"""From a bootstrap distribution to an interval: percentile, and bias-corrected and accelerated (BCa, Efron 1987)."""
+"""Intervals from a bootstrap distribution: percentile, and bias-corrected and accelerated (BCa, Efron 1987)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from scipy.special import ndtr, ndtri
 from nlgauge.errors import NlgaugeError
 from nlgauge.types import Array
 
-SAME = 1e-10  # a resampled value this close to the estimate equals it
+SAME = 1e-10  # tolerance within which a resampled value equals the estimate
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends; NaN where there is none (no defined draw; for BCa: all draws on one side)."""
+    """Lower and upper limit; NaN without an interval (no defined draw; for BCa: all draws on one side)."""
 
     low: Array
     high: Array
 
 
 def percentile_interval(samples: Array, level: float = 0.95) -> Interval:
-    """Quantiles of the defined draws (last axis), as `np.percentile` takes them.
+    """Return quantiles of the defined draws (last axis), as `np.percentile`.
 
     >>> low, high = percentile_interval(np.arange(101.0), level=0.5)
     >>> float(low), float(high)
@@ -33,10 +33,11 @@ def percentile_interval(samples: Array, level: float = 0.95) -> Interval:
 
 
 def bca_interval(samples: Array, value: Array, leave_one_out: Sequence[Array], level: float = 0.95) -> Interval:
-    """BCa interval around `value`; `leave_one_out` has one array (… × units) for each unit that was resampled.
+    """Compute the BCa interval around `value`; `leave_one_out` has one array (… × units) for each side that was
+    resampled.
 
-    When systems *and* inputs are resampled both are left out one by one, and the acceleration is the one of
-    several independent samples: sums over both of the third and second powers of the influences.
+    When systems *and* inputs are resampled, both are left out one at a time, and the acceleration is that of several
+    independent samples: sums over both of the third and second powers of the influences.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         defined = np.isfinite(samples).sum(axis=-1)

@@ -1,10 +1,9 @@
-"""One order for the same data, whatever the order and the names in the file: sorted by content before anything is
-drawn.
+"""Canonical order: data are sorted by content before anything is drawn, whatever the order and the names in the file.
 
-A draw takes "the third input"; which one that is must not depend on the line where it stood. Systems and inputs are
-ordered by what people said about them, and by the metrics where people said the same. Only ranks of the metrics count,
-so that another unit of a metric gives the same order. What has equal content in all of it may stand in any order: it is
-exchangeable.
+A draw takes "the third input"; which input that is must not depend on its line in the file. Systems and inputs are
+ordered by their human ratings, and by the metrics where the ratings are equal. Only ranks of the metrics count, so that
+rescaling a metric does not change the order. Items with identical content are exchangeable, so their order does not
+matter.
 """
 
 from __future__ import annotations
@@ -19,15 +18,17 @@ from nlgauge.types import Array, Ints
 
 
 class Order(NamedTuple):
-    """Places in the caller's arrays, in canonical order."""
+    """Indices into the caller's arrays, in canonical order."""
 
     systems: Ints
     inputs: Ints
 
 
 def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> Order:
-    """The order of systems and inputs. `people`: tables systems × inputs or cubes raters × systems × inputs, `metrics`
-    tables with more always better. The order of tables, and of raters in a cube, does not matter.
+    """Return the order of systems and inputs.
+
+    `people`: human ratings as tables systems × inputs or annotators × systems × inputs; `metrics`: tables with higher
+    always better. The order of the tables, and of annotators, does not matter.
 
     >>> z = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 1.0]])
     >>> order = canonical_order([z])
@@ -38,19 +39,19 @@ def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> O
     human = _together([_ratings(table) for table in people])
     metrics = list(metrics)
     if human is None and not metrics:
-        raise ValueError("an order needs tables")
+        raise ValueError("a canonical order needs at least one table")
     if human is None:
         human = np.zeros(metrics[0].shape, np.int64)
     classes = _refined(human, np.zeros(len(human), np.int64), np.zeros(len(human.T), np.int64))
-    if not (_told_apart(classes[0]) and _told_apart(classes[1])):
-        scored = _together([_ranks(table) for table in metrics], beside=human)
+    if not (_all_distinct(classes[0]) and _all_distinct(classes[1])):
+        scored = _together([_ranks(table) for table in metrics], ratings=human)
         cells = (
             human if scored is None else _dense(np.stack([human.ravel(), scored.ravel()], axis=1)).reshape(human.shape)
         )
         classes = _refined(cells, *classes)
-        # With all systems told apart, inputs of one class are equal in every cell, and the other way round. Where
-        # neither is told apart, mark one of the systems that look alike and see what follows from it.
-        while not (_told_apart(classes[0]) or _told_apart(classes[1])):
+        # With all systems distinct, inputs of one class are equal in every cell, and vice versa. Where neither are
+        # distinct, mark one of the equal systems and refine again.
+        while not (_all_distinct(classes[0]) or _all_distinct(classes[1])):
             row, col = classes
             alike = np.flatnonzero(np.bincount(row)[row] > 1)
             marked = 2 * row + 1
@@ -60,25 +61,27 @@ def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> O
 
 
 def rater_order(cubes: Iterable[Array], order: Order) -> Ints:
-    """Raters (first axis of each cube, one cube an aspect) by what they gave, output by output in canonical order."""
+    """Order annotators (first axis of each array, one array per aspect) by their ratings, output by output in
+    canonical order.
+    """
     ranks = sorted((_ranks(cube) for cube in cubes), key=lambda r: np.sort(r, axis=None).tobytes())
     placed = [r[:, order.systems][:, :, order.inputs].reshape(len(r), -1) for r in ranks]
     return np.argsort(_dense(np.concatenate(placed, axis=1)), kind="stable")
 
 
 def table_order(tables: Sequence[Array] | Array) -> Ints:
-    """Metrics (systems × inputs each, already in canonical order) by their ranks: for draws over metrics."""
+    """Order metrics (systems × inputs, already in canonical order) by their ranks, for draws over metrics."""
     if not len(tables):
         return np.empty(0, np.int64)
     return np.argsort(_dense(np.stack([_ranks(table).ravel() for table in tables])), kind="stable")
 
 
-def _told_apart(classes: Ints) -> bool:
+def _all_distinct(classes: Ints) -> bool:
     return bool(classes.max(initial=0) == len(classes) - 1)
 
 
 def _refined(cells: Ints, row: Ints, col: Ints) -> tuple[Ints, Ints]:
-    """Classes of systems and inputs told apart by the cells they meet, until nothing more can be told apart."""
+    """Refine classes of systems and inputs by the cells in their rows and columns, until the classes are stable."""
     width = int(cells.max(initial=0)) + 1
     while True:
         before = row.max(initial=0) + col.max(initial=0)
@@ -89,11 +92,11 @@ def _refined(cells: Ints, row: Ints, col: Ints) -> tuple[Ints, Ints]:
 
 
 def _dense(rows: Ints) -> Ints:
-    """Rows numbered in their lexicographic order, equal ones alike."""
+    """Number rows in lexicographic order, equal rows with the same number."""
     if len(rows) > 1000 * rows.shape[1]:  # many short rows: number them by the first two columns, then by the third …
         found = np.zeros(len(rows), np.int64)
         for column in rows.T:
-            if _told_apart(found):  # no two are equal
+            if _all_distinct(found):  # no two are equal
                 break
             found = _numbered(found * (int(column.max(initial=0)) + 1) + column)
         return found
@@ -112,7 +115,7 @@ def _numbered(values: NDArray[Any]) -> Ints:
 
 
 def _ranks(table: Array) -> Ints:
-    """Dense ranks over the whole table, 0 where a value is missing."""
+    """Return dense ranks over the whole table, 0 where a value is missing."""
     there = np.isfinite(table)
     ranks = np.zeros(table.shape, np.int64)
     ranks[there] = _numbered(table[there]) + 1
@@ -120,21 +123,24 @@ def _ranks(table: Array) -> Ints:
 
 
 def _ratings(table: Array) -> Ints:
-    """One number for the ratings of an output, whoever gave which."""
+    """Return one number for the set of ratings of an output, whoever gave which."""
     ranks = _ranks(table)
     if table.ndim == 2:
         return ranks
     return _dense(np.sort(ranks.reshape(len(ranks), -1), axis=0).T).reshape(table.shape[1:])
 
 
-def _together(tables: Sequence[Ints], beside: Ints | None = None) -> Ints | None:
-    """One number for what an output has in all tables. Tables come in the order of their own content; equal ones count
-    once, and those whose order content cannot tell are taken as a set."""
+def _together(tables: Sequence[Ints], ratings: Ints | None = None) -> Ints | None:
+    """Return one number for the values of an output in all tables.
+
+    Tables are in the order of their own content; duplicates count once, and tables that content cannot order are
+    treated as a set.
+    """
     found: dict[tuple[bytes, int], dict[bytes, Ints]] = {}
     for table in tables:
         if not table.size or table.max() == table.min():
             continue  # a constant tells nothing
-        known = 0 if beside is None else int((table * beside).sum())
+        known = 0 if ratings is None else int((table * ratings).sum())
         found.setdefault((np.sort(table, axis=None).tobytes(), known), {})[table.tobytes()] = table
     if not found:
         return np.zeros_like(tables[0]) if len(tables) else None

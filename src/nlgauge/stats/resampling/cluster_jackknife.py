@@ -1,4 +1,6 @@
-"""Any smooth figure of sums over rows, with a standard error: whole clusters (inputs) are left out in turn."""
+"""Cluster jackknife: standard error of a smooth function of sums over rows; whole clusters (inputs) are left out in
+turn.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,20 @@ from nlgauge.types import Array, Ints
 
 @dataclass(frozen=True)
 class Jackknifed:
-    """Figures and their standard errors; `freedom` of Student's t is the number of clusters less one."""
+    """Values and their standard errors; `freedom` of Student's t is the number of clusters minus one."""
 
     value: Array
     se: Array
     freedom: int
 
     def half(self, level: float = 0.95) -> Array:
-        """Half the width of the interval."""
+        """Return half the width of the interval."""
         from scipy.special import stdtrit
 
         return np.asarray(stdtrit(max(1, self.freedom), (1 + level) / 2) * self.se)
 
     def p(self) -> Array:
-        """Two-sided p that each figure is 0; 1 where it is 0 without any error."""
+        """Return the two-sided p-value that each value is 0; 1 where it is 0 without error."""
         from scipy.special import stdtr
 
         apart = np.abs(self.value)
@@ -35,7 +37,9 @@ class Jackknifed:
 
 
 def jackknifed(rows: Array, clusters: Ints, figures: Callable[[Array], Array]) -> Jackknifed:
-    """`rows` × quantities are summed by cluster (codes from 0 up); `figures` maps sums (… × quantities) to … × figures.
+    """Compute `figures` of sums of `rows` by cluster, with jackknife standard errors.
+
+    `rows` × quantities are summed by cluster (codes from 0); `figures` maps sums (… × quantities) to … × values.
 
     >>> rows = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])
     >>> found = jackknifed(rows, np.array([0, 1, 2]), lambda s: s[..., 1:] / s[..., :1])

@@ -38,9 +38,9 @@ from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.types import Array, Ints, Mask, Steps
 
 Unit = Literal["both", "inputs"]
-DRAWS = 8192  # of the largest standardized error, fewer where there are very many pairs
+DRAWS = 8192  # draws of the largest standardized error; fewer with very many pairs
 WORK = 1e9  # draws × pairs
-NO_ERROR = 1e-12  # standard errors up to this are rounding: of a constant, of the difference of two copies
+NO_ERROR = 1e-12  # standard errors up to this are rounding errors, for example of the difference of two copies
 
 
 class Swaps(NamedTuple):
@@ -58,7 +58,7 @@ class Contrasts:
     ----------
     value : array of K
     pairs : AllPairs
-        Differences (row minus column), p-values over all pairs at once, and who is better than whom.
+        Differences (row minus column), simultaneous p-values, and which metric is significantly better.
     tests : PairTests
         The tests of single pairs, without correction.
     marginal_level : float
@@ -102,7 +102,7 @@ def difference_tests(
     swaps : Swaps, optional
         Draws and seed of the test that measures of system means need.
     progress : callable, optional
-        Called with the steps done, and of how many.
+        Called with the number of steps done and the total.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def _pair_tests(
     families: ArrayLike | None,
     swaps: Swaps,
 ) -> PairTests:
-    """p-values of all pairs: the jackknife's, and for rank measures of system means those of swapped systems."""
+    """Compute p-values of all pairs: by the jackknife, and by swapping systems for rank measures of system means."""
     p, undefined = gaps.p.copy(), np.zeros(gaps.p.shape, np.int64)
     means = [
         j
@@ -163,7 +163,7 @@ def contrasts(
     swaps: Swaps | None = None,
     progress: Steps | None = None,
 ) -> Contrasts:
-    """All differences between K metrics (K × N × M) under one measure at once.
+    """Compute simultaneous tests of all differences between K metrics (K × N × M) under one measure.
 
     >>> rng = np.random.default_rng(3)
     >>> z = rng.normal(size=(12, 80))
@@ -195,7 +195,9 @@ def contrasts(
 
 @dataclass(frozen=True)
 class _PairGaps:
-    """Differences of pairs × measures with their spread and p-values, and how many outputs both metrics scored."""
+    """Differences of pairs × measures with standard errors and p-values, and the number of outputs both metrics
+    scored.
+    """
 
     difference: Array
     spread: Spread
@@ -212,7 +214,7 @@ def _pair_gaps(
     families: ArrayLike | None,
     progress: Steps | None,
 ) -> _PairGaps:
-    """Every pair over the outputs that both metrics scored."""
+    """Compute the difference of every pair over the outputs that both metrics scored."""
     chosen = all_pairs(len(metrics))
     shape = (len(chosen), len(want))
     difference, variance, free, p = (np.full(shape, np.nan) for _ in range(4))
@@ -241,7 +243,9 @@ def _pair_gaps(
 
 
 def deviations(left: LeaveOneOut) -> Array:
-    """What each unit (system, input) adds to the error of K values: K × units; squares add up to the variance."""
+    """Return the contribution of each unit (system, input) to the error of K values: K × units; squares sum to the
+    variance.
+    """
     parts = [left.inputs] if left.systems is None else [left.systems, left.inputs]
     moves = []
     for values in parts:
@@ -252,7 +256,7 @@ def deviations(left: LeaveOneOut) -> Array:
 
 
 def simultaneous_level(moves: Array, level: float = 0.95) -> float:
-    """The level of single intervals that hold together in `level` of data sets, from the deviations of K values.
+    """Return the level of single intervals that hold simultaneously at `level`, from the deviations of K values.
 
     >>> round(simultaneous_level(np.eye(2)), 3), round(simultaneous_level(np.ones((2, 5))), 3)
     (0.977, 0.95)
@@ -266,7 +270,7 @@ def simultaneous_level(moves: Array, level: float = 0.95) -> float:
 
 
 def largest_differences(moves: Array) -> Array:
-    """Draws of the largest absolute standardized difference between any two of K values."""
+    """Draw the largest absolute standardized difference between any two of K values."""
     k = len(moves)
     draws = int(np.clip(WORK / max(1, k * (k - 1) / 2), 1000, DRAWS))
     errors = np.ascontiguousarray((_normal(moves.shape[1], draws) @ moves.T).T)
@@ -282,18 +286,20 @@ def largest_differences(moves: Array) -> Array:
 
 @lru_cache(maxsize=4)
 def _normal(units: int, draws: int) -> Array:
-    """Standard normal draws, always the same: results depend on the data alone."""
+    """Return fixed standard normal draws, so that results depend on the data alone."""
     return np.random.default_rng(20).standard_normal((draws, units))
 
 
 def _critical_value(largest: Array, level: float) -> float:
-    """The value beyond which a standardized difference has a p-value over all pairs (`_at_once`) below 1 - level."""
-    most = math.ceil((1 - level) * (len(largest) + 1)) - 2  # draws that may be as large
+    """Return the standardized difference whose simultaneous p-value (`_at_once`) is 1 - level."""
+    most = math.ceil((1 - level) * (len(largest) + 1)) - 2  # number of draws that may be as large
     return float(np.sort(largest)[-1 - most]) if most >= 0 else np.inf
 
 
 def _at_once(p: Array, largest: Array) -> Array:
-    """p-values over all pairs: how often the largest of all differences is at least as surprising as this one."""
+    """Compute simultaneous p-values: the probability that the largest of all differences is at least as extreme as
+    this one.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         surprise = -ndtri(p / 2)
     beyond = len(largest) - np.searchsorted(np.sort(largest), surprise.ravel(), side="left").reshape(p.shape)
@@ -301,7 +307,7 @@ def _at_once(p: Array, largest: Array) -> Array:
 
 
 def _testable(error: Array, gap: Array, p: Array, reach: float) -> Array:
-    """Errors for which `gap > reach * error` says the same as the p-value over all pairs; infinite without a test."""
+    """Return errors for which `gap > reach * error` agrees with the simultaneous p-value; infinite without a test."""
     with np.errstate(invalid="ignore"):
         surprise = -ndtri(p / 2)
     agreeing = np.where(surprise > 0, np.abs(gap) / np.where(surprise > 0, surprise, 1.0), np.inf)
@@ -311,7 +317,7 @@ def _testable(error: Array, gap: Array, p: Array, reach: float) -> Array:
 
 
 def _by_shared(there: Mask, pairs: Ints) -> dict[bytes, Ints]:
-    """Pairs by the outputs that both metrics scored."""
+    """Group pairs by the outputs that both metrics scored."""
     groups: dict[bytes, list[int]] = {}
     for row, (i, j) in enumerate(pairs):
         groups.setdefault(np.asarray(there[i] & there[j]).tobytes(), []).append(row)

@@ -1,8 +1,8 @@
-"""The random draws of permutation tests, bootstraps and splits, in strips as the kernels read them.
+"""Random draws of permutation tests, bootstraps and splits, in strips as the kernels read them.
 
-Draws are shared by all metrics, pairs and measures, and come in blocks with a seed of their own, so a result depends
-neither on what else was computed nor on the number of threads, and 2,000 draws begin with the same 1,000. With `legacy`
-the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats draws them.
+Draws are shared by all metrics, pairs and measures, and come in blocks with their own seeds, so a result depends
+neither on what else is computed nor on the number of threads, and 2,000 draws begin with the same 1,000. With `legacy`,
+the numbers of `np.random.seed(seed)` are drawn in the order of nlpstats.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from nlgauge.types import Array, Ids
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
-Times = NDArray[np.int16]  # how often something counts; as a mask, whether it is swapped
+Times = NDArray[np.int16]  # weight of a unit; in a mask, whether it is swapped
 
-BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
-PICKS = 1 << 20  # units drawn at once, to bound the memory
+BLOCK = 8 * STRIP - 1  # draws per block: together with the unswapped data they fill eight strips
+PICKS = 1 << 20  # units drawn at once, to limit memory
 
 
 class Masks(NamedTuple):
@@ -46,16 +46,16 @@ class Weights(NamedTuple):
 
 
 def blocks_of(draws: int) -> int:
-    """How many blocks that many draws fill."""
+    """Return the number of blocks for that many draws."""
     if draws < 1:
         raise NlgaugeError(f"the number of draws must be at least 1; found {draws}")
     return -(-draws // BLOCK)
 
 
 def streams(seed: int, draws: int, legacy: bool) -> Iterator[tuple[int, np.random.Generator | np.random.RandomState]]:
-    """(size, generator) of each block of draws."""
+    """Yield (size, generator) of each block of draws."""
     blocks = blocks_of(draws)
-    if legacy:  # one global stream, read through by block after block
+    if legacy:  # one global stream, read sequentially by the blocks
         old = np.random.RandomState(seed)
         yield from ((min(BLOCK, draws - at), old) for at in range(0, draws, BLOCK))
         return
@@ -70,14 +70,14 @@ def _coins(stream: np.random.Generator | np.random.RandomState, draws: int, n: i
 
 
 def swap_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False) -> Iterator[Masks]:
-    """Blocks of masks: whole systems, whole inputs, both (exclusive or), or single cells."""
+    """Yield blocks of masks that swap whole systems, whole inputs, both (exclusive or), or single outputs."""
     units = _units(how, systems, inputs)
     for size, stream in streams(seed, draws, legacy):
         yield _masks(how, systems, inputs, _coins(stream, size, sum(units)))
 
 
 def block_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int) -> Masks:
-    """One of these blocks by itself. The legacy stream is read through up to it; others have a seed of their own."""
+    """Return one of these blocks. The legacy stream is read up to it; other blocks have their own seed."""
     units = sum(_units(how, systems, inputs))
     for at, (size, stream) in enumerate(streams(seed, draws, legacy)):
         if at == block:
@@ -88,7 +88,7 @@ def block_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, leg
 
 
 def _units(how: Swap, systems: int, inputs: int) -> tuple[int, int]:
-    """How many coins are thrown for rows and for columns."""
+    """Return the number of random bits for rows and for columns."""
     sizes = {"both": (systems, inputs), "systems": (systems, 0), "inputs": (0, inputs), "cells": (0, systems * inputs)}
     if how not in sizes:
         raise NlgaugeError(f"how to swap must be one of {', '.join(sizes)}; found {how!r}")
@@ -109,7 +109,7 @@ def _masks(how: Swap, systems: int, inputs: int, coins: Bits) -> Masks:
 
 
 def _strips(draws_first: Array | Bits, first: int = 0) -> Times:
-    """draws × units → strips × units × STRIP, zeros in front (`first`) and behind."""
+    """Reshape draws × units → strips × units × STRIP, padded with zeros in front (`first`) and behind."""
     draws, units = draws_first.shape
     strips = -(-(draws + first) // STRIP)
     out = np.zeros((strips, units, STRIP), np.int16)
@@ -125,12 +125,12 @@ def _still(draws: int) -> Times:
 
 
 def joined(strips: Array, draws: int, first: int = 0) -> Array:
-    """… × strips × STRIP → … × draws, the inverse of the strips."""
+    """Reshape … × strips × STRIP → … × draws, the inverse of `_strips`."""
     return strips.reshape(*strips.shape[:-2], -1)[..., first : first + draws]
 
 
 def weights(systems: Array, inputs: Array) -> Weights:
-    """Weights given as draws × systems and draws × inputs, whole numbers."""
+    """Return given weights, draws × systems and draws × inputs (whole numbers), in strips."""
     if any((part.astype(np.int16) != part).any() for part in (systems, inputs)):
         raise NlgaugeError("weights of systems and inputs must be whole numbers below 32,768")
     return Weights(_strips(systems), _strips(inputs), len(systems))
@@ -139,13 +139,13 @@ def weights(systems: Array, inputs: Array) -> Weights:
 def bootstrap_counts(
     how: Resample, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
 ) -> Iterator[tuple[Array, Array]]:
-    """Some draws at a time, as (draws × systems, draws × inputs): how often each was drawn with replacement."""
+    """Yield blocks of (draws × systems, draws × inputs): the number of times each was drawn with replacement."""
     if how not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
     units, drawn = (systems, inputs), (how != "inputs", how != "systems")
     for size, stream in streams(seed, draws, legacy):
-        # A stream for each, so that a shorter run stays the beginning of a longer one; legacy: systems and inputs of
-        # one draw after the other.
+        # One stream each, so that a shorter run is the beginning of a longer one; legacy: systems and inputs of
+        # each draw in turn.
         own: list[Any] = [stream] * 2 if isinstance(stream, np.random.RandomState) else stream.spawn(2)
         step = 1 if legacy else max(1, PICKS // max(units))
         for at in range(0, size, step):
@@ -160,7 +160,7 @@ def bootstrap_counts(
 
 
 def halves(inputs: int, trials: int, seed: int) -> Array:
-    """trials × inputs: 1 for the ⌊M/2⌋ inputs of the first half, 0 for the others."""
+    """Return trials × inputs: 1 for the ⌊M/2⌋ inputs of the first half, 0 for the others."""
     out = np.zeros((trials, inputs))
     at = 0
     for size, stream in streams(seed, trials, legacy=False):

@@ -1,10 +1,10 @@
 """Two-way jackknife over systems and inputs: confidence intervals of measures of agreement.
 
-Systems and inputs are both samples: the outputs of one system share its faults, the outputs of one input its
-difficulty. Each system (or family of systems) is left out in turn, then each input (or document), and the spread of the
-leave-one-out values gives two variances. What they have in common (the variation of single outputs, which both see) is
-counted once; it is estimated by leaving out sets of outputs that hit all systems and inputs alike. Nothing is drawn at
-random, so nothing depends on a seed. `bench/coverage.py` measures the coverage.
+Systems and inputs are both samples: outputs of one system share its weaknesses, outputs of one input its difficulty.
+Each system (or family of systems) is left out in turn, then each input (or document), and the spread of the
+leave-one-out values gives two variances. Their common part (the variation of single outputs, which is in both) is
+counted once; it is estimated by leaving out sets of outputs that are balanced over systems and inputs. Nothing is drawn
+at random, so nothing depends on a seed. `bench/coverage.py` measures the coverage.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from nlgauge.types import Array, Ints, Steps
 Over = Literal["auto", "both", "inputs"]
 Labels = Ints
 
-SYSTEMS = 6  # with fewer nothing can be said of other systems
+SYSTEMS = 6  # with fewer, results do not generalize to other systems
 INPUTS = 10  # with fewer there is no interval
-MAX_OUTPUT_SETS = 20  # sets of outputs that are left out together, at most
+MAX_OUTPUT_SETS = 20  # maximum number of sets of outputs that are left out together
 GROUPS = 250  # inputs beyond this number are left out in groups
-PERFECT = 1 - 1e-12  # a correlation from here on is perfect
+PERFECT = 1 - 1e-12  # correlations above this count as perfect
 
 UNITS = {"both": "systems and inputs like these", "inputs": "these systems and inputs like these"}
 
 
 class Spread(NamedTuple):
-    """Variance of a value and the degrees of freedom behind it, any shape; NaN where it cannot be known."""
+    """Variance of a value and its degrees of freedom, any shape; NaN where unknown."""
 
     variance: Array
     free: Array
@@ -47,7 +47,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Values (… ) and what they become without each system, group of inputs and set of outputs (last axis)."""
+    """Values, and the values without each system, group of inputs and set of outputs (last axis)."""
 
     value: Array
     systems: Array | None
@@ -55,7 +55,7 @@ class LeaveOneOut:
     outputs: Array | None
 
     def transform(self, change: Callable[..., Array], *others: LeaveOneOut) -> LeaveOneOut:
-        """The same on another scale, or what `change` makes of these and others that were found without these units."""
+        """Return the same on another scale, or a function of these and other leave-one-out values."""
         all_of = [(each.value, each.systems, each.inputs, each.outputs) for each in (self, *others)]
         value, systems, inputs, outputs = (
             None if any(v is None for v in values) else change(*values) for values in zip(*all_of, strict=True)
@@ -63,16 +63,17 @@ class LeaveOneOut:
         return LeaveOneOut(value, systems, inputs, outputs)  # type: ignore[arg-type]
 
     def difference(self, first: Labels, second: Labels) -> LeaveOneOut:
-        """Differences between values of the first axis."""
+        """Return differences between values of the first axis."""
         return self.transform(lambda values: values[first] - values[second])
 
     def spread(self, *, of_differences: bool = False) -> Spread:
-        """V = V(systems) + V(inputs) − V(outputs), never below either of the first two; freedom after Satterthwaite.
+        """Compute V = V(systems) + V(inputs) − V(outputs), at least each of the first two; degrees of freedom by
+        Satterthwaite.
 
-        The jackknife over n systems is too large for a mean over pairs of systems: it counts what is particular to a
-        pair twice. For the interval of a value this is kept, with a factor n / (n - 0.5), because some populations need
-        it. For differences between two metrics it would cost power: their factor is (n - 2) / n (docs/trust.md; chosen
-        on other seeds than those reported).
+        The jackknife over n systems overestimates the variance of a mean over pairs of systems, because it counts
+        pair-specific variation twice. For the interval of a value this is accepted, with a factor n / (n - 0.5),
+        because some populations need it. For differences between two metrics it would cost power, so their factor is (n
+        - 2) / n (docs/trust.md; chosen on other seeds than those reported).
         """
         inputs, m = _delete_one(self.inputs)
         if self.systems is None:
@@ -88,8 +89,9 @@ class LeaveOneOut:
         return Spread(variance, np.where(np.isfinite(free), np.clip(free, least, np.maximum(n, m) - 1), least))
 
     def asymmetry(self) -> Array:
-        """The third moment of the error over systems divided by V^1.5: positive where large values come with large
-        errors."""
+        """Return the third moment of the error over systems divided by V^1.5: positive if large values have large
+        errors.
+        """
         if self.systems is None:
             return np.zeros_like(self.value)
         there = np.isfinite(self.systems)
@@ -106,7 +108,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Ends K×L with the value; where there is none, `reason` says why."""
+    """Limits K×L with the value; `reason` says why there is none."""
 
     value: Array
     low: Array
@@ -117,7 +119,7 @@ class Intervals:
 
 
 def generalizes_to(over: Over, systems: int) -> Literal["both", "inputs"]:
-    """What may be otherwise: systems and inputs, or inputs only where there are too few systems to speak of others."""
+    """Return what results generalize to: systems and inputs, or inputs only with too few systems."""
     if over == "auto":
         return "both" if systems >= SYSTEMS else "inputs"
     if over not in UNITS:
@@ -134,7 +136,7 @@ def too_few(
     what: str = "an interval",
     families: ArrayLike | None = None,
 ) -> str | None:
-    """Why there can be no interval (or test), with what would be needed; None where there can be one."""
+    """Say why there is no interval (or test) and what would be needed; None where there is one."""
     if over == "both" and systems < SYSTEMS:
         units = "systems" if families is None else "families of systems"
         return f"{what} for other systems needs at least {SYSTEMS} {units}; here are {systems}"
@@ -144,12 +146,12 @@ def too_few(
 
 
 def unit_word(clusters: ArrayLike | None) -> str:
-    """What is counted: inputs, or the documents or conversations that hold them together."""
+    """Return the name of the units: inputs, or the documents or conversations that contain them."""
     return "inputs" if clusters is None else "documents or conversations"
 
 
 def units_left_out(unit: str, clusters: ArrayLike | None, families: ArrayLike | None) -> str:
-    """What is left out as a whole, in parentheses; empty where it is single systems and inputs."""
+    """Describe what is left out as a whole, in parentheses; empty for single systems and inputs."""
     whole = ["families of systems"] * (families is not None and unit == "both") + ["clusters"] * (clusters is not None)
     return f" (whole {' and '.join(whole)})" if whole else ""
 
@@ -165,11 +167,12 @@ def intervals(
     level: float = 0.95,
     progress: Steps | None = None,
 ) -> Intervals:
-    """Intervals of K metrics (K×N×M) under every measure, on the scale of Fisher's z with Student's t.
+    """Compute intervals of K metrics (K×N×M) under every measure, on Fisher's z scale with Student's t.
 
-    Rank correlations of system means take few values when a system is left out: theirs are `kendall_interval` and
-    `spearman_interval`. What is covered is the measure's mean over other sets of as many systems and inputs. `clusters`
-    names the document or conversation of each input, `families` the family of each system; both are left out whole.
+    Rank correlations of system means take few values when a system is left out; their intervals are `kendall_interval`
+    and `spearman_interval`. The target is the mean of the measure over other sets of as many systems and inputs.
+    `clusters` is the document or conversation of each input, `families` the family of each system; both are left out
+    whole.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -206,9 +209,9 @@ def intervals(
         low[k, j], high[k, j] = measure.unsigned(low[k, j]), measure.unsigned(high[k, j])
         reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters), families=families)
         if reason[k, j] is None and unit == "inputs" and _is_rank_of_systems(measure):
-            reason[k, j] = "ranks of a few systems that stay the same take too few values for an interval"
+            reason[k, j] = "rank correlations of a few fixed systems take too few values for an interval"
         if reason[k, j] is None and np.isfinite(value) and not np.isfinite(low[k, j]):
-            reason[k, j] = "too many of the values without one system or input are undefined"
+            reason[k, j] = "too many leave-one-out values are undefined"
         if reason[k, j] is not None:
             low[k, j], high[k, j] = np.nan, np.nan
     units = ("systems and inputs" if unit == "both" else "inputs") + units_left_out(unit, clusters, families)
@@ -229,7 +232,7 @@ def change_intervals(
     clusters: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Intervals:
-    """New less old value of every measure (1×L) over the outputs that both and people have, with Student's t."""
+    """Compute the new minus the old value of every measure (1×L) over the outputs in both runs, with Student's t."""
     pair, human = arrays(np.stack([np.asarray(old, np.float64), np.asarray(new, np.float64)]), z)
     human = np.where(np.isfinite(pair).all(axis=0), human, np.nan)
     want, unit = plan_measures(measures), generalizes_to("auto", int(np.isfinite(human).any(axis=1).sum()))
@@ -242,14 +245,16 @@ def change_intervals(
     reason = np.full(gap.value.shape, None, object)
     for j, measure in enumerate(want.measures):
         reason[0, j] = too_few(int(there.any(axis=1).sum()), inputs, unit, measure.grouping, unit_word(clusters)) or (
-            "changes of rank correlations of systems' means take too few values for an interval"
+            "changes of rank correlations of system means take too few values for an interval"
             if _is_rank_of_systems(measure)
             else None
             if np.isfinite(half[0, j])
             else "not defined in one of the two runs"
         )
     half = np.where(reason == None, half, np.nan)  # noqa: E711
-    return Intervals(gap.value, gap.value - half, gap.value + half, reason, unit, "delete-one jackknife, Student's t")
+    return Intervals(
+        gap.value, gap.value - half, gap.value + half, reason, unit, "leave-one-out jackknife, Student's t"
+    )
 
 
 def left_out(
@@ -261,7 +266,7 @@ def left_out(
     progress: Steps | None = None,
     families: ArrayLike | None = None,
 ) -> LeaveOneOut:
-    """All measures of all metrics, whole and without each unit."""
+    """Compute all measures of all metrics, on all data and without each unit."""
     kin = system_groups(len(z), families)
     one = int(kin.max()) + 1 if over == "both" else 0
     rows, cols = without_each(z.shape, input_groups(x, z, clusters), over, kin)
@@ -283,8 +288,9 @@ def left_out(
 def without_each(
     shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"], kin: Labels | None = None
 ) -> tuple[Array, Array]:
-    """How often each system and each input counts: all once, then each system (or group of `kin`) left out, then each
-    group of inputs."""
+    """Return the weights of systems and inputs: all 1, then without each system (or group of `kin`), then without
+    each group of inputs.
+    """
     n, m = shape
     inputs = _all_but_one(groups)
     systems = _all_but_one(np.arange(n) if kin is None else kin) if over == "both" else np.empty((0, n))
@@ -293,19 +299,21 @@ def without_each(
 
 
 def _all_but_one(groups: Labels) -> Array:
-    """A row per group: 0 for its members, 1 for all others."""
+    """Return a row per group: 0 for its members, 1 for all others."""
     return np.asarray(groups[None, :] != np.arange(int(groups.max(initial=-1)) + 1)[:, None], np.float64)
 
 
 def system_groups(n: int, families: ArrayLike | None) -> Labels:
-    """The number of the family of each system; every system is its own family where none are named."""
+    """Return the number of the family of each system; without families, every system is its own."""
     if families is None:
         return np.arange(n)
     return np.unique(np.asarray(families), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def input_groups(x: Array, z: Array, clusters: ArrayLike | None = None) -> Labels:
-    """Which inputs are left out together: clusters, single inputs, or groups of even size where there are very many."""
+    """Return the groups of inputs that are left out together: clusters, single inputs, or equal-sized groups of very
+    many.
+    """
     m = z.shape[1]
     if clusters is not None:
         return np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -317,11 +325,11 @@ def input_groups(x: Array, z: Array, clusters: ArrayLike | None = None) -> Label
 
 
 def output_sets(z: Array) -> Labels:
-    """Number sets of outputs that have from every input at most one system and from every system its share.
+    """Number sets of outputs that have at most one system of every input and an equal share of every system.
 
     With more than MAX_OUTPUT_SETS systems, a set has every MAX_OUTPUT_SETS-th system of an input.
 
-    The start in each input comes from people's ratings of it, not from its place in the file or its name.
+    The start in each input depends on its human ratings, not on its position in the file or its name.
     """
     n, m = z.shape
     size = min(n, MAX_OUTPUT_SETS)
@@ -338,7 +346,9 @@ def output_sets(z: Array) -> Labels:
 
 
 def _delete_one(values: Array) -> tuple[Array, Array]:
-    """Delete-one variance over the last axis and the number of units; NaN where a fifth of the values is undefined."""
+    """Return the jackknife variance over the last axis and the number of units; NaN where a fifth of the values is
+    undefined.
+    """
     there = np.isfinite(values)
     n = there.sum(axis=-1).astype(np.float64)
     some = np.maximum(n, 1.0)
@@ -349,14 +359,14 @@ def _delete_one(values: Array) -> tuple[Array, Array]:
 
 
 def _cluster_variance(wide: LeaveOneOut, k: int, j: int, clusters: ArrayLike | None) -> float:
-    """The jackknife variance over clusters of inputs of a rank correlation between system means; 0 without clusters."""
+    """Return the cluster jackknife variance of a rank correlation between system means; 0 without clusters."""
     return 0.0 if clusters is None else float(np.nan_to_num(_delete_one(wide.inputs[k, j])[0]))
 
 
 def student_p(gap: LeaveOneOut, *, of_differences: bool = False) -> Array:
-    """Two-sided p that values are 0; 1 where a value is 0 and never moves (two metrics that never differ).
+    """Return the two-sided p-value that values are 0; 1 where a value is constantly 0 (two metrics that never differ).
 
-    Where the error grows with the difference, small errors come with differences of the other sign, and t is too large
+    Where the error grows with the difference, small errors occur with differences of the other sign, and t is too large
     there. For differences of metrics, t is corrected for this (Hall 1992), but never away from 0.
     """
     spread = gap.spread(of_differences=of_differences)

@@ -1,15 +1,17 @@
-"""Intervals of a rank correlation between independent points (systems' means): from its value and their number."""
+"""Confidence intervals of a rank correlation between independent points (system means), from its value and their
+number.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import gammaincinv, stdtrit
 
-CUT = 1 - 1e-6  # correlations are cut here before atanh
+CUT = 1 - 1e-6  # limit of correlations before atanh
 
 
 def perfect(units: int, level: float) -> float:
-    """The lower end of a correlation of exactly 1 over so many systems or inputs, which shows no spread of its own.
+    """Return the lower limit of a correlation of exactly 1 over that many systems or inputs, which shows no spread.
 
     >>> round(perfect(8, 0.95), 2), round(perfect(16, 0.95), 2)
     (0.74, 0.94)
@@ -18,11 +20,12 @@ def perfect(units: int, level: float) -> float:
 
 
 def kendall_interval(tau: float, units: int, level: float = 0.95, extra: float = 0.0) -> tuple[float, float]:
-    """Interval of Kendall's tau between so many independent points, e.g. system means.
+    """Compute the interval of Kendall's tau between independent points, for example system means.
 
-    The wider of two: Bonett and Wright's variance on Fisher's scale with Student's t, right for middling values; and
-    the exact interval of a Poisson count of discordant pairs, right near 1, where few pairs are discordant and the
-    former is too short. `extra` is variance on Fisher's scale that the points share (clusters of inputs).
+    The wider of two: the variance of Bonett and Wright (2000) on Fisher's z scale with Student's t, which is accurate
+    for intermediate values; and the exact interval of a Poisson count of discordant pairs, which is accurate near 1,
+    where few pairs are discordant and the former is too short. `extra` is a variance on Fisher's z scale that the
+    points share (clusters of inputs).
 
     >>> [round(end, 2) for end in kendall_interval(0.5, 12)]
     [0.03, 0.79]
@@ -44,8 +47,9 @@ def kendall_interval(tau: float, units: int, level: float = 0.95, extra: float =
 def spearman_interval(
     rho: float, tau: float, units: int, level: float = 0.95, extra: float = 0.0
 ) -> tuple[float, float]:
-    """Interval of Spearman's rho between so many independent points, the wider of two: Bonett and Wright's, and that of
-    Kendall's tau carried over as for normal scores."""
+    """Compute the interval of Spearman's rho between independent points: the wider of that of Bonett and Wright
+    (2000) and that of Kendall's tau, transformed as for normal scores.
+    """
     if units < 6 or np.isnan(rho):
         return np.nan, np.nan
     half = float(stdtrit(units - 2, 0.5 + level / 2)) * np.sqrt((1 + rho**2 / 2) / (units - 3) + extra)

@@ -1,1 +1,1 @@
-"""Tests: is a difference more than chance?"""
+"""Significance tests for correlations, differences of metrics, means, proportions and samples."""

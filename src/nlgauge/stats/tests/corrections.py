@@ -1,4 +1,4 @@
-"""Corrections for many tests at once."""
+"""Corrections for multiple tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nlgauge.types import Array
 
 
 def holm(p: ArrayLike) -> Array:
-    """Holm's step-down p-values (family-wise error); NaN stays NaN and is not counted among the tests.
+    """Compute Holm's (1979) step-down p-values (family-wise error rate); NaN stays NaN and is not counted as a test.
 
     >>> holm([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
     [0.03, 0.06, 0.06, nan]
@@ -20,7 +20,8 @@ def holm(p: ArrayLike) -> Array:
 
 
 def benjamini_hochberg(p: ArrayLike) -> Array:
-    """Benjamini and Hochberg's step-up p-values (false discovery rate); NaN stays NaN and is not counted.
+    """Compute Benjamini and Hochberg's (1995) step-up p-values (false discovery rate); NaN stays NaN and is not
+    counted.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
     [0.03, 0.04, 0.04, nan]
@@ -29,7 +30,8 @@ def benjamini_hochberg(p: ArrayLike) -> Array:
 
 
 def benjamini_yekutieli(p: ArrayLike) -> Array:
-    """Benjamini and Yekutieli's step-up p-values: the false discovery rate whatever the tests have in common.
+    """Compute Benjamini and Yekutieli's (2001) step-up p-values: false discovery rate under any dependence of the
+    tests.
 
     >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(3).tolist()
     [0.055, 0.073, 0.073]
@@ -47,7 +49,7 @@ CORRECTION_WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's
 
 
 def _adjust(p: ArrayLike, step: Callable[[Array], Array]) -> Array:
-    """Apply a rule to the rising p-values and put the results back in their places, at most 1."""
+    """Apply a rule to the sorted p-values and return the results in the original order, at most 1."""
     values = np.asarray(p, np.float64)
     flat = values.reshape(-1)
     out = np.full(flat.shape, np.nan)

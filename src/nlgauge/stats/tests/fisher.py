@@ -1,8 +1,8 @@
-"""Fisher's z: intervals for one correlation, and the test for two correlations of different outputs.
+"""Fisher's z: the interval of one correlation, and the test for two correlations on different outputs.
 
-Variances after Bonett and Wright (2000): 1/(n−3) for Pearson, (1 + r²/2)/(n−3) for Spearman, .437/(n−4) for
-Kendall. They assume independent points: right for `global` only as far as outputs are independent, and for
-`input` and `item` (means of many correlations) an interval as if there were one group.
+Variances after Bonett and Wright (2000): 1/(n−3) for Pearson, (1 + r²/2)/(n−3) for Spearman, .437/(n−4) for Kendall.
+They assume independent points, so they hold for `global` only if outputs are independent; for `input` and `item` (means
+of many correlations) the interval is that of a single group.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nlgauge.types import Array
 def fisher_interval(
     r: ArrayLike, n: ArrayLike, coefficient: str = "pearson", level: float = 0.95
 ) -> tuple[Array, Array]:
-    """Lower and upper end; NaN where n is too small.
+    """Return lower and upper limit; NaN where n is too small.
 
     >>> low, high = fisher_interval(0.5, 30)
     >>> round(float(low), 3), round(float(high), 3)
@@ -36,7 +36,7 @@ def fisher_interval(
 
 
 def fisher_test(r1: ArrayLike, n1: ArrayLike, r2: ArrayLike, n2: ArrayLike, coefficient: str = "pearson") -> Array:
-    """Two-sided p-value that two correlations measured on *different* outputs are equal.
+    """Return the two-sided p-value that two correlations measured on *different* outputs are equal.
 
     >>> round(float(fisher_test(0.6, 100, 0.3, 100)), 4)
     0.0075
@@ -55,5 +55,5 @@ def _variance(r: Array, n: Array, coefficient: str) -> Any:
     elif coefficient == "kendall":
         above, lost = np.full_like(r, 0.437), 4
     else:
-        raise NlgaugeError(f"Fisher's z is known for pearson, spearman and kendall; found {coefficient!r}")
+        raise NlgaugeError(f"Fisher's z is implemented for pearson, spearman and kendall; found {coefficient!r}")
     return np.where(n > lost, above / np.where(n > lost, n - lost, 1.0), np.nan)

@@ -1,8 +1,8 @@
-"""Two correlations on different outputs: deal the outputs out anew and ask how often the parts differ as much.
+"""Permutation test for two correlations on different outputs: outputs are randomly reassigned to the two parts.
 
-The parts are brought to one scale first (standardised, or ranked within each part), else a shift between them would
-make correlation by itself. Ranks are not taken anew after dealing: then every draw is a few sums, and all draws one
-product.
+The parts are first put on one scale (standardized, or ranked within each part), because a shift between them would
+create correlation. Ranks are not recomputed after reassignment: every draw is then a few sums, and all draws are one
+matrix product.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.types import Array, Mask
 
-BLOCK = 4_000_000  # cells of the mask matrix that are held at once
+BLOCK = 4_000_000  # maximum size of the mask matrix in memory
 
 
 def dealt_tests(
     x: Array, z: Array, one: Mask, two: Mask, *, ranks: bool, draws: int, rng: np.random.Generator
 ) -> Array:
-    """p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) against ratings (n); `one` and `two` are the
+    """Compute p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) and ratings (n); `one` and `two` are the
     parts.
 
-    NaN when a part is constant or has fewer than three points. Metrics that miss the same outputs share
-    the draws, and the others begin at the same number: no metric's p depends on the other metrics. `ranks`:
-    Spearman's correlations, otherwise Pearson's.
+    NaN when a part is constant or has fewer than three points. Metrics with the same missing outputs share the draws,
+    and all others start from the same seed: no metric's p-value depends on the other metrics. `ranks`: Spearman's
+    correlations, otherwise Pearson's.
     """
     p = np.full(len(x), np.nan)
     alike: dict[bytes, list[int]] = {}
@@ -37,7 +37,7 @@ def dealt_tests(
         first, second = known & one, known & two
         if draws > 0 and min(first.sum(), second.sum()) >= 3:
             parts = [(x[members][:, part], z[part]) for part in (first, second)]
-            # Which part is called the first means nothing, also to the draws.
+            # The order of the parts must not affect the draws.
             parts.sort(key=lambda part: (len(part[1]), part[1].tobytes(), sorted(row.tobytes() for row in part[0])))
             p[members] = _tests(parts[0], parts[1], ranks, draws, deepcopy(rng))
     return p
@@ -46,7 +46,7 @@ def dealt_tests(
 def dealt_test(
     one: tuple[Array, Array], two: tuple[Array, Array], *, ranks: bool, draws: int, rng: np.random.Generator
 ) -> float:
-    """The same for one metric, each part as (scores, ratings) without gaps."""
+    """Test one metric; each part is (scores, ratings) without missing values."""
     n, total = len(one[0]), len(one[0]) + len(two[0])
     x, z = (np.concatenate([one[k], two[k]]) for k in (0, 1))
     first = np.arange(total) < n
@@ -83,7 +83,7 @@ def _alike(values: Array, ranks: bool) -> Array:
 
 
 def _gap(x: Array, z: Array, first: Array) -> Array:
-    """|r of the first part - r of the second|: draws × metrics."""
+    """Compute |r of the first part - r of the second|: draws × metrics."""
     terms = np.concatenate([np.ones((1, len(z))), z[None], z[None] ** 2, x, x**2, x * z]).T
     inside = first @ terms
     return np.asarray(np.abs(_pearson(inside, len(x)) - _pearson(terms.sum(axis=0) - inside, len(x))))

@@ -1,6 +1,5 @@
-"""Kolmogorov-Smirnov distance of two samples (nimah2023, Eq.
-
-1), and a permutation test that knows of repeated raters.
+"""Kolmogorov-Smirnov distance of two samples (Ni'mah et al. 2023, Eq. 1), and a permutation test for repeated
+ratings.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from nlgauge.types import Array, Mask
 
 @dataclass(frozen=True)
 class KS:
-    """The largest gap between the two distribution functions, with the sizes it comes from."""
+    """The largest difference between the two distribution functions, with the sample sizes."""
 
     value: float
     p: float
@@ -26,7 +25,7 @@ class KS:
 
 
 def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
-    """sup |P1(s) − P2(s)|, between 0 (same distribution) and 1 (no overlap). Missing values are left out.
+    """Compute sup |P1(s) − P2(s)|, between 0 (same distribution) and 1 (no overlap). Missing values are left out.
 
     >>> round(ks_distance([1, 2, 3], [2, 3, 4]), 3)
     0.333
@@ -40,9 +39,9 @@ def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def ks(a: ArrayLike, b: ArrayLike, p: Literal["auto", "exact", "asymp"] = "auto") -> KS:
-    """The distance with its two-sided p-value, for samples of independent values.
+    """Compute the distance with its two-sided p-value, for samples of independent values.
 
-    Rows of several raters that repeat one score are not independent: use `ks_permutation` for them.
+    Rows of several annotators that repeat one score are not independent: use `ks_permutation` for them.
     """
     x, y = _present(a), _present(b)
     if not len(x) or not len(y):
@@ -62,7 +61,7 @@ def ks_weighted(scores: Array, low: Array, high: Array) -> Array:
     scores : array of K × outputs
         NaN where missing.
     low, high : array of outputs
-        How often each output stands in the first and in the second sample, such as once per rater.
+        Count of each output in the first and in the second sample, for example one per annotator.
 
     Returns
     -------
@@ -84,13 +83,14 @@ def ks_weighted(scores: Array, low: Array, high: Array) -> Array:
 
 
 def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
-    """KS of each metric as `ks_weighted`, and its p: scores dealt anew to the outputs, (count+1)/(draws+1).
+    """Compute KS of each metric as `ks_weighted`, and p = (count+1)/(draws+1) over random permutations of scores and
+    outputs.
 
-    The ratings of one output stay together, so that three raters do not count as three independent outputs.
+    The ratings of one output stay together, so three annotators do not count as three independent outputs.
     """
     observed = ks_weighted(scores, low, high)
     p = np.full(len(scores), np.nan)
-    drawn: tuple[bytes, Array, Array] | None = None  # metrics with the same outputs present share their draws
+    drawn: tuple[bytes, Array, Array] | None = None  # metrics with the same missing outputs share their draws
     for k, row in enumerate(scores):
         if np.isnan(observed[k]):
             continue
@@ -99,7 +99,7 @@ def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, 
             walks = _walks(low[kept], high[kept], draws, seed)
             drawn = kept.tobytes(), walks, walks.max(axis=0)
         count = _reached(drawn[2], observed[k])
-        # Ties only make the gaps of a draw smaller, so they need a look only where a draw reached the observed gap.
+        # Ties only reduce the distance of a draw, so they are handled only where a draw reached the observed distance.
         if count and not (ends := _ends(np.sort(row[kept]))).all():
             count = _reached(drawn[1][ends].max(axis=0), observed[k])
         p[k] = (count + 1) / (draws + 1)
@@ -107,19 +107,19 @@ def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, 
 
 
 def ks_chance(low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> float:
-    """Compute the mean KS distance of scores that have nothing to do with the samples.
+    """Compute the mean KS distance of scores that are independent of the samples.
 
     Parameters
     ----------
     low, high : array of outputs
-        How often each output stands in the first and in the second sample.
+        Count of each output in the first and in the second sample.
     draws : int, default 499
     seed : int, default 0
 
     Returns
     -------
     float
-        Never 0, and large where the samples are small; NaN where one is empty.
+        Above 0, and large for small samples; NaN where one is empty.
     """
     kept = low + high > 0
     if not low.sum() or not high.sum():
@@ -137,19 +137,19 @@ def _present(values: ArrayLike) -> Array:
 
 
 def _gaps(low: Array, high: Array) -> Array:
-    """The step that each output makes in P1 − P2; none when a sample is empty."""
+    """Return the step of P1 − P2 at each output; zeros when a sample is empty."""
     if not low.sum() or not high.sum():
         return np.empty(0)
     return np.asarray(low / low.sum() - high / high.sum())
 
 
 def _ends(ordered: Array) -> Mask:
-    """Last places of runs of equal values: only there the distribution functions are complete."""
+    """Return the last positions of runs of equal values, where the distribution functions are evaluated."""
     return np.append(ordered[1:] != ordered[:-1], True)
 
 
 def _walks(low: Array, high: Array, draws: int, seed: int) -> Array:
-    """|P1 − P2| after each output, outputs × draws, for outputs in random order."""
+    """Return |P1 − P2| after each output, outputs × draws, for outputs in random order."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     shuffled = rng.permuted(np.tile(_gaps(low, high)[:, None], draws), axis=0)
     return np.asarray(np.abs(np.cumsum(shuffled, axis=0)))

@@ -1,6 +1,6 @@
-"""Scores before and after a change of the text: how often they fall, by how much, and whether more change costs more.
+"""Scores before and after a perturbation of the text: how often they fall, by how much, and monotonicity in its amount.
 
-Arrays are versions × outputs: one row for each amount of the change, NaN where there is no score or no change.
+Arrays are versions × outputs: one row for each amount, NaN without a score or a change.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_in
 from nlgauge.stats.resampling.draws import bootstrap_counts
 from nlgauge.types import Array, Ints
 
-ROUNDING = 1e-9  # relative to the scores: smaller changes are rounding
+ROUNDING = 1e-9  # relative tolerance: smaller changes are rounding errors
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Shares of pairs that fall, stay and rise (they add up to 1), how many pairs there are, and their mean change."""
+    """Shares of pairs that fall, stay and rise (sum 1), the number of pairs, and their mean change."""
 
     falls: float
     ties: float
@@ -30,9 +30,10 @@ class Moves:
 
 
 def signs(change: Array, threshold: float, scale: Array) -> Array:
-    """−1 where the change is below −threshold, 1 above threshold, 0 between, NaN where there is none (or no threshold).
+    """Return −1 where the change is below −threshold, 1 above threshold, 0 between, NaN if missing (or without
+    threshold).
 
-    `scale` is the size of the scores that were subtracted, for the rounding of the difference.
+    `scale` is the size of the scores that were subtracted, for the rounding error of the difference.
     """
     beyond = threshold + ROUNDING * scale
     with np.errstate(invalid="ignore"):
@@ -41,7 +42,7 @@ def signs(change: Array, threshold: float, scale: Array) -> Array:
 
 
 def moves(change: ArrayLike, sign: ArrayLike) -> Moves:
-    """The pairs counted and averaged.
+    """Count and average the pairs.
 
     >>> moves([-1.0, -3.0, 0.0, 1.0], [-1, -1, 0, 1])
     Moves(falls=0.5, ties=0.25, rises=0.25, pairs=4, change=-0.75)
@@ -58,10 +59,11 @@ def moves(change: ArrayLike, sign: ArrayLike) -> Moves:
 def mean_interval(
     values: ArrayLike, groups: ArrayLike, *, draws: int = 1000, seed: int = 0, level: float = 0.95
 ) -> Interval:
-    """Percentile interval of the mean of the values (any shape, NaN left out) by resampling whole groups of outputs.
+    """Compute the percentile bootstrap interval of the mean (any shape, NaN left out), resampling whole groups of
+    outputs.
 
-    `groups` numbers the last axis of the values: outputs of one input move together, and so do the amounts of one
-    change.
+    `groups` numbers the last axis of the values: outputs of one input stay together, and so do all amounts of one
+    perturbation.
     """
     array = np.atleast_2d(np.asarray(values, np.float64))
     _, number = np.unique(np.asarray(groups), return_inverse=True)
@@ -71,17 +73,20 @@ def mean_interval(
     known = count > 0
     if not known.any():
         return Interval(np.asarray(np.nan), np.asarray(np.nan))
-    order = np.lexsort((total[known], count[known]))  # by content: names of inputs mean nothing to the draws
+    order = np.lexsort(
+        (total[known], count[known])
+    )  # ordered by content, so that names of inputs do not affect the draws
     total, count = total[known][order], count[known][order]
     times = np.concatenate([inputs for _, inputs in bootstrap_counts("inputs", 1, len(total), draws, seed)])
     return percentile_interval((times @ total) / (times @ count), level)
 
 
 def monotonicity(change: ArrayLike, kind: Ints, scale: ArrayLike) -> tuple[float, int]:
-    """(Mean over outputs, outputs) of tau-a between the amount and the fall of the score: 1 if more always costs more.
+    """Return (mean over outputs, values) of tau-a between the amount and the fall of the score: 1 if more is always
+    worse.
 
-    Rows of `change` go from the least amount to the most. `kind` numbers the texts of each output (−1: none); two
-    amounts that made the same text are not compared. A tie of the metric counts for neither side.
+    Rows of `change` are in order of increasing amount. `kind` numbers the texts of each output (−1: none); two amounts
+    with the same text are not compared. A tie of the metric counts 0.
     """
     c, size = np.asarray(change, np.float64), np.asarray(scale, np.float64)
     kept, pairs = np.zeros(c.shape[1]), np.zeros(c.shape[1])

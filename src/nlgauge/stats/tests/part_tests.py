@@ -1,6 +1,8 @@
-"""Is a metric's correlation with people as strong in two parts of one table? The delete-one test for parts that share
-systems or inputs: outputs of one system move both parts at once, which Fisher's z for independent outputs does not
-know."""
+"""Jackknife test of whether a metric's correlation with human ratings is equal in two parts of one table.
+
+The parts may share systems or inputs: outputs of one system affect both parts, which Fisher's z test for independent
+outputs ignores.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,16 @@ from nlgauge.stats.resampling.jackknife import (
 from nlgauge.types import Array, Mask
 
 WORDS = (
-    "difference of Fisher's z over its delete-one standard error against Student's t, two-sided, for systems and "
+    "difference of Fisher's z over its jackknife standard error against Student's t, two-sided, for systems and "
     "inputs like these (with fewer than 6 systems: for these systems and inputs like these)"
 )
 
 
 def part_tests(x: Array, z: Array, one: Mask, two: Mask, measure: Measure, *, absolute: bool = True) -> Array:
-    """Two-sided p for each metric (K × N × M) that its correlation with the ratings (N × M) is as strong on the outputs
-    `one` as on `two`, sign aside if `absolute`; NaN where there are too few systems or inputs to say.
+    """Compute two-sided p-values that the correlation with the ratings is equal on the outputs `one` and `two`.
+
+    Metrics are K × N × M, ratings N × M. `absolute` compares correlations without sign; NaN with too few systems or
+    inputs.
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=(8, 60))

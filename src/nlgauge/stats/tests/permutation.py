@@ -1,7 +1,7 @@
-"""Permutation tests for pairs of metrics (Deutsch et al. 2021): are two correlations with people different?
+"""Permutation tests for pairs of metrics (Deutsch et al. 2021): do two correlations with human ratings differ?
 
-If the two metrics were equally good, their scores could be exchanged. Each draw swaps them on random systems,
-inputs or outputs, recomputes both correlations and compares the difference with the observed one.
+If the two metrics were equally good, their scores could be exchanged. Each draw swaps them on random systems, inputs or
+outputs, recomputes both correlations and compares the difference with the observed one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from nlgauge.types import Array, Ints, Steps
 
 @dataclass(frozen=True)
 class PairTests:
-    """Tests of P metric pairs under L measures. `p` and `difference` (first minus second) are P×L; `cells` is the
-    number of outputs used; `undefined` counts draws in which a correlation was undefined (all groups constant): they
-    are left out of p, except under the count rule "plain", which keeps them in the denominator.
+    """Tests of P metric pairs under L measures.
+
+    `p` and `difference` (first minus second) are P×L; `cells` is the number of outputs used; `undefined` counts draws
+    with an undefined correlation (all groups constant): they are left out of p, except under the count rule "plain",
+    which keeps them in the denominator.
     """
 
     measures: tuple[str, ...]
@@ -49,7 +51,7 @@ class PairTests:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn differences."""
+    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the permuted differences."""
 
     measures: tuple[str, ...]
     difference: Array
@@ -71,11 +73,12 @@ def permutation_test(
     seed: int = 0,
     profile: str | Profile = "nlgauge",
 ) -> PermutationTest:
-    """Test metric 1 against metric 2 (systems × inputs each) for every measure at once.
+    """Test metric 1 against metric 2 (systems × inputs each) under every measure.
 
-    Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one metric to the
-    other and change what is compared. Each metric is standardised over those outputs, people's scores never are (that
-    would break their ties). With the alternative "greater" of a profile the question is whether metric 1 is better.
+    Only outputs with a human rating and both scores are used: otherwise a swap could move a missing value from one
+    metric to the other and change what is compared. Each metric is standardized over those outputs; human ratings are
+    not (that would break their ties). With the alternative "greater" of a profile, the test is whether metric 1 is
+    better.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -127,7 +130,7 @@ def permutation_pairs(
     profile : str, default 'nlgauge'
         Conventions of another tool.
     progress : callable, optional
-        Called with the number of pairs done, and of how many.
+        Called with the number of pairs done and the total.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def permutation_of_pairs(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Do the same for the chosen pairs (P × 2) by the rules of a profile, as many draws as it says."""
+    """Test the chosen pairs (P × 2) under the conventions and number of draws of a profile."""
     (stacked, human), want = arrays(x, z), plan_measures(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     data, total = table(stacked, human, want), rules.draws
@@ -174,7 +177,7 @@ def permutation_of_pairs(
 
 @dataclass
 class _Swapped:
-    """A job is a block of draws and a pair; it gives the observed differences and the two counts of `_compare`."""
+    """A job is a block of draws and a pair; the result is the observed differences and the two counts of `_compare`."""
 
     data: SortedPanel
     want: MeasurePlan
@@ -182,7 +185,9 @@ class _Swapped:
     pairs: Ints
     draws: int
     seed: int
-    _masks: tuple[int, Masks] | None = field(default=None, init=False)  # of the block before, mostly this one
+    _masks: tuple[int, Masks] | None = field(
+        default=None, init=False
+    )  # masks of the previous block, which is usually this one
 
     def __call__(self, job: tuple[int, int]) -> tuple[Array, Ints, Ints]:
         block, at = job
@@ -191,7 +196,7 @@ class _Swapped:
         return found[:, 0], *_compare(found[:, 1:], found[:, 0], self.rules)
 
     def _of(self, block: int) -> Masks:
-        """The masks of a block: made from the seed by whoever needs them, so that they need not be sent."""
+        """Return the masks of a block, regenerated from the seed in each process instead of being sent."""
         kept = self._masks
         if kept is None or kept[0] != block:
             how, systems, inputs = self.rules.swap, self.data.systems, self.data.inputs
@@ -201,14 +206,14 @@ class _Swapped:
 
 
 def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:
-    """First minus second correlation, measures × (1 + draws), the observed difference first."""
+    """Compute the first minus the second correlation, measures × (1 + draws), the observed difference first."""
     both = swap_pair(
         data,
         pair,
         masks,
         want,
         near=NEAR if rules.snap else 0.0,
-        standardise=rules.standardise,
+        standardize=rules.standardize,
         constant_is_zero=rules.constant == "zero",
     )
     found: Array = both[0] - both[1]
@@ -218,17 +223,17 @@ def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: M
 
 
 def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:
-    """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
+    """Compute measures without a kernel: build each swapped pair of tables and evaluate it, which is far slower."""
     valid, shape = data.shared(*pair), (data.systems, data.inputs)
     x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)
-    scales = (scale_of(x, valid, rules.standardise) for x in (x1, x2))
+    scales = (scale_of(x, valid, rules.standardize) for x in (x1, x2))
     v1, v2 = ((x - mean) * unit for x, (mean, unit) in zip((x1, x2), scales, strict=True))
     human = np.where(valid, data.z, np.nan).reshape(shape)
     out = np.empty((len(want.slow), masks.draws + 1))
     for d in range(masks.draws + 1):
         strip, lane = divmod(d, masks.rows.shape[2])
         swap = (masks.rows[strip, masks.row, lane] ^ masks.cols[strip, masks.col, lane]).astype(bool)
-        # where all is swapped, or nothing, the scores themselves: standardised ones have lost what is small
+        # where all is swapped, or nothing, the scores themselves: standardized ones have lost what is small
         one, two = (x1, x2) if (swap == swap[0])[valid].all() else (v1, v2)
         mixed = np.stack([np.where(swap, two, one).reshape(shape), np.where(swap, one, two).reshape(shape)])
         value = evaluate(mixed, human, want.slow_measures).value
@@ -237,7 +242,7 @@ def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Measur
 
 
 def _compare(samples: Array, observed: Array, rules: Profile) -> tuple[Ints, Ints]:
-    """How many draws are at least as extreme as the observed difference, and how many are undefined."""
+    """Count the draws at least as extreme as the observed difference, and the undefined ones."""
     seen = observed[:, None]
     with np.errstate(invalid="ignore"):
         if rules.alternative == "two-sided":
@@ -250,6 +255,6 @@ def _compare(samples: Array, observed: Array, rules: Profile) -> tuple[Ints, Int
 
 
 def _p_values(exceed: Ints, undefined: Ints, observed: Array, draws: int, rules: Profile) -> Array:
-    # (count + 1) / (draws + 1): the observed data is one of the draws, so p is never 0 and never too small
+    # (count + 1) / (draws + 1): the observed data count as one of the draws, so p is never 0 and the test is valid
     p = (exceed + 1) / (draws - undefined + 1) if rules.count == "plus-one" else exceed / draws
     return np.where(np.isnan(observed), np.nan, p)

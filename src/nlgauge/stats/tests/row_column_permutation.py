@@ -1,11 +1,11 @@
-"""Tests for tables systems × inputs whose outputs are not independent: outputs of one system resemble each other, and
-so do outputs of one input.
+"""Permutation tests for tables systems × inputs whose outputs are not independent.
 
-Is a metric related to people at all? Whole systems and whole inputs of people's table are shuffled and the statistic is
-computed again. If the metric knows nothing of people, every such shuffle is as likely as the table itself, whatever
-effects systems and inputs have on either side: the test is exact, where a test that shuffles single outputs (or counts
-them) takes a few systems for thousands of independent witnesses. Gaps move with the table they belong to; an output
-counts in a shuffle where both tables have a value.
+Outputs of one system resemble each other, and so do outputs of one input. Is a metric related to the human ratings at
+all? Whole systems and whole inputs of the ratings are permuted and the statistic is recomputed. If the metric is
+unrelated to the ratings, every such permutation is as likely as the observed table, whatever effects systems and inputs
+have on either side: the test is exact, whereas a test that permutes single outputs treats the outputs of a few systems
+as thousands of independent observations. Missing values stay in the table they belong to; an output counts in a
+permutation where both tables have a value.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.ks import ks_weighted
 from nlgauge.types import Array, Ints
 
-BLOCK = 4_000_000  # cells of shuffled tables that are held at once
+BLOCK = 4_000_000  # maximum size of the shuffled tables in memory
 TIE_TOLERANCE = 1e-12
-CROSSED = 0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
+CROSSED = (
+    0.5  # share of systems × inputs that one of two tables must have; otherwise a permutation leaves too few outputs
+)
 WORDS = "whole systems and whole inputs of the ratings shuffled"
 
 
@@ -50,7 +52,7 @@ def clustered(x: Array, z: Array) -> bool:
 
 
 def shuffles(systems: int, inputs: int, draws: int, seed: int, cells: int) -> Iterator[tuple[Ints, Ints]]:
-    """Blocks of (draws × systems, draws × inputs): orders of the rows and of the columns of a table."""
+    """Yield blocks of (draws × systems, draws × inputs): permutations of the rows and of the columns of a table."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(cells, 1))
     for at in range(0, draws, size):
@@ -62,9 +64,10 @@ def shuffles(systems: int, inputs: int, draws: int, seed: int, cells: int) -> It
 
 
 def related_tests(x: Array, z: Array, *, ranks: bool, draws: int = 999, seed: int = 0) -> Array:
-    """p = (count + 1)/(draws + 1) that each metric (K × N × M) has no correlation with the ratings (N × M), two-sided.
+    """Compute two-sided p = (count + 1)/(draws + 1) that each metric (K × N × M) is uncorrelated with the ratings (N ×
+    M).
 
-    The correlation is Pearson's over all outputs, of the ranks that each variable has by itself if `ranks`.
+    The correlation is Pearson's over all outputs, of the ranks of each variable if `ranks`.
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=(4, 30))
@@ -85,8 +88,10 @@ def related_tests(x: Array, z: Array, *, ranks: bool, draws: int = 999, seed: in
 
 
 def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
-    """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system
-    and input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
+    """Compute KS of each row of scores (K × annotators × N × M) between two samples, and p by permuting systems and
+    inputs.
+
+    `low` and `high` (annotators × N × M) are the counts of an output in each sample; one annotator for metrics.
     """
     tests = _KSTests.of(scores, low, high)
     lows, highs = tests.strip(), tests.strip()
@@ -100,8 +105,10 @@ def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, see
 
 
 def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
-    """KS between two systems (K × raters × 2 × M, `weights` raters × 2 × M), and its p: the two systems' outputs of an
-    input change places at random. Outputs of one input stay compared with each other."""
+    """Compute KS between two systems (K × annotators × 2 × M), and p by randomly swapping the systems on each input.
+
+    `weights` is annotators × 2 × M. Outputs of one input stay compared with each other.
+    """
     low, high = (np.asarray(weights, np.int32).copy() for _ in range(2))
     low[:, 1], high[:, 0] = 0, 0
     inputs = weights.shape[2]
@@ -121,18 +128,18 @@ def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0
 
 @dataclass(frozen=True)
 class _KSTests:
-    """The outputs of each metric in the order of its scores, and how many draws have reached its distance so far."""
+    """The outputs of each metric in the order of its scores, and the number of draws that reached its distance."""
 
     observed: Array
     outputs: int
     order: Ints
     last: NDArray[np.uint8]
     start: Ints
-    counts: Ints  # draws that reached the distance, and draws that have one
+    counts: Ints  # draws that reached the distance, and draws with a defined distance
 
     @classmethod
     def of(cls, scores: Array, low: NDArray[Any], high: NDArray[Any]) -> _KSTests:
-        """Sort the outputs of each metric once; a metric without a distance has none."""
+        """Sort the outputs of each metric once; a metric without a distance has no outputs."""
         flat = scores.reshape(len(scores), low.size)
         observed = ks_weighted(flat, low.ravel(), high.ravel())
         orders, ends = [np.empty(0, np.int64)], [np.empty(0, np.uint8)]
@@ -147,11 +154,11 @@ class _KSTests:
         )
 
     def strip(self) -> NDArray[np.int32]:
-        """Make room for the counts of sixteen draws."""
+        """Allocate the counts of sixteen draws."""
         return np.zeros((self.outputs, LANES), np.int32)
 
     def count(self, lows: NDArray[np.int32], highs: NDArray[np.int32], lanes: int) -> None:
-        """Take some more draws into account."""
+        """Count more draws."""
         least = self.observed - TIE_TOLERANCE
         count_reached(self.order, self.last, self.start, lows, highs, lanes, least, self.counts)
 
@@ -163,7 +170,7 @@ class _KSTests:
 
 
 def _scaled(table: Array, ranks: bool) -> Array:
-    """Standard scores (of the ranks) over the known outputs."""
+    """Standardize scores (or their ranks) over the outputs that are not missing."""
     known = np.isfinite(table)
     values = table[known]
     if ranks and len(values):
@@ -175,7 +182,7 @@ def _scaled(table: Array, ranks: bool) -> Array:
 
 
 def _pearson(one: Array, two: Array) -> Array:
-    """Correlations of the rows of two tables over the outputs that both have."""
+    """Correlate the rows of two tables over the outputs that both have."""
     a, b = np.isfinite(one), np.isfinite(two)
     x, y = np.where(a, one, 0.0), np.where(b, two, 0.0)
     if a.all() and b.all():
@@ -232,7 +239,7 @@ def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array
 
 
 def _orders(table: Array, first: Ints, second: Ints) -> NDArray[np.int8]:
-    """Which output of each pair is higher: -1, 0, 1; 2 where one is missing."""
+    """Return which output of each pair is higher: -1, 0, 1; 2 where one is missing."""
     gap = table[first] - table[second]
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(gap), np.sign(gap), 2.0).astype(np.int8)

@@ -1,8 +1,8 @@
-"""Correlations over the outputs of one or two parts of a panel, and tests whether the parts differ (novikova2017).
+"""Correlations over the outputs of one or two parts of a panel, and tests whether the parts differ (Novikova et al.
+2017).
 
-Outputs of one system resemble each other, and so do outputs of one input. Tests with `outputs="clustered"` know of
-systems and inputs where several systems share inputs; `"independent"` takes every output as independent, as the paper
-does.
+Outputs of one system resemble each other, and so do outputs of one input. Tests with `outputs="clustered"` account for
+systems and inputs where several systems share inputs; `"independent"` treats outputs as independent, as the paper does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FISHER = (
     "taken as independent"
 )
 Outputs = Literal["clustered", "independent"]
-DRAWS = 999  # shuffles behind a star
+DRAWS = 999  # permutations for a significance star
 
 
 def single(measure: str | Measure, who: str) -> Measure:
@@ -40,7 +40,7 @@ def single(measure: str | Measure, who: str) -> Measure:
     measure : Measure or str
         global/pearson, global/spearman or global/kendall.
     who : str
-        The analysis that asks, for the error.
+        Name of the calling analysis, for the error message.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def single(measure: str | Measure, who: str) -> Measure:
     chosen = measure if isinstance(measure, Measure) else Measure.parse(measure)
     if chosen.grouping != "global" or chosen.coefficient not in ("pearson", "spearman", "kendall"):
         raise NlgaugeError(
-            f"{who}: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or "
+            f"{who}: {chosen} is not a single correlation over outputs; use global/pearson, global/spearman or "
             "global/kendall."
         )
     return chosen
@@ -57,7 +57,7 @@ def single(measure: str | Measure, who: str) -> Measure:
 
 @dataclass(frozen=True)
 class Correlation:
-    """One correlation: value, points, p that it is zero; NaN with its reason."""
+    """One correlation: value, number of points, p-value of a zero correlation; NaN with its reason."""
 
     value: float
     n: int
@@ -68,7 +68,7 @@ class Correlation:
 def correlations(
     stacked: Array, human: Array, measure: Measure, outputs: Outputs = "clustered", seed: int = 0
 ) -> list[Correlation]:
-    """Correlate every metric with the ratings over all outputs, and test whether it is related to them at all.
+    """Correlate every metric with the ratings over all outputs, and test whether the correlation is zero.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def correlations(
 
 
 def star_words(level: float, outputs: Outputs, seed: int = 0) -> str:
-    """Say what a star behind a correlation means, and which test it rests on.
+    """Describe the meaning of a significance star and the test behind it.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def star_words(level: float, outputs: Outputs, seed: int = 0) -> str:
     how = independent
     if outputs == "clustered":
         how = f"{SHUFFLED}, {DRAWS} draws, seed {seed}; for one system, or inputs that few systems share: {independent}"
-    return f"* p < {level:g} that the metric is related to the ratings at all ({how}; no correction)"
+    return f"* p < {level:g} for a correlation of zero with the ratings ({how}; no correction)"
 
 
 class Halves(NamedTuple):
@@ -147,12 +147,12 @@ class Halves(NamedTuple):
 
     @property
     def clustered(self) -> bool:
-        """Whether outputs share systems or inputs, so that they are not independent."""
+        """Return whether outputs share systems or inputs, so that they are not independent."""
         return clustered(self.scores, self.human)
 
 
 def difference_words(outputs: Outputs) -> str:
-    """Say how `compared` tests whether two parts differ, and what it takes for granted.
+    """Describe the test of `compared` for a difference between two parts, and its assumptions.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def difference_words(outputs: Outputs) -> str:
 
 
 def check_words(draws: int, seed: int) -> str:
-    """Say what the permutation check next to a test is.
+    """Describe the permutation check of a test.
 
     Parameters
     ----------
@@ -185,8 +185,10 @@ def check_words(draws: int, seed: int) -> str:
 def differ(
     one: Sequence[Correlation], two: Sequence[Correlation], measure: Measure, halves: Halves, outputs: Outputs
 ) -> list[float]:
-    """p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong. Fisher's
-    where the outputs are (or are to be taken as) independent."""
+    """Compute p-values that each metric's correlation is equal in two parts, without sign (.3 equals -.3).
+
+    Fisher's z test is used where the outputs are (or are treated as) independent.
+    """
     if outputs == "clustered" and halves.clustered:
         return part_tests(halves.scores, halves.human, halves.one, halves.two, measure).tolist()  # type: ignore[no-any-return]
     r1, n1, r2, n2 = (
@@ -202,19 +204,19 @@ def checked(
     draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    """The permutation check of `differ` for every metric; NaN for Kendall and without draws."""
+    """Compute the permutation check of `differ` for every metric; NaN for Kendall and without draws."""
     if measure.coefficient == "kendall" or draws < 1:
         return np.full(len(halves.scores), np.nan)
     x = halves.scores.reshape(len(halves.scores), -1).copy()
     one, two = halves.one.ravel(), halves.two.ravel()
-    # Without sign: scores that fall with the ratings in a part change their sign there.
+    # Signs are ignored: scores with a negative correlation in a part are negated there.
     for mask, values in zip((one, two), found, strict=True):
         x[np.ix_(np.array([v.value < 0 for v in values]), mask)] *= -1
     return dealt_tests(x, halves.human.ravel(), one, two, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
 
 
 class Compared(NamedTuple):
-    """The correlations of every metric in two halves of a panel, p that they are as strong, the permutation check."""
+    """The correlations of every metric in two parts of a panel, p-values of equality, and the permutation check."""
 
     one: list[Correlation]
     two: list[Correlation]
@@ -223,7 +225,7 @@ class Compared(NamedTuple):
 
 
 def compared(halves: Halves, measure: Measure, outputs: Outputs, draws: int, seed: int) -> Compared:
-    """Correlate every metric with the ratings in two parts, and test whether it is as strong in both.
+    """Correlate every metric with the ratings in two parts, and test whether the correlations are equal.
 
     Parameters
     ----------
@@ -249,7 +251,7 @@ def compared(halves: Halves, measure: Measure, outputs: Outputs, draws: int, see
         correlations(halves.scores, np.where(mask, halves.human, np.nan), measure, outputs, seed)
         for mask in (halves.one, halves.two)
     )
-    # One seed for all: a row does not depend on what else was asked for, nor on the order.
+    # One seed for all: a result does not depend on the other metrics or on their order.
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     check = checked(halves, (one, two), measure, draws, rng).tolist()
     return Compared(one, two, differ(one, two, measure, halves, outputs), check)

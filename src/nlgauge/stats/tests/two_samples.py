@@ -1,4 +1,4 @@
-"""Do two systems differ in their mean? Tests for two samples, paired by input or not (novikova2017, Tables 2 and 8)."""
+"""Tests of whether two systems differ in their mean, paired by input or not (Novikova et al. 2017, Tables 2 and 8)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS: dict[str, str] = {
 def mean_test(
     a: Array, b: Array, test: MeanTest = "t", *, draws: int = 1000, rng: np.random.Generator | None = None
 ) -> float:
-    """Two-sided p of two systems' scores, one value an input each and NaN where missing; NaN when nothing can be said.
+    """Compute the two-sided p-value of two systems' scores, one value per input, NaN where missing; NaN if undefined.
 
     >>> round(mean_test(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 5.0])), 4)
     0.2846
@@ -50,7 +50,7 @@ def mean_test(
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", RuntimeWarning
-        )  # equal scores of a system: its variance is 0, and that is no loss
+        )  # a system with constant scores has a variance of 0, which is fine
         return float(stats.ttest_ind(first, second, equal_var=test == "student").pvalue)
 
 
@@ -65,8 +65,10 @@ def unit_means(values: Array, units: Ints) -> Array:
 
 
 def choice_test(signs: ArrayLike, groups: ArrayLike) -> float:
-    """Two-sided p that +1 and -1 are equally likely, for choices of which those of one group (input) are not
-    independent: the sums of whole groups change their signs. Where no group has two choices it is the binomial test.
+    """Compute the two-sided p-value that +1 and -1 are equally likely, for choices that are dependent within groups
+    (inputs).
+
+    The sums of whole groups change their signs at random. Where no group has two choices, it is the binomial test.
 
     >>> choice_test([1, 1, 1, -1], ["a", "b", "c", "d"])
     0.625
@@ -92,7 +94,9 @@ def _paired(gap: Array, test: str, draws: int, rng: np.random.Generator) -> floa
     if test == "paired-t":
         return float(stats.ttest_1samp(gap, 0.0).pvalue) if np.ptp(gap) > 0 else 0.0
     signs = rng.integers(0, 2, (draws, len(gap))) * 2 - 1
-    drawn = np.abs(signs @ np.sort(np.abs(gap)))  # flipped at random anyway; sorted, no order of inputs matters
+    drawn = np.abs(
+        signs @ np.sort(np.abs(gap))
+    )  # signs are flipped at random anyway; sorting makes the order of inputs irrelevant
     # Sums of the same gaps in another order may differ in the last bits.
     hits = int((drawn >= abs(gap.sum()) - 1e-9 * np.abs(gap).sum()).sum())
     return (hits + 1) / (draws + 1)

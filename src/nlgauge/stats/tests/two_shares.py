@@ -1,4 +1,4 @@
-"""Do two shares differ? Fisher's exact test, and a test for rows that come in clusters."""
+"""Tests of whether two proportions differ: Fisher's exact test, and a test for clustered rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from nlgauge.types import Array, Ints
 
 
 def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float:
-    """Two-sided p of hits of n against hits of other rows: tables at most as probable as this one.
+    """Compute the two-sided p-value of two proportions: the probability of tables at most as likely as the observed
+    one.
 
     >>> round(fisher_exact_test(3, 10, 12, 15), 4)
     0.0344
@@ -30,9 +31,12 @@ def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float
 
 
 def clustered_difference_test(counts: Array) -> float:
-    """Two-sided p of the difference of two shares, clusters × (hits, misses, other hits, other misses): whole
-    clusters left out in turn, Student's t with the clusters of the smaller side less one as degrees of freedom. NaN
-    where nothing varies."""
+    """Compute the two-sided p-value of the difference of two proportions, clusters × (hits, misses, other hits, other
+    misses).
+
+    Whole clusters are left out in turn; Student's t has the clusters of the smaller side minus one as degrees of
+    freedom. NaN without variance.
+    """
     from scipy.special import stdtr
 
     def difference(c: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Williams' test: do two metrics, on the same outputs, correlate differently with the same human scores?"""
+"""Williams' test: do two metrics, on the same outputs, correlate differently with the same human ratings?"""
 
 from __future__ import annotations
 
@@ -82,11 +82,12 @@ def williams_pairs(
     absolute: bool = False,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Williams' test for all pairs of K metrics (K×N×M) under every measure; outputs count that people and both scored.
+    """Apply Williams' test to all pairs of K metrics (K×N×M) under every measure, over outputs with a rating and both
+    scores.
 
-    n is the number of points in one correlation: systems for system and input level (as nlpstats; the most
-    that any input has), inputs for item level, outputs for global. The test assumes independent points and
-    one correlation, so for the averaged levels it is a convention of the field and not a theorem.
+    n is the number of points in one correlation: systems for system and input level (as nlpstats; the largest number of
+    any input), inputs for item level, outputs for global. The test assumes independent points and a single correlation,
+    so for the averaged levels it is a convention of the field and not a theorem.
     """
     metrics, human = arrays(x, z)
     want, chosen = plan_measures(measures).measures, all_pairs(len(metrics))
@@ -97,7 +98,7 @@ def williams_pairs(
     for at, (i, j) in enumerate(chosen):
         shared = there[i] & there[j]
         key = shared.tobytes()
-        if key not in found and (there == shared).all():  # no gaps of their own: all metrics at once
+        if key not in found and (there == shared).all():  # no metric has additional missing values: all metrics at once
             found[key] = (
                 evaluate(metrics, human, want).value,
                 np.stack([evaluate(metrics, m, want).value for m in metrics]),
@@ -116,7 +117,7 @@ def williams_pairs(
             progress(at + 1, len(chosen))
     method = (
         f"Williams' test, {alternative}, {'absolute' if absolute else 'signed'} correlations, "
-        "outputs that people and both metrics scored"
+        "outputs with a human rating and scores of both metrics"
     )
     names = tuple(str(m) for m in want)
     return PairTests(names, chosen, difference, p, np.zeros(shape, np.int64), cells, 0, method)

@@ -1,5 +1,5 @@
-"""Is a correlation different from zero? The p behind the stars of correlations (novikova2017, Tables 9-11, 13, 14), and
-a test for correlation between neighbors in a sequence.
+"""Test of a zero correlation (Novikova et al. 2017, Tables 9-11, 13, 14), and of correlation between adjacent
+inputs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from scipy.special import ndtr, stdtr
 from nlgauge.errors import NlgaugeError
 from nlgauge.types import Array
 
-MAX_INPUTS = 500  # of the test for adjacent inputs: more cost time and change nothing
+MAX_INPUTS = 500  # maximum number of adjacent inputs tested
 FIRST_DRAWS, MAX_DRAWS = 1000, 10_000
 
 
 def zero_test(r: ArrayLike, n: ArrayLike, coefficient: str = "pearson") -> Array:
-    """Two-sided p that a correlation of `n` independent points is zero; NaN where n is too small.
+    """Compute the two-sided p-value that a correlation of `n` independent points is zero; NaN where n is too small.
 
-    Pearson and Spearman by the t distribution with n - 2 degrees of freedom (as R's rcorr and scipy), Kendall by the
+    Pearson and Spearman by the t distribution with n - 2 degrees of freedom (as rcorr in R and scipy), Kendall by the
     normal distribution with the variance of untied data.
 
     >>> round(float(zero_test(0.3, 50)), 4)
@@ -35,7 +35,9 @@ def zero_test(r: ArrayLike, n: ArrayLike, coefficient: str = "pearson") -> Array
             p = 2 * ndtr(-3 * np.abs(value) * np.sqrt(points * (points - 1) / (2 * (2 * points + 5))))
             enough = points > 3
         else:
-            raise NlgaugeError(f"a test against zero is known for pearson, spearman and kendall; found {coefficient!r}")
+            raise NlgaugeError(
+                f"a test of zero correlation is implemented for pearson, spearman and kendall; found {coefficient!r}"
+            )
     return np.where(enough & ~np.isnan(value), p, np.nan)
 
 
@@ -97,7 +99,7 @@ def adjacent_inputs_p(values: ArrayLike) -> float:
 
 
 def _centered(values: ArrayLike) -> Array:
-    """Series × inputs with the mean of each series taken off; what is missing is at the mean."""
+    """Return series × inputs minus the mean of each series; missing values are 0."""
     x = np.atleast_2d(np.asarray(values, np.float64))
     there = np.isfinite(x)
     mean = np.where(there, x, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)

@@ -29,7 +29,7 @@ def garble(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
 
 @register("typo")
 def typo(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """One slip in that share of the words: two neighbouring letters swapped, one left out, or one written twice."""
+    """One slip in that share of the words: two neighboring letters swapped, one left out, or one written twice."""
     places = [i for i, word in enumerate(words) if _slippery(word)]
     chosen = choose(len(places), amount, rng)
     where, how = rng.random(len(places)), rng.integers(3, size=len(places))

@@ -25,7 +25,7 @@ def truncate(words: list[str], amount: float, rng: Generator, pool: Sequence[str
 
 @register("swap")
 def swap(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Exchange neighbours: that share of the pairs (0 1)(2 3)... or, by lot, (1 2)(3 4)..."""
+    """Exchange neighbors: that share of the pairs (0 1)(2 3)... or, by lot, (1 2)(3 4)..."""
     first = int(rng.integers(2)) if len(words) > 2 else 0
     pairs = range(first, len(words) - 1, 2)
     new = list(words)
