@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.judge.pairwise import read_choice
 from nlgauge.metrics.judge.reply_parser import checked_pattern, parse_by, parse_reply
 from nlgauge.metrics.judge.scale import Scale
 
@@ -207,3 +208,32 @@ def test_a_pattern_is_checked_before_a_judge_is_asked() -> None:
 def test_a_rating_is_the_judges_own(reply: str, rating: float | None) -> None:
     """A2, A3 of the review: quoted ratings, reasoning, and numbers of the analysis."""
     assert parse_reply(reply, FIVE).value == rating
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice", "code"),
+    [
+        ("The verdict is a tie.", 0.5, ""),
+        ("The better summary is A.", 1.0, ""),
+        ("Winner: Output B because it is true", 0.0, ""),
+        ('The text says "Better: A". Better: B', 0.0, ""),
+        ("The text says Better: A.", None, ""),
+        ("Verdict: A man is missing in both.", None, ""),
+        ("The better answer is a matter of taste.", None, ""),
+        ("Answer A is worse.", None, ""),
+        ("Answer: Both texts are bad", None, ""),
+        ("BETTER-7f3a: A\nBETTER-7f3a: B", None, "7f3a"),
+        ("<judged-7f3a>A man was seen.</judged-7f3a> BETTER-7f3a: B", 0.0, "7f3a"),
+        ("<judged-7f3a>\nB was late\n</judged-7f3a> I cannot say.", None, "7f3a"),
+    ],
+)
+def test_a_choice_is_the_judges_own(reply: str, choice: float | None, code: str) -> None:
+    """A letter that begins the judged text, an article, and the name of an output are no choice."""
+    assert read_choice(reply, code=code) == choice
+
+
+@pytest.mark.parametrize("first", ["3 men were arrested.", "\n5 stars", " 4/5 "])
+def test_the_code_around_the_judged_text_makes_no_number_a_rating(first: str) -> None:
+    reply = f"<judged-7f3a>{first}</judged-7f3a> is what I read. RATING-7f3a: 1"
+    assert parse_reply(reply, FIVE, code="7f3a").value == 1
+    assert parse_reply(reply.partition(" RATING")[0], FIVE, code="7f3a").value is None

@@ -12,7 +12,7 @@ import unicodedata
 MAX_CHARACTERS = 20_000  # of a reply without its reasoning; replies of 512 tokens have some 2,500
 MAX_QUOTATION = 4_000  # characters between two marks; beyond it they are no pair
 JUDGED = 100_000  # characters of the judged texts, counted from their end, in which repetitions are looked for
-REPEATED = 24  # characters next to a statement that make it a repetition of the judged text
+REPEATED = 12  # characters next to a statement that make it a repetition of the judged text
 GAP = " \ufffc "  # stands for what was taken out, so that its neighbors do not become one statement
 
 _NAMES = r"think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|rationale|seed:think"
@@ -26,6 +26,26 @@ BLOCK_QUOTE = re.compile(r"(?m)^ ?>[^\n]*$")
 PAIRS = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "《": "》", "”": "”"}
 INCH = re.compile(r"\d$")
 BARE = re.compile(r"\W*(?:\d{1,3}(?:[.,]\d{1,2})?|[A-Za-z])(?:\s?/\s?\d{1,3})?\W*")
+
+
+def after_code(code: str) -> str:
+    """Return the pattern of what the code of a request stands before: not of the tags around the judged texts.
+
+    >>> re.search(after_code("7f3a") + r"\\d", "<judged-7f3a>3 men</judged-7f3a> RATING-7f3a: 2")[0]
+    '7f3a: 2'
+    """
+    own = re.escape(code)
+    return rf"(?:\b(?:rating|better)[-_ ]?{own}\b|(?<!judged-){own}[^\w\n:=<>]{{0,4}}[:=])[^\w\n-]{{0,8}}"
+
+
+def without_judged(text: str, code: str) -> str:
+    """Return the text with a gap in the place of what stands between the tags of the judged texts.
+
+    >>> without_judged("<judged-7f3a>5 stars</judged-7f3a> Poor.", "7f3a")
+    ' \ufffc  Poor.'
+    """
+    first, *rest = text.split(f"<judged-{code}>") if code else [text]
+    return GAP.join([first, *(piece.rpartition(f"</judged-{code}>")[2] for piece in rest)])
 
 
 class TooLong(ValueError):
@@ -164,5 +184,5 @@ def is_repetition(text: str, first: int, end: int, judged: str) -> bool:
     if not judged:
         return False
     before, after = text[max(0, first - REPEATED) : end].lstrip(), text[first : end + REPEATED].rstrip()
-    longer = [piece for piece in (before, after) if len(piece) >= end - first + REPEATED // 2]
+    longer = [piece for piece in (before, after) if len(piece) >= end - first + REPEATED - 2]
     return any(piece in judged for piece in longer)

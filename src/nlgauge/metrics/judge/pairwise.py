@@ -8,15 +8,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.metrics.judge.own_words import TooLong, comparable, is_repetition, plain_text, without_quotations
+from nlgauge.metrics.judge.own_words import (
+    TooLong,
+    after_code,
+    comparable,
+    is_repetition,
+    plain_text,
+    without_judged,
+    without_quotations,
+)
+from nlgauge.metrics.judge.rating_phrases import is_reported
 
-PICK = r"(?P<pick>A|B|tie|both|equal|neither)\b"
+PICK = (
+    r"(?:an? (?=tie))?(?P<pick>(?-i:[AB])|tie|both|equal|neither)\b"
+    r"(?!['’]\w|\s(?:and|or|&)\s[AB]\b|"
+    r"[ \t](?!(?:because|as(?! well)|since|due|but|for|over|it|the|this|that)\b)[^\W\d_])"
+)
 KIND = r"(?:(?:text|output|option|summary|response)[^\w\n]{1,4})?"
+IS = r"(?:[^\w\n]{0,4}[:=][^\w\n]{0,6}|[^\w\n]{0,3}\n[^\w\n]{0,6}|[^\w\n]{1,3}is[^\w\n]{1,6})"
 CHOICE = re.compile(
-    rf"\b(?:better|answer|choice|verdict|winner|preferred)\b[^\w\n]{{0,8}}\n?[^\w\n]{{0,8}}(?:is[^\w\n]{{1,4}})?{KIND}{PICK}",
+    rf"\b(?:better|answer|choice|verdict|winner|preferred)\b(?:\s(?:one|output|text|summary|response|option|choice))?"
+    rf"{IS}{KIND}{PICK}",
     re.I,
 )
-ALONE = re.compile(rf"\W{{0,9}}{KIND}{PICK}\W{{0,9}}", re.I)
+ALONE = re.compile(rf"\W{{0,9}}{KIND}(?P<pick>[AB]|tie|both|equal|neither)\b\W{{0,9}}", re.I)
 TIES = {"tie", "both", "equal", "neither"}
 
 
@@ -59,14 +74,16 @@ def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None
         text = plain_text(reply)
     except TooLong:
         return None
-    picks = (
-        [m["pick"] for m in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}{KIND}{PICK}", text, re.I)] if code else []
-    )
+    picks = [m["pick"] for m in re.finditer(f"{after_code(code)}{KIND}{PICK}", text, re.I)] if code else []
     if not picks:
-        text = re.sub(r"[*#_]+", " ", without_quotations(text)).strip()
+        text = re.sub(r"[*#_]+", " ", without_quotations(without_judged(text, code))).strip()
         known = comparable(judged)
         alone = ALONE.fullmatch(text)
         found = [alone] if alone else CHOICE.finditer(text)
-        picks = [m["pick"] for m in found if not is_repetition(text, m.start(), m.end(), known)]
+        picks = [
+            m["pick"]
+            for m in found
+            if not is_repetition(text, m.start(), m.end(), known) and not is_reported(text, m.start(), m.end())
+        ]
     values = {0.5 if pick.lower() in TIES else 1.0 if pick.lower() == "a" else 0.0 for pick in picks}
     return values.pop() if len(values) == 1 else None

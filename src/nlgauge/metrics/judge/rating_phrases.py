@@ -61,11 +61,33 @@ FOREIGN_NAMED = re.compile(
     rf"\s?[^\w/]{{0,3}}\Z",
     re.I,
 )
+# What may stand between the beginning of a sentence and such a word; after anything else ("el texto pide una
+# puntuación de 5") somebody else may give the rating.
+FOREIGN_OWN = re.compile(
+    r"(?:\A|[.!?;)\]，。、；！？」』”]|(?<![:：])\n|\ufffc)[^\w\n]*(?:(?:mein\w*|meine|die|der|das|mi|la|el|ma|mon|sa|il|mio|mia|o|a|minha|meu|"
+    r"ich|vergebe|gebe|eine|j['’]attribue|je|lui|donne|mets|attribue|une|una|le|doy|dou|uma?|ik|geef|i|final\w*|finale?|endgültige|gesamt\w*|total\w*|glob\w+|overall|my|moja|моя|итоговая|общая|"
+    r"最终|最終|总|總|总体|整体|综合|我的|我给出的|私の|最終的な|全体|나의|제|최종|전체|nihai|genel|min|mijn|de|slutlig\w*)[\s的]*){0,4}\Z",
+    re.I,
+)
+# Numbers under these names are no rating of the text: "the BLEU score is 4", "Arsenal's score: 3".
+OTHERS_SCORE = re.compile(
+    r"(?:\b(?:reading|readability|flesch|bleu|rouge|meteor|bertscore|chrf|f1|z|t|iq|apgar|credit|test|exam|game|match|box|"
+    r"half-?time|imdb|film|movie|hotel|restaurant|book|product|user|users|customer|guest|viewer|critic|mpaa|star|"
+    r"school|max(?:imum)?|min(?:imum)?|possible|highest|lowest|best|worst|top|passing|reference|expected|target|gold|human|"
+    r"baseline|average|mean|median|previous|earlier|example|format|text|candidate|input|confidence|certainty)|"
+    r"\b(?!(?:it|text|summary|output|response|translation|answer|story|article)['’]s)\w+['’]s?)[\s:]+\Z",
+    re.I,
+)
+BARE_NOUN = re.compile(rf"\A(?:{NOUN})\s\W{{0,3}}\Z", re.I)  # "score 2" without a colon, at the beginning of a clause
+CLAUSE_START = re.compile(r"(?:\A|[^\w\s]\s?|\n|\b(?:my|the|an?|this|with|of|and)\s)\Z", re.I)
+WAS = re.compile(r"\bwas\W*\Z", re.I)  # "the final score was 3" tells of a match
+MINE = re.compile(r"\b(?:my|our|the (?:summary|text|output|response|translation)['’]s)\s\Z", re.I)
 # "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
 # because"
 AWARD = (
     r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
-    r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|mak(?:e|es|ing))"
+    r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|"
+    r"mak(?:e|es|ing)(?=\s(?:it|this|that|the)\b))"
 )
 AWARDED = re.compile(
     rf"\b(?:(?P<verb>{AWARD})\s(?:(?:it|this|the|its|summary|response|text|output|itself|that|for|in|of|terms|as|with|"
@@ -82,9 +104,11 @@ PASSIVE = re.compile(r"\b(?:was|were|been|are|got)\s(?:\w+\s)?\Z", re.I)
 HAS = re.compile(r"\b(?:has|had|have|given|got|won|received|holds?|awarded)\s(?:an?|the)\s\Z", re.I)
 # What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
 NOT_AFTER = re.compile(
-    r"(?:[-–]\w|[ \t](?:would|means|indicates|represents|corresponds|being)\b|"
+    r"(?:[-–]\w|\s?[=?]|[ \t]?(?:[|,&+→]|[-=]>)?[ \t]?\[?\d|,?[ \t](?:maybe|perhaps|possibly|or)(?: an?)? \d|"
+    r"[ \t]is (?:out of|not|too|hardly|never|un\w+)\b|\s\([^()\n]{0,20}\)\s?(?:to|-|–)\s?\d|"
+    r"[个個つ개件条處处]|[ \t](?:would|means|indicates|represents|corresponds|being)\b|"
     r"[ \t](?!(?:out|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
-    r"reason|the|this|it|which|while|is|if|from|given|i|here|according|when|at|by|that|or|however|punkten?|"
+    r"reason|the|this|it|which|while|is|if|from|given|i|here|according|that|or|however|punkten?|"
     r"sterne?|étoiles?|puntos|estrellas)\b)[^\W\d_]|[ \t]of (?!5\b|10\b|100\b))"
 )
 FEW_AFTER = re.compile(
@@ -97,7 +121,7 @@ IFONLY = re.compile(
     r"\b(?:to\s(?:\w+\s)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|"
     r"warrant)|would\s(?:have|make)|could\shave|could\sbe|might\shave|rather\sthan|instead\sof|"
     r"from\s(?:achieving|reaching|being|earning|getting|scoring|receiving)|on\sa\sscale|not\san?|short\sof|than\san?|"
-    r"would\srequire|closer\sto|(?:do|does|did)(?:n't|\snot)\s(?:\w+\s)?(?:get|earn|receive|deserve|reach|score|give|"
+    r"would\srequire|(?:if|(?:(?<![\s\S])|(?<=[.;\n]\s)|(?<=\n))(?:had|were))\b(?!\si\s(?:were|had)\sto\b)[^.;\n]{1,100}\bwould|closer\sto|(?:do|does|did)(?:n't|\snot)\s(?:\w+\s)?(?:get|earn|receive|deserve|reach|score|give|"
     r"warrant|merit|achieve)|only\sreason)\b[^.,\n:;]{0,60}\Z",
     re.I,
 )
@@ -109,7 +133,9 @@ REPORTED = re.compile(
     r"ending with|begins? with|starts? with|reads|writes?|wrote|written|declar\w*|announc\w*|propos\w*|"
     r"suggest\w*|wants?|"
     r"tr(?:y|ies|ying) to|attempt\w*|manipulat\w*|inject\w*|embedded|hidden|prompts?|ignor\w*|disregard\w*|despite|"
-    r"refus\w*|reject\w*|pretend\w*|quot\w*|"
+    r"refus\w*|reject\w*|pretend\w*|quot\w*|put|adds?|added|adding|plant\w*|plac(?:es|ed|ing)|insert\w*|append\w*|"
+    r"slip(?:s|ped)|appears?|appearing|override|"
+    r"(?:most|many|some|other|another|all|every)\s(?:people|persons?|readers?|judges?|raters?|reviewers?|critics?|users?|annotators?)|"
     r"(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|"
     r"cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z",
     re.I,
@@ -122,17 +148,31 @@ OWN = re.compile(
     re.I,
 )
 DISOWNED = re.compile(
-    r"[\s)\].,;–—-]{0,4}(?:which|that|this|an?|but|as)\b[^.\n]{0,50}\b(?:ignor\w*|disregard\w*|instruct\w*|attempt\w*|"
-    r"manipulat\w*|inject\w*|demand\w*|request\w*|false|wrong|untrue|not (?:my|follow|agree|true))\b",
+    r"(?:[^.\n]{0,40}\.)?[\s)\].,;–—-]{0,4}(?:(?:which|that|this|it|an?|but|as|i)\b[^.\n]{0,50})?\b(?:ignor\w*|disregard\w*|instruct\w*|attempt\w*|"
+    r"manipulat\w*|inject\w*|demand\w*|request\w*|false|wrong|untrue|(?:not|won't) (?:my|follow|agree|true|comply)|"
+    r"(?:appears?|stands|written|found) (?:in|at) the (?:end of the )?(?:text|summary|output|response|source))\b",
     re.I,
 )
 SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
 # "… on the sentence level. 5": a last sentence that is nothing but a number
-CLAUSE = re.compile(r"(?:[.!?;)\n]\s?|\A\W*|\b(?:as|this is|that is|summary is|text is|a|so|[-–—])\s)\Z", re.I)
+CLAUSE = re.compile(
+    rf"(?:[.!?;)\n]\s?|\A\W*|\b(?:(?:as|(?:this|that|summary|text|{ASPECT}) is)(?: an?)?|so|[-–—])\s)\Z", re.I
+)
+# "Quality issues: 3" counts something, "Severity: 3" is about an error.
+NOT_COUNTED = (
+    r"(?<!severity)(?<!quantity)(?<!majority)(?<!minority)(?<!probability)(?<!\bcity)(?<!witness)(?<!illness)(?<!difficulty)(?<!certainty)"
+    r"(?!\s(?:issues?|errors?|problems?|mistakes?|faults?|violations?|breaks?|gaps?|points?|facts?|claims?|sentences?|words?))"
+)
 LABEL = re.compile(
-    rf"(?:\A|\n|[.;!?]\s)[-•\d.) ]{{0,6}}(?P<name>(?:\w+\s){{0,3}}{ASPECT}(?:\s\w+)?)\s?[:=]\s?\W{{0,3}}\Z", re.I
+    rf"(?:\A|\n|[.;!?]\s)[-•\d.) ]{{0,6}}(?P<name>(?:\w+\s){{0,3}}{ASPECT}{NOT_COUNTED}(?:\s\w+)?)"
+    r"\s?[:=]\s?\W{0,3}\Z",
+    re.I,
 )
 STARS = re.compile(r"[ -]stars?\b|\s?[分点점](?!中)", re.I)
+STARS_END = re.compile(
+    r"[ -]?(?:stars?|[分点점])(?:\W{0,4}(?:\n|\Z)|\s?[^\w\s]|\s(?:because|for|as|out|since|due|on|in)\b)", re.I
+)
+REPEATED_VALUE = re.compile(r"\s?\(\s?(\d{1,3}(?:\.\d{1,2})?)\s?\)")
 LINE_START = re.compile(r"(?:\A|\n)\W{0,9}\Z")
 SENTENCE_END = re.compile(r"[.!?)\n]\s?\Z")
 
@@ -190,11 +230,12 @@ def statements(text: str, judged: str) -> Iterator[Statement]:
         value, top, ranged = valued(match)
         if value is None:
             continue
-        found = _phrase(text, match)
+        again = REPEATED_VALUE.match(text, match.end())  # "five (5)"
+        found = None if again and number(again[1]) != value else _phrase(text, match)
         if found is None:
             continue
         how, first, final, part = found
-        if is_repetition(text, first, match.end(), judged) or _reported(text, first, match.end()):
+        if is_repetition(text, first, match.end(), judged) or is_reported(text, first, match.end()):
             continue
         yield Statement(value, top, final, part, first, ranged, how)
 
@@ -219,12 +260,16 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         or (before[-1:] == "\n" and LISTED.match(after))
     ):
         return None
-    if (named := NAMED.search(before)) and (
-        not HAS.search(before[: named.start()]) or _is_own(earlier + before[: named.start()], "has")
+    if (
+        (named := NAMED.search(before))
+        and not OTHERS_SCORE.search(before[: named.start()])
+        and not (BARE_NOUN.search(named[0]) and not CLAUSE_START.search(before[: named.start()]))
+        and not (WAS.search(named[0]) and not MINE.search(before[: named.start()]))
+        and (not HAS.search(before[: named.start()]) or _is_own(earlier + before[: named.start()], "has"))
     ):
         part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
         return "named", edge + named.start(), bool(named["final"]), part
-    if named := FOREIGN_NAMED.search(before):
+    if (named := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: named.start()]):
         return "named", edge + named.start(), False, ""
     if label := LABEL.search(before):
         name = label["name"].lower()
@@ -243,7 +288,7 @@ def _is_own(before: str, verb: str) -> bool:
     """Whether the judge awards what follows, rather than telling what others were awarded."""
     if not verb or verb.lower().endswith("ing"):
         return True
-    clause = SENTENCE_START.split(before)[-1]
+    clause = SENTENCE_START.split(before)[-1].rpartition(":")[2]
     if PASSIVE.search(before) or (verb == "has" and re.search(r"\b(?:was|were|been|is)\s\w+\s(?:an?|the)\s\Z", before)):
         return bool(re.search(r"\b(?:summary|text|output|response|translation)\b", clause, re.I))
     return bool(OWNER.search(clause)) if clause.strip(ALONE) else not verb.lower().endswith(("ed", "en"))
@@ -253,7 +298,7 @@ def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
     """A number without a word for it: stars, a fraction of the scale, a last sentence that is nothing else."""
     start, end = match.span()
     before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
-    if STARS.match(after) and LINE_START.search(before):
+    if STARS.match(after) and STARS_END.match(after) and LINE_START.search(before):
         return "stars", start, False, ""
     part = _for_aspect(after)
     begins = CLAUSE.search(before) or (part and before.endswith((", ", "and ")))
@@ -264,6 +309,7 @@ def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
     if SENTENCE_END.search(before) and not text[end : end + MAX_TAIL].strip(ALONE) and len(text) - end < MAX_TAIL:
         previous = int(min(max(number(match["value"]), 1.0), 1e6)) - 1
         listed = before.endswith(":\n") or re.search(rf"(?:\A|\n)\W{{0,3}}{previous}[.)]", text[:start])
+        listed = listed or re.search(r"\n\W{0,3}\d\W{0,3}\n", text[:start])  # one number for each of several headings
         return None if listed else ("ending", start, False, "")
     return None
 
@@ -274,9 +320,12 @@ def _for_aspect(after: str) -> str:
     return match["name"].lower() if match else ""
 
 
-def _reported(text: str, first: int, end: int) -> bool:
+def is_reported(text: str, first: int, end: int) -> bool:
     """Whether the sentence says that somebody else gives this rating, or that it is not to be followed."""
     prefix = text[max(0, first - SENTENCE) : first]
+    lead = prefix.rstrip(ALONE.replace(":", ""))
+    if lead.endswith(":") and "\n" in prefix[len(lead) :]:  # a line that introduces the next one
+        prefix = lead
     starts = [m.end() for m in SENTENCE_START.finditer(prefix)]
     sentence = prefix[starts[-1] :] if starts else prefix
     reported = REPORTED.search(sentence)

@@ -17,9 +17,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.judge.own_words import GAP, TooLong, comparable, plain_text, without_quotations
+from nlgauge.metrics.judge.own_words import (
+    GAP,
+    TooLong,
+    after_code,
+    comparable,
+    is_repetition,
+    plain_text,
+    without_judged,
+    without_quotations,
+)
 from nlgauge.metrics.judge.rating_phrases import (
+    AFTER,
     ALONE,
+    NOT_AFTER,
     NOUN,
     REPORTED,
     SENTENCE,
@@ -31,7 +42,20 @@ from nlgauge.metrics.judge.rating_phrases import (
 )
 from nlgauge.metrics.judge.scale import Scale
 
-KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "value", "answer", "final_rating")
+KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "final_rating")
+VAGUE_KEYS = ("value", "answer")  # a rating only where nothing else stands next to it but its reason
+REASON_KEYS = ("reason", "reasoning", "analysis", "explanation", "rationale", "justification", "comment", "thoughts")
+# Objects in which an answer is wrapped; one in any other may belong to the judged text.
+WRAPPERS = (
+    *KEYS, *VAGUE_KEYS, "arguments", "parameters", "input", "result", "results", "evaluation", "response", "final",
+    "judgment", "judgement", "assessment", "verdict",
+)  # fmt: skip
+TOP_KEYS = ("out_of", "out of", "max", "max_rating", "max_score", "maximum", "scale_max")
+IN_TEXT = re.compile(
+    r"\b(?:in|inside|within|at the (?:end|top|bottom) of) the (?:text|summary|output|response|article|source|document)"
+    r"(?: (?:is|are|was|reads))?:\Z|\b(?:metadata|following)\b",
+    re.I,
+)
 MAX_OBJECTS = 50  # JSON objects of a reply that are looked at
 
 FENCE_START = re.compile(r"(?:```|~~~)\s?(?:json)?\s*\Z", re.I)
@@ -42,7 +66,7 @@ NAMED_LETTER = re.compile(
     r"\b(?:option|choice|answer|rating|score)\s?(?:is|:)\s?[^\w\n]{0,8}(?P<letter>[A-Z])\b(?!'|\s?(?:or|and|/|-)\s?[A-Z]\b)",
     re.I,
 )
-MARKUP = re.compile(r"[*#_]+|\\boxed")
+MARKUP = re.compile(r"~~[^~\n]{0,200}~~|[*#_]+|\\boxed")
 RATING_TAG = re.compile(rf"<\s?(/?)\s?(?:final[ _-]?)?(?:{NOUN}|answer|verdict)\s?>", re.I)
 SCRIPT_EDGE = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=\d)")  # 为4: a word, then a number
 TAG = re.compile(r"</?[a-z]{1,20}>", re.I)
@@ -131,26 +155,27 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
         return Parsed(None, reason="reply without text after its reasoning" if reply.strip() else "empty reply")
     if code and (coded := list(_with_code(text, code, scale))):
         return _checked(coded, scale)
-    text, objects = _without_objects(text)
+    known = comparable(judged)
+    text, objects = _without_objects(without_judged(text, code), aspect, known)
     text = MARKUP.sub(" ", without_quotations(text))
     text = SCRIPT_EDGE.sub(" ", text)
     text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
-    known = comparable(judged)
     return _decided(objects + list(statements(text, known)), scale, aspect)
 
 
 def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
     """The statements that carry the code of the request."""
     if scale.letters:
-        for match in re.finditer(rf"{re.escape(code)}[^\w\n]{{0,8}}(?P<letter>[A-Z])\b(?!')", text, re.I):
+        for match in re.finditer(rf"{after_code(code)}(?P<letter>[A-Z])\b(?!')", text, re.I):
             place = scale.letters.find(match["letter"].upper())
             yield Statement(scale.low + place if place >= 0 else math.inf, how="code")
         return
-    for match in re.finditer(rf"{re.escape(code)}[^\w\n-]{{0,8}}{VALUE}", text, re.I):
+    for match in re.finditer(f"{after_code(code)}{VALUE}", text, re.I):
         value, top, ranged = valued(match)
-        if value is not None:
+        after = text[match.end() : match.end() + AFTER]
+        if value is not None and (after[1:2].isupper() or not NOT_AFTER.match(after)):
             yield Statement(value, top, ranged=ranged, how="code")
 
 
@@ -185,7 +210,7 @@ def _checked(said: list[Statement], scale: Scale) -> Parsed:
     return Parsed(one.value, f"{one.how}, range" if one.ranged else one.how)
 
 
-def _without_objects(text: str) -> tuple[str, list[Statement]]:
+def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Statement]]:
     """The text without its JSON objects, and the ratings of those that are the judge's answer.
 
     An object in the middle of a sentence is a quotation; the answer stands on a line of its own, or after a colon.
@@ -201,11 +226,11 @@ def _without_objects(text: str) -> tuple[str, list[Statement]]:
         except (ValueError, RecursionError):
             continue
         lead, tail = _lead(text[max(0, start - SENTENCE) : start]), text[end:].partition("\n")[0].strip(ALONE)
-        answers = not lead or (lead.endswith(":") and not REPORTED.search(lead))
+        answers = not lead or (lead.endswith(":") and not REPORTED.search(lead) and not IN_TEXT.search(lead))
         kept += [text[place:start], GAP]
         place = end
-        if answers and not tail:
-            said += [Statement(value, place=start, how="json") for value in _ratings(values)]
+        if answers and not tail and not is_repetition(text, start, end, judged):
+            said += [Statement(value, top, place=start, how="json") for value, top in _ratings(values, aspect)]
     return "".join([*kept, text[place:]]), said
 
 
@@ -221,20 +246,37 @@ class _Pairs(list[tuple[str, Any]]):
     """The members of a JSON object, as they stand: a key may occur twice."""
 
 
-def _ratings(values: Any) -> list[float]:
-    """All values under a key that names a rating."""
-    ratings = []
-    for key, value in values if isinstance(values, _Pairs) else []:
+def _ratings(values: Any, aspect: str) -> list[tuple[float, float | None]]:
+    """All values under a key that names a rating, each with the top of its scale where that is named.
+
+    The aspect that was asked for is such a key, and then counts alone: the others may be ratings of other aspects.
+    """
+    members = values if isinstance(values, _Pairs) else _Pairs()
+    wanted: tuple[str, ...] = KEYS
+    names = [key.strip().lower() for key, _ in members]
+    if aspect and aspect.lower() in names:
+        members, wanted = _Pairs(m for m in members if m[0].strip().lower() == aspect.lower()), (aspect.lower(),)
+    elif all(name in (*VAGUE_KEYS, *REASON_KEYS) for name in names):
+        wanted = VAGUE_KEYS
+    tops = [float(v) for k, v in members if k.strip().lower() in TOP_KEYS and isinstance(v, float)]
+    ratings: list[tuple[float, float | None]] = []
+    for key, value in members:
+        name = key.strip().lower()
         if isinstance(value, _Pairs):
-            ratings += _ratings(value)
-        elif key.strip().lower() not in KEYS or isinstance(value, bool):
-            continue
-        elif isinstance(value, float | int):
-            ratings.append(float(value) if abs(value) < 1e300 else math.inf)
-        elif isinstance(value, str) and (match := compiled(rf"\W{{0,9}}{VALUE}\W{{0,9}}").fullmatch(value[:40])):
-            rated = valued(match)[0]
-            ratings += [] if rated is None or match["end"] else [rated]
+            ratings += _ratings(value, aspect) if name in (*WRAPPERS, aspect.lower()) else []
+        elif name in wanted:
+            ratings += _rating(value, tops[0] if tops else None)
     return ratings
+
+
+def _rating(value: Any, top: float | None) -> list[tuple[float, float | None]]:
+    """One value of a JSON object as a rating with the top of its scale; nothing for what is no rating."""
+    if isinstance(value, float):
+        return [(value if abs(value) < 1e300 else math.inf, top)]
+    if isinstance(value, str) and (match := compiled(rf"\W{{0,9}}{VALUE}\W{{0,9}}").fullmatch(value[:40])):
+        rated, of, ranged = valued(match)
+        return [] if rated is None or ranged else [(rated, of or top)]
+    return []
 
 
 def _letter(text: str, scale: Scale) -> Parsed:
