@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,10 +49,67 @@ def npy(values: list[float]) -> bytes:
 
 
 def test_a_pickle_of_plain_values_is_read_and_one_that_names_a_function_is_refused() -> None:
-    value = {"a": [1, "x", None], "n": np.float64(0.5)}
-    assert reading.pickled(pickle.dumps(value)) == value
+    shared = [1, "x", None, -(2**70), True, b"\xff", 1.5]
+    value = {"a": shared, "b": (shared, ()), "n": np.float64(0.5), "long": ["é" * 300, b"x" * 300, "x" * 70_000]}
+    for protocol in range(6):
+        assert reading.pickled(pickle.dumps(value, protocol)) == value
+    assert reading.pickled(pickle.dumps({1, "x"})) == {1, "x"}
     with pytest.raises(DataError, match="only plain values"):
         reading.pickled(pickle.dumps(subprocess.run))
+
+
+@pytest.mark.parametrize("protocol", range(5))
+def test_arrays_in_a_pickle_are_those_that_were_written(protocol: int) -> None:
+    texts = np.array([["ab", None], [{"x": 1.5}, 2]], dtype=object)
+    written = [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.array(["é", "bc"]),
+        texts,
+    ]
+    written += [np.array(3.5), np.arange(3, dtype=">i4"), np.array([], dtype=bool), np.float32(0.1), np.int64(7)]
+    for array in written:
+        read = reading.pickled(pickle.dumps([array, array], protocol))
+        np.testing.assert_array_equal(read[0], array)
+        assert read[0].dtype == array.dtype
+        assert read[1] is read[0] or np.isscalar(array)
+
+
+class Hostile:
+    """Runs code when it is unpickled."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        (subprocess.run, (["touch", "ran"],)),
+        (np.ndarray, ((2,), object)),
+        (np.dtype, ("V8",)),
+        (np.load, ("x",)),
+        (getattr, ("x", "upper")),
+    ],
+)
+def test_what_a_pickle_would_call_is_refused_in_one_line(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="the pickle") as refused:
+        reading.pickled(pickle.dumps([1, Hostile(call)]))
+    assert "\n" not in str(refused.value) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "damaged", [b"", b"\x80\x04.", b"(", b"0.", b"R.", b"g7\n.", b"]a.", b"cnumpy\ndtype\n.", b"x"]
+)
+def test_a_damaged_pickle_is_one_line(damaged: bytes) -> None:
+    with pytest.raises(DataError, match="pickle"):
+        reading.pickled(damaged)
 
 
 def test_every_converter_exists_and_every_part_is_listed_with_a_commit() -> None:

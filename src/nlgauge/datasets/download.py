@@ -107,7 +107,7 @@ def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
             resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
             goes_on = answer.status == 206 and resumed
             have = have if goes_on else 0
-            size = size or int(answer.headers.get("Content-Length") or MOST_UNKNOWN)
+            size = size or min(int(answer.headers.get("Content-Length") or MOST_UNKNOWN), MOST_UNKNOWN)
             with part.open("ab" if goes_on else "wb") as out:
                 while have <= size and (block := answer.read1(BLOCK)):
                     out.write(block)

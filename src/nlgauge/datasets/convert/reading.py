@@ -6,41 +6,16 @@ import csv
 import io
 import json
 import math
-import pickle
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from nlgauge.errors import DataError
+from nlgauge.datasets.convert.plain_pickle import pickled
 
 Files = Mapping[str, bytes]  # path in the origin -> content
 Record = dict[str, Any]
-# The only names that a pickle of the origins may use: numbers and arrays of NumPy, and bytes as Python 2 wrote them.
-NUMPY = {
-    ("numpy.core.multiarray", "scalar"), ("numpy._core.multiarray", "scalar"), ("numpy", "dtype"),
-    ("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct"), ("numpy", "ndarray"),
-    ("_codecs", "encode"),
-}  # fmt: skip
-
-
-class _Plain(pickle.Unpickler):
-    """Builds lists, dictionaries, texts and numbers; any other class or function is refused."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in NUMPY:
-            raise DataError(f"the pickle names {module}.{name}: only plain values and numbers are read.")
-        return super().find_class(module, name)
-
-
-def pickled(content: bytes) -> Any:
-    """Read a pickle of plain values.
-
-    >>> pickled(pickle.dumps({"a": [1.5, "x"]}))
-    {'a': [1.5, 'x']}
-    """
-    return _Plain(io.BytesIO(content)).load()
 
 
 def array(content: bytes) -> Any:
