@@ -22,6 +22,7 @@ import pytest
 from nlgauge.datasets import converted, entries
 from nlgauge.datasets.catalog import File, entry
 from nlgauge.datasets.convert import data_to_text, dialogue, generation, reading, summarization, translation
+from nlgauge.datasets.convert.plain_pickle import pickled
 from nlgauge.datasets.converted import convert, digest
 from nlgauge.datasets.origins import OriginFile, git_blob, origin_files, parts
 from nlgauge.datasets.published_sets import get_set, not_downloadable
@@ -52,10 +53,10 @@ def test_a_pickle_of_plain_values_is_read_and_one_that_names_a_function_is_refus
     shared = [1, "x", None, -(2**70), True, b"\xff", 1.5]
     value = {"a": shared, "b": (shared, ()), "n": np.float64(0.5), "long": ["é" * 300, b"x" * 300, "x" * 70_000]}
     for protocol in range(6):
-        assert reading.pickled(pickle.dumps(value, protocol)) == value
-    assert reading.pickled(pickle.dumps({1, "x"})) == {1, "x"}
+        assert pickled(pickle.dumps(value, protocol)) == value
+    assert pickled(pickle.dumps({1, "x"})) == {1, "x"}
     with pytest.raises(DataError, match="only plain values"):
-        reading.pickled(pickle.dumps(subprocess.run))
+        pickled(pickle.dumps(subprocess.run))
 
 
 @pytest.mark.parametrize("protocol", range(5))
@@ -69,7 +70,7 @@ def test_arrays_in_a_pickle_are_those_that_were_written(protocol: int) -> None:
     ]
     written += [np.array(3.5), np.arange(3, dtype=">i4"), np.array([], dtype=bool), np.float32(0.1), np.int64(7)]
     for array in written:
-        read = reading.pickled(pickle.dumps([array, array], protocol))
+        read = pickled(pickle.dumps([array, array], protocol))
         np.testing.assert_array_equal(read[0], array)
         assert read[0].dtype == array.dtype
         assert read[1] is read[0] or np.isscalar(array)
@@ -100,7 +101,7 @@ def test_what_a_pickle_would_call_is_refused_in_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match="the pickle") as refused:
-        reading.pickled(pickle.dumps([1, Hostile(call)]))
+        pickled(pickle.dumps([1, Hostile(call)]))
     assert "\n" not in str(refused.value) and not list(tmp_path.iterdir())
 
 
@@ -109,7 +110,7 @@ def test_what_a_pickle_would_call_is_refused_in_one_line(
 )
 def test_a_damaged_pickle_is_one_line(damaged: bytes) -> None:
     with pytest.raises(DataError, match="pickle"):
-        reading.pickled(damaged)
+        pickled(damaged)
 
 
 def test_every_converter_exists_and_every_part_is_listed_with_a_commit() -> None:

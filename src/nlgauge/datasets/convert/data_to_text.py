@@ -10,7 +10,8 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from nlgauge.datasets.convert.reading import Files, json_lines, named, objects, only, pickled, rows
+from nlgauge.datasets.convert.plain_pickle import pickled
+from nlgauge.datasets.convert.reading import Files, json_lines, named, objects, only, rows
 
 PRIVATE = ("_created_at", "_channel", "_country", "_region", "_city")
 RESULTS = "evaluation/human-evaluation/results"

@@ -7,7 +7,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from nlgauge.datasets.convert.reading import Files, Record, below, json_lines, named, numbers_of, objects, pickled, rows
+from nlgauge.datasets.convert.plain_pickle import pickled
+from nlgauge.datasets.convert.reading import Files, Record, below, json_lines, named, numbers_of, objects, rows
 
 ANNOTATIONS = "model_output_annotations/"
 ASPECTS = ("Informativeness", "Relevance", "Fluency", "Coherence")

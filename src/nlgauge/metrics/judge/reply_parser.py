@@ -48,7 +48,7 @@ REASON_KEYS = ("reason", "reasoning", "analysis", "explanation", "rationale", "j
 # Objects in which an answer is wrapped; one in any other may belong to the judged text.
 WRAPPERS = (
     *KEYS, *VAGUE_KEYS, "arguments", "parameters", "input", "result", "results", "evaluation", "response", "final",
-    "judgment", "judgement", "assessment", "verdict",
+    "judgment", "assessment", "verdict",
 )  # fmt: skip
 TOP_KEYS = ("out_of", "out of", "max", "max_rating", "max_score", "maximum", "scale_max")
 IN_TEXT = re.compile(
