@@ -87,7 +87,8 @@ def test_rows_have_value_interval_and_baselines_on_one_axis(visit: Visit, made: 
     for svg, m in zip(svgs, first["metrics"], strict=True):
         place = float(svg.locator("circle").get_attribute("cx").rstrip("%"))
         assert place == pytest.approx(xa + (m["value"] - a) / (b - a) * (xb - xa), abs=0.1)
-        lines = svg.locator("line.baseline").evaluate_all("all => all.map(l => parseFloat(l.getAttribute('x1')))")
+        axis = page.locator(svg.locator("use").get_attribute("href"))
+        lines = axis.locator("line.baseline").evaluate_all("all => all.map(l => parseFloat(l.getAttribute('x1')))")
         expected = [xa + (v - a) / (b - a) * (xb - xa) for v in first["baselines"].values()]
         assert lines == pytest.approx(expected, abs=0.1)
     assert page.locator(".picture:visible tr.base").count() == len(first["baselines"])

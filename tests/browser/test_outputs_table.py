@@ -27,6 +27,8 @@ def test_disagreements_come_first_with_labels_and_reasons(visit: Visit, judge_pa
     apart = [k for k, r in enumerate(ROWS, 1) if r["label"] and r["label"] != r["judge"]]
     shown = rows(page)
     assert sorted(shown[: len(apart)]) == apart and len(shown) == 50
+    missed = [k for k in apart if ROWS[k - 1]["label"] == "fail"]
+    assert sorted(shown[: len(missed)]) == missed  # missed failures before false alarms
     for place, name in ((2, "label"), (3, "judge"), (4, "answer"), (5, "question"), (6, "judge_reason")):
         assert cells(page, place) == [ROWS[k - 1][name] or "–" for k in shown]
     assert f"judge and human disagree on {len(apart)}." in page.locator("#outputs-count").inner_text()
@@ -108,7 +110,9 @@ def test_flipped_verdicts_are_listed_with_both_reasons(visit: Visit, judge_page:
     page = visit.open(judge_page)
     old = {r["id"]: r for r in verdict_rows(flip=0.2)}
     flipped = [r for r in ROWS if old[r["id"]]["judge"] != r["judge"]]
-    assert f"{len(flipped)} of 120 verdicts changed" in page.locator("#flips .answer").inner_text()
+    (change,) = page.locator("#answer p:has(a[href='#flips'])").all_inner_texts()
+    assert f"judge changed {len(flipped)} of 120 verdicts" in change
+    assert f"judge changed {len(flipped)} of 120 verdicts" in page.locator("#flips .answer").inner_text()
     page.locator("#flips > summary").click()
     table = page.locator("#flips table.grid").first
     assert table.locator("tbody tr").count() == len(flipped)

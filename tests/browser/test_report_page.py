@@ -120,7 +120,7 @@ def test_on_paper_all_sections_tables_and_figures_are_there(
     page.emulate_media(media="print")
     if scripts:
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    for what in ("main svg.figure", "main table.grid", ".picture", ".inside", ".not-said"):
+    for what in ("main svg.figure", "main table.grid", ".picture", ".inside", ".limits"):
         every = page.locator(what)
         shown = every.evaluate_all("all => all.filter(e => e.getClientRects().length && e.offsetHeight !== 0).length")
         assert every.count() == shown > 0, what
@@ -131,6 +131,22 @@ def test_on_paper_all_sections_tables_and_figures_are_there(
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         assert page.locator("details.section[open]").count() == 0
     context.close()
+
+
+A4 = 680  # pixels between margins of 15 mm
+
+
+@pytest.mark.parametrize("name", ["report", "judge_page"])
+def test_no_table_or_figure_is_cut_on_paper(visit: Visit, name: str, request: Any) -> None:
+    page = visit.open(request.getfixturevalue(name), width=A4)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    right = "all => all.filter(e => e.getClientRects().length).map(e => Math.ceil(e.getBoundingClientRect().right))"
+    for what in ("main table", "main svg.figure", "main .chip", "main td"):
+        edges = page.locator(what).evaluate_all(right)
+        assert edges and max(edges) <= A4, what
+    clipped = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    assert page.locator("main td, main .marks th").evaluate_all(clipped) == []
 
 
 def test_without_scripts_tables_figures_and_outputs_can_be_read(chromium: Any, report: Path) -> None:

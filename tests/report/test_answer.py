@@ -179,7 +179,7 @@ def test_a_judge_that_misses_failures_is_not_praised_without_saying_so(tmp_path:
     (aspect,) = json.loads(Path(made.results).read_text())["answer"]["aspects"]
     marks = aspect["metrics"][0]["marks"]
     assert (marks["catch failures"]["badge"], marks["pass good answers"]["badge"]) == ("not reliable", "reliable")
-    assert aspect["sentences"][""].startswith("Label: judge misses most failures: recall on failures 0.23 [")
+    assert aspect["sentences"][""].startswith("judge misses most failures: recall on failures 0.23 [")
 
 
 def test_the_section_of_uses_has_the_sentence_of_every_use(tmp_path: Path) -> None:

@@ -1,22 +1,32 @@
-"""The answer on a terminal: at most 15 lines of 80 columns, with the words and badges of the answer and no others."""
+"""The answer on a terminal: at most 18 lines of 80 columns, with the words and badges of the answer and no others."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import nlgauge as ng
 from nlgauge.report.answer import ReportAnswer
-from nlgauge.report.answer_lines import COLUMN, SHORT, answer_lines
+from nlgauge.report.answer_lines import MAX_LINES, SHORT_USES, answer_lines
 
 LONG = "bertscore(model='microsoft/deberta-xlarge-mnli')"
 
 
 @pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory) -> ReportAnswer:
-    return ng.report(ng.example(), out=tmp_path_factory.mktemp("answer") / "a.html", quick=True).answer
+def answer() -> ReportAnswer:
+    return ng.report(ng.example(), quick=True).answer
+
+
+@pytest.fixture(scope="module")
+def judge() -> ReportAnswer:
+    rng = np.random.default_rng(3)
+    labels = rng.random(200) < 0.7
+    rows = [{"id": k, "label": int(good), "judge": int(good == (rng.random() < 0.85))} for k, good in enumerate(labels)]
+    return ng.report(ng.load(rows, human=["label"], metrics=["judge"]), quick=True).answer
 
 
 def many(answer: ReportAnswer, aspects: int = 1, metrics: int = 1, name: str = "") -> ReportAnswer:
@@ -26,82 +36,108 @@ def many(answer: ReportAnswer, aspects: int = 1, metrics: int = 1, name: str = "
     return replace(answer, aspects=[replace(one, about=f"{one.about}{n or ''}", metrics=every) for n in range(aspects)])
 
 
+def table_of(lines: list[str], head: str = "metric ") -> list[str]:
+    """The head of the table and all lines below it."""
+    assert any(line.startswith(head) for line in lines)
+    return lines[len(lines) - lines[::-1].index("") :]  # a blank line is above it
+
+
+def row_of(lines: list[str], name: str) -> str:
+    table = lines[len(lines) - lines[::-1].index("") :]  # a blank line is above it
+    return next(line for line in table if line.startswith(f"{name} "))
+
+
+def below(head: str, line: str, column: str) -> str:
+    """What is in a line below a head."""
+    start = head.rindex(f"  {column}") + 2
+    return line[start : start + 14].strip()
+
+
 @pytest.mark.parametrize(
     ("aspects", "metrics", "name"), [(1, 1, ""), (1, 9, ""), (8, 9, ""), (30, 2, ""), (1, 2, LONG), (4, 1, LONG)]
 )
-def test_the_answer_has_at_most_14_lines_of_80_columns_and_whole_names(
+def test_the_answer_has_at_most_18_lines_of_80_columns_and_whole_names(
     answer: ReportAnswer, aspects: int, metrics: int, name: str
 ) -> None:
     large = many(answer, aspects, metrics, name)
     lines = answer_lines(large, 80)
-    assert len(lines) <= 14 and max(map(len, lines)) <= 80
+    assert len(lines) <= MAX_LINES == 18 and max(map(len, lines)) <= 80
     first = large.aspects[0].metrics[0].metric
     assert any(first in line for line in lines[2:])
 
 
 def test_the_words_and_the_marks_are_those_of_the_answer(answer: ReportAnswer) -> None:
-    lines = answer_lines(answer, 120)
-    one = answer.aspects[0]
+    lines, one = answer_lines(answer, 140), answer.aspects[0]
     assert one.sentences[""] in " ".join(lines) and answer.evaluated in " ".join(lines)
-    head = next(line for line in lines if line.startswith("metric "))
-    assert "pairwise accuracy, 95% CI" in head
+    head = table_of(lines)[0]
+    assert "  pairwise accuracy  " in head and "95% CI" in one.sentences[""]
     for m in one.metrics:
-        line = next(line for line in lines if line.startswith(m.metric + " "))
+        line = row_of(lines, m.metric)
         assert f" {m.value:.2f} [{m.low:.2f}, {m.high:.2f}] " in line
-        assert badges_below(head, line, one.uses) == [m.marks[use].badge for use in one.uses]
+        for use in one.uses:
+            assert below(head, line, SHORT_USES.get(use, use)) == m.marks[use].badge
 
 
-def badges_below(head: str, line: str, uses: list[str]) -> list[str]:
-    """What stands in a line below the head of each use."""
-    starts = [head.rindex(f"  {SHORT[use]}") + 2 for use in uses]
-    return [line[start : start + COLUMN].rstrip() for start in starts]
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_baselines_have_a_row_with_their_value_on_the_axis(answer: ReportAnswer, width: int) -> None:
+    lines = answer_lines(answer, width)
+    value = answer.aspects[0].baselines["output length"]
+    row, head = row_of(lines, "output length"), table_of(lines)[0]
+    assert f" {value:.2f} (baseline)" in row
+    axis = head.index("0.5 "), head.index("0.75 ")
+    assert axis[0] < row.index("•") < axis[1]  # 0.59
 
 
-def test_an_interval_is_drawn_where_it_is(answer: ReportAnswer) -> None:
-    lines = answer_lines(answer, 120)
-    half = next(line for line in lines if line.startswith("metric ")).index(" 0.5 ") + 1
-    row = {m.metric: next(line for line in lines if line.startswith(m.metric + " ")) for m in answer.aspects[0].metrics}
+@pytest.mark.parametrize("width", [80, 120])
+def test_an_interval_is_drawn_where_it_is(answer: ReportAnswer, width: int) -> None:
+    lines = answer_lines(answer, width)
+    half = table_of(lines)[0].index(" 0.5 ") + 1
     for m in answer.aspects[0].metrics:
         assert m.low is not None and m.high is not None
-        start, point, end = (row[m.metric].index(sign) for sign in "├●┤")
+        start, point, end = (row_of(lines, m.metric).index(sign) for sign in "├●┤")
         assert start < point < end
         assert (start < half) == (m.low < 0.5) and (end < half) == (m.high < 0.5)
-    assert row["unigram_f1"].index("●") > row["length_ratio"].index("●") > row["random"].index("●")
+    points = [row_of(lines, name).index("●") for name in ("unigram_f1", "length_ratio", "random")]
+    assert points == sorted(points, reverse=True) and len(set(points)) == 3
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160])
 def test_what_has_no_room_is_left_out_whole(answer: ReportAnswer, width: int) -> None:
-    lines = answer_lines(answer, width)
-    assert max(map(len, lines)) <= width
-    one, head = answer.aspects[0], next(line for line in lines if line.startswith("metric "))
-    heads = head.partition("95% CI")[2]
-    shown = [use for use in one.uses if f"  {SHORT[use]}" in heads]
+    lines, one = answer_lines(many(answer, metrics=3), width), answer.aspects[0]
+    assert max(map(len, lines)) <= width and len(lines) == MAX_LINES  # no line is wasted
+    head, *rows = table_of(lines)
+    shown = [use for use in one.uses if f"  {SHORT_USES.get(use, use)}" in head]
     assert shown == one.uses[: len(shown)] and "rank systems" in shown
-    left = len(one.metrics) - (len(lines) - lines.index(head) - 1)
-    listed = one.metrics
-    if lines[-1].endswith("more metrics on the page"):
-        listed = one.metrics[: -int(lines[-1].split()[0])]
-        assert len(lines) == 14 and left == int(lines[-1].split()[0]) - 1  # no line is wasted
-    for m in listed:
-        line = next(line for line in lines if line.startswith(m.metric + " "))
-        assert badges_below(head, line, shown) == [m.marks[use].badge for use in shown]
+    left = int(rows[-1].removesuffix(" more metrics on the page"))
+    assert left + len(rows) - 2 == 15 and "(baseline)" in rows[-2]
 
 
-@pytest.mark.parametrize("aspects", [1, 2])
-def test_badges_stand_below_their_heads_when_names_are_shorter_than_the_word_metric(
-    answer: ReportAnswer, aspects: int
-) -> None:
+def test_the_badges_are_below_their_heads_when_names_are_short(answer: ReportAnswer) -> None:
     one = answer.aspects[0]
     short = [replace(m, metric=f"m{n}") for n, m in enumerate(one.metrics)]
-    lines = answer_lines(
-        replace(answer, aspects=[replace(one, about="ab"[n], metrics=short) for n in range(aspects)]), 120
-    )
-    head = next(line for line in lines if line.startswith(("metric ", "best metric ")))
-    rows = [line for line in lines if "●" in line]
-    assert len(rows) == (len(short) if aspects == 1 else aspects)
-    for row, m in zip(rows, short if aspects == 1 else short[:1] * aspects, strict=True):
-        assert row[head.index("rank systems") - 2 :].startswith("  ")
-        assert badges_below(head, row, one.uses) == [m.marks[use].badge for use in one.uses]
+    for names in ("a", "ab"):
+        lines = answer_lines(replace(answer, aspects=[replace(one, about=n, metrics=short) for n in names]), 130)
+        head, *rows = table_of(lines, "metric " if len(names) == 1 else "best metric ")
+        for row, m in zip(rows, short if len(names) == 1 else short[:1] * 2, strict=False):
+            assert below(head, row, "rank systems") == m.marks["rank systems"].badge
+
+
+def test_one_judge_has_its_statistics_and_the_majority_baseline(judge: ReportAnswer) -> None:
+    lines, one = answer_lines(judge, 80), judge.aspects[0].metrics[0]
+    head, *rows = table_of(lines, "judge ")
+    assert "value [95% CI]" in head and max(map(len, lines)) <= 80
+    names = ("recall on failures", "precision on failures", "recall on passes", "accuracy")
+    marks: list[Any] = [one.marks["catch failures"], one.figures[names[1]]]
+    marks += [one.marks["pass good answers"], one.figures["accuracy"]]
+    for name, row, mark in zip(names, rows, marks, strict=False):
+        assert row.startswith(f"{name} ") and f"{mark.value:.2f} [{mark.low:.2f}, {mark.high:.2f}]" in row
+        assert row.endswith(mark.badge or "┤")
+    assert rows[-1].startswith('always "pass" ') and f"{one.figures['majority-class baseline'].value:.2f}" in rows[-1]
+
+
+def test_changes_since_an_earlier_run_follow_the_conclusion(judge: ReportAnswer) -> None:
+    lines = answer_lines(replace(judge, changes=["judge changed 3 of 200 verdicts."]), 80)
+    assert lines.index("Since the earlier run, judge changed 3 of 200 verdicts.") > 1
 
 
 def test_too_few_data_have_a_warning_and_no_picture(tmp_path: Path) -> None:

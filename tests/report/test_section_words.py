@@ -177,7 +177,7 @@ def test_ties_name_people_and_the_metric_that_ties_most() -> None:
 
 def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
     rows = [{"side": "Human", "first": a, "second": b, "value": w} for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))]
-    assert win_words(Table("t", rows)) == "Highest win rate: x by human judgment (0.75)."
+    assert win_words(Table("t", rows)) == "Highest win rate: x by human comparisons (0.75)."
 
 
 def test_tables_of_a_report_have_plain_columns_and_cells() -> None:

@@ -31,7 +31,7 @@ def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> P
 def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.9), out=tmp_path / "v.html", quick=True)
     said = " ".join(made.lines)
-    assert "Label: judge catches failures reliably: recall on failures 0." in said and "failures labeled)" in said
+    assert "judge catches failures reliably: recall on failures 0." in said and "failures labeled)" in said
     assert 'is better than always answering "pass" (0.' in said
     assert "pearson" not in said and "not answered" not in said
     (aspect,) = made.answer.aspects

@@ -29,6 +29,7 @@ from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.choices import rank as rank_findings
 from nlgauge.report.sections.evaluated import judged_words, raters, without_humans
+from nlgauge.report.sections.judging import flipped_verdicts
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, some
 from nlgauge.session import Ask
@@ -64,7 +65,8 @@ def answer_of(run: ReportContext) -> ReportAnswer:
     answered_aspects = {row["aspect"] for key in list(asks)[:2] for table in tables[key].values() for row in table}
     lost = [name for name in run.aspects if name not in answered_aspects]
     warnings = [*_warnings(run, aspects, lost), *_hints(run)]
-    return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(run))
+    changes = [text for _, text, _ in flipped_verdicts(run)] if judged else []
+    return ReportAnswer(_evaluated(run), list(headlines(run.data)), warnings, aspects, _choices(run), changes)
 
 
 def _hints(run: ReportContext) -> list[str]:
@@ -120,7 +122,8 @@ def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: d
         _raters(run),
         0.5,
     )
-    answer.sentences.update(sentences_of(answer))
+    alone = judged and len(run.aspects) == 1
+    answer.sentences.update(sentences_of(answer, "" if alone else about))
     return answer
 
 

@@ -1,138 +1,187 @@
-"""The answer on a terminal: what was evaluated, the verdict in words, a forest of intervals and the marks of each use.
+"""The answer on a terminal: what was evaluated, the conclusion, and rows with value, interval, baseline and badges.
 
-At most 15 lines at 80 columns, whatever the number of metrics and aspects; the page has the rest. Nothing is computed
-here: every word and number stands in the answer.
+At most 18 lines at 80 columns, whatever the number of metrics and aspects; the page has the rest. Nothing is computed
+here: every word and number is in the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nlgauge.options import option
 from nlgauge.report.answer_words import STATISTICS
 from nlgauge.report.forest import ForestAxis, scale_of
-from nlgauge.report.sections.words import ci
+from nlgauge.report.sections.words import ci, two
 from nlgauge.terminal import wrapped
 
 if TYPE_CHECKING:
-    from nlgauge.report.answer_types import AspectAnswer, MetricAnswer, ReportAnswer
+    from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer, ReportAnswer
 
-MAX_LINES = 14  # lines; the path of the report is one more
-SHORT = {
-    "rank systems": "rank systems", "pairwise": "pairwise", "flag": "flag", "replace an annotator": "annotator",
-    "catch failures": "failures", "pass good answers": "passes", "tell good from bad": "tell apart",
-}  # fmt: skip
-Line = tuple[str, "AspectAnswer", "MetricAnswer"]
-COLUMN, LEAST, WIDEST = 12, 14, 40  # characters of a badge; fewest and most of an interval
+MAX_LINES = 18  # the path of the report is one more
+MIN_AXIS, MAX_AXIS = 16, 40  # characters
+SHORT_USES = {
+    "replace an annotator": "annotator",
+    "catch failures": "failures",
+    "pass good answers": "passes",
+    "tell good from bad": "pass or fail",
+}
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One row: a name, a value with its interval, and badges."""
+
+    name: str
+    mark: Mark | MetricAnswer
+    cells: Sequence[str] = ()
+
+    @property
+    def figure(self) -> str:
+        """Return the value with its interval."""
+        return ci(self.mark.value, self.mark.low, self.mark.high)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The rows of a screen, the heads of their columns, and the baselines."""
+
+    head: str
+    statistic: str
+    columns: Sequence[str]
+    rows: Sequence[ForestRow]
+    baselines: Sequence[tuple[str, float]]
 
 
 def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MAX_LINES) -> list[str]:
-    """The lines that `nlgauge run` prints.
+    """Return the lines that `nlgauge run` prints.
 
-    >>> import nlgauge as ng, tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = ng.report(ng.example(), out=pathlib.Path(folder) / "page.html", quick=True)
-    >>> len(answer_lines(made.answer)) <= 14, max(map(len, answer_lines(made.answer))) <= 80
+    >>> import nlgauge as ng
+    >>> lines = answer_lines(ng.report(ng.example(), quick=True).answer)
+    >>> len(lines) <= 18, max(map(len, lines)) <= 80
     (True, True)
     """
-    texts = (*answer.failures, answer.evaluated, *answer.warnings)
-    lines = [line for text in texts for line in wrapped(text, width)]
+    lines = _wrapped([*answer.failures, answer.evaluated, *answer.warnings], width)
     aspects = [a for a in answer.aspects if a.metrics]
-    if all(a.warning for a in aspects):  # nothing to draw, and the warnings have said why
+    if all(a.warning for a in aspects):  # nothing to draw, and the warnings say why
         return lines
     several = len(aspects) > 1
-    rows = [(a.about, a, a.metrics[0]) for a in aspects] if several else _rows(aspects[0])
-    said = [line for a in aspects for line in wrapped(a.sentences[""], width)]
-    room = most - len(lines) - 1  # the head of the forest
-    tall = 2 if _two_lines(rows, width, several) else 1
-    if several and len(said) + tall * len(rows) > room:
-        said = [f"The page has a conclusion for each aspect (or use {option('aspect')}); in short:"]
-    fitting = max(1, (room - len(said) - 1) // tall)
-    shown = rows[:fitting] if len(said) + tall * len(rows) > room else rows
-    left = len(rows) - len(shown)
+    forest = _aspects_forest(aspects) if several else _forest_of(aspects[0])
+    changes = [f"Since the earlier run, {text}" for text in answer.changes]
+    conclusion = _wrapped([*(a.sentences[""] for a in aspects), *changes], width)
+    tall = 2 if _two_lines(forest, width) else 1
+    room = most - len(lines) - 3  # two blank lines, and the head of the forest
+    if several and len(conclusion) + tall * len(forest.rows) > room:
+        conclusion = [f"The page has a conclusion for each aspect (or use {option('aspect')}); in short:"]
+    room -= len(conclusion)
+    baselines = list(forest.baselines)
+    while baselines and tall * len(forest.rows) + len(baselines) > room and (tall > 1 or len(baselines) > 1):
+        baselines.pop(0)
+    room -= len(baselines)
+    fitting = len(forest.rows) if tall * len(forest.rows) <= room else max(1, (room - 1) // tall)
+    left = len(forest.rows) - fitting
     more = [f"{left} more {'aspects' if several else 'metrics'} on the page"] if left else []
-    known = [] if several or tall > 1 or left else _baseline_rows(aspects[0])
-    baselines = known if len(said) + len(rows) + len(known) <= room else []  # where they take no room from metrics
-    return [*lines, *said, *_forest(shown, width, several, baselines), *more]
+    shown = Forest(forest.head, forest.statistic, forest.columns, forest.rows[:fitting], baselines)
+    return [*lines, "", *conclusion, "", *_drawn_forest(shown, width), *more]
 
 
-def _rows(aspect: AspectAnswer) -> list[Line]:
-    return [(m.metric, aspect, m) for m in aspect.metrics]
+def _wrapped(texts: Sequence[str], width: int) -> list[str]:
+    return [line for text in texts for line in wrapped(text, width)]
 
 
-def _names(rows: Sequence[Line], several: bool) -> list[str]:
-    return [f"{name}: {m.metric}" if several else name for name, _, m in rows]
+def _forest_of(aspect: AspectAnswer) -> Forest:
+    """Return the metrics of one aspect, or the statistics of one judge."""
+    judge = aspect.metrics[0]
+    if len(aspect.metrics) == 1 and judge.rates:
+        rows = [ForestRow(name, mark, [mark.badge or ""]) for name, mark in judge.rates]
+        base = judge.majority
+        known = [] if base is None or base.value is None else [(f'always "{judge.usual}"', base.value)]
+        return Forest(judge.metric, "value [95% CI]", [""], rows, known)
+    tied = any(m.acc_eq is not None for m in aspect.metrics)
+    rows = [
+        ForestRow(m.metric, m, [*([two(m.acc_eq)] if tied else []), *_badges(m, aspect.uses)]) for m in aspect.metrics
+    ]
+    heads = [*(["acc_eq"] if tied else []), *(SHORT_USES.get(use, use) for use in aspect.uses)]
+    known = [("chance" if n == "constant" else n, v) for n, v in aspect.baselines.items()] if not aspect.judged else []
+    return Forest("judge" if aspect.judged else "metric", _statistic(aspect), heads, rows, known)
 
 
-def _statistic(rows: Sequence[Line]) -> str:
-    measure = rows[0][1].measure
-    return f"{STATISTICS.get(measure, (measure,))[0]}, 95% CI"
+def _aspects_forest(aspects: Sequence[AspectAnswer]) -> Forest:
+    """Return the best metric of each aspect."""
+    uses = list(dict.fromkeys(use for a in aspects for use in a.uses))
+    rows = [ForestRow(f"{a.about}: {a.metrics[0].metric}", a.metrics[0], _badges(a.metrics[0], uses)) for a in aspects]
+    heads = [SHORT_USES.get(use, use) for use in uses]
+    return Forest("best metric", _statistic(aspects[0]), heads, rows, [("chance", aspects[0].chance)])
 
 
-def _two_lines(rows: Sequence[Line], width: int, several: bool) -> bool:
-    """Whether a name is so long that its value has to stand below it."""
-    return max(map(len, _names(rows, several))) + 2 + len(_statistic(rows)) > width
+def _badges(metric: MetricAnswer, uses: Sequence[str]) -> list[str]:
+    return [(metric.marks[use].badge or "–") if use in metric.marks else "" for use in uses]
 
 
-def _forest(rows: Sequence[Line], width: int, several: bool, baselines: Sequence[tuple[str, float]]) -> Iterator[str]:
-    """A line each: name, value with its interval, the interval drawn where there is room, badges of this metric."""
-    names, below = _names(rows, several), _two_lines(rows, width, several)
-    uses = list(dict.fromkeys(use for _, aspect, _ in rows for use in aspect.uses))
-    head = "best metric" if several else "metric"
-    figures = [ci(m.value, m.low, m.high) for _, _, m in rows]
-    statistic = _statistic(rows)
-    side = len(head) if below else max(map(len, [head, *names, *(name for name, _ in baselines)]))
-    middle = max(map(len, [statistic, *figures]))
-    second = any(m.acc_eq is not None for _, _, m in rows)
-    space = width - side - middle - 4 - (8 if second else 0)
-    uses = uses[: max(0, space // (COLUMN + 2))]
-    space = min(WIDEST, space - (COLUMN + 2) * len(uses) - 2)
-    scale = scale_of([*(v for _, _, m in rows for v in (m.low, m.value)), *(v for _, v in baselines)])
-    drawn = space >= LEAST and any(m.low is not None for _, _, m in rows)
-    ruler = [f"{_ruler(scale, space):{space}}"] if drawn else []
-    heads = [f"{SHORT.get(use, use):{COLUMN}}" for use in uses]
-    heads = ["acc_eq", *heads] if second else heads
-    yield "  ".join([f"{head:{side}}", f"{statistic:{middle}}", *ruler, *heads]).rstrip()
-    for name, figure, (_, aspect, m) in zip(names, figures, rows, strict=True):
-        interval = [f"{_drawn(scale, space, aspect.chance, m):{space}}"] if drawn else []
-        also = [f"{'–' if m.acc_eq is None else f'{m.acc_eq:.2f}':6}"] if second else []
-        badges = [f"{(m.marks[use].badge or '–') if use in m.marks else '':{COLUMN}}" for use in uses]
+def _statistic(aspect: AspectAnswer) -> str:
+    return STATISTICS.get(aspect.measure, (aspect.measure,))[0]
+
+
+def _two_lines(forest: Forest, width: int) -> bool:
+    """Whether a name is so long that its value has to be below it."""
+    return max(len(row.name) for row in forest.rows) + 2 + len(forest.statistic) > width
+
+
+def _drawn_forest(forest: Forest, width: int) -> Iterator[str]:
+    """A line each: name, value with its interval, the interval on an axis, as many badges as there is room for."""
+    below = _two_lines(forest, width)
+    names = [forest.head, *(name for name, _ in forest.baselines), *(() if below else (r.name for r in forest.rows))]
+    side = max(map(len, names))
+    middle = max(len(forest.statistic), *(len(r.figure) for r in forest.rows))
+    room = width - side - middle - 4
+    drawn = room >= MIN_AXIS and any(r.mark.low is not None for r in forest.rows)
+    room -= MIN_AXIS if drawn else 0
+    widths: list[int] = []
+    for k, head in enumerate(forest.columns):
+        widths.append(max(len(head), *(len(r.cells[k]) for r in forest.rows)))
+        if sum(widths) + 2 * len(widths) > room:
+            widths.pop()
+            break
+    space = min(MAX_AXIS, MIN_AXIS + room - sum(widths) - 2 * len(widths)) if drawn else 0
+    ends = [v for r in forest.rows for v in (r.mark.low, r.mark.value)]
+    scale = scale_of([*ends, *(v for _, v in forest.baselines)])
+
+    def line(name: str, figure: str, axis: str, cells: Sequence[str]) -> str:
+        padded = (f"{cell:{wide}}" for cell, wide in zip(cells, widths, strict=False))
+        return "  ".join([f"{name:{side}}", f"{figure:{middle}}", *([axis] if drawn else []), *padded]).rstrip()
+
+    yield line(forest.head, forest.statistic, _ruler(scale, space), forest.columns)
+    for row in forest.rows:
         if below:
-            yield name
-        yield "  ".join([f"{'' if below else name:{side}}", f"{figure:{middle}}", *interval, *also, *badges]).rstrip()
-    for name, value in baselines:
-        mark = "".join("•" if k == _position(scale, space, value) else " " for k in range(space)) if drawn else ""
-        yield "  ".join([f"{name:{side}}", f"{value:<{middle}.2f}", *([mark] if drawn else []), "(baseline)"]).rstrip()
+            yield row.name
+        yield line("" if below else row.name, row.figure, _interval(scale, space, row), row.cells)
+    for name, value in forest.baselines:
+        mark = "".join("•" if k == _position(scale, space, value) else " " for k in range(space))
+        text = f"{two(value)} (baseline)"
+        yield line(name, text, mark, ()) if len(text) <= middle else line(name, two(value), mark, ["(baseline)"])
 
 
 def _ruler(scale: ForestAxis, space: int) -> str:
     """Ticks with their values."""
-    line = [" "] * space
+    marks = [" "] * space
     for value, text in scale.ticks:
         start = min(_position(scale, space, value), space - len(text))
-        line[start : start + len(text)] = text
-    return "".join(line[:space])
+        marks[start : start + len(text)] = text
+    return "".join(marks[:space])
 
 
 def _position(scale: ForestAxis, space: int, value: float) -> int:
     return min(space - 1, max(0, round(scale.share(value) * (space - 1))))
 
 
-def _drawn(scale: ForestAxis, space: int, chance: float, row: MetricAnswer) -> str:
-    """`├──●──┤`, with a dot at chance."""
-    line = [" "] * space
-    line[_position(scale, space, chance)] = "·"
-    if row.value is None or row.low is None or row.high is None:
-        return "".join(line)
-    start, end = _position(scale, space, row.low), _position(scale, space, row.high)
-    for i in range(start, end + 1):
-        line[i] = "─"
-    line[start], line[end] = "├", "┤"
-    line[_position(scale, space, row.value)] = "●"
-    return "".join(line)
-
-
-def _baseline_rows(aspect: AspectAnswer) -> list[tuple[str, float]]:
-    """Baselines with a name of their own; chance is marked on the axis and named in the sentence."""
-    return [(name, value) for name, value in aspect.baselines.items() if name != "constant" and not aspect.judged]
+def _interval(scale: ForestAxis, space: int, row: ForestRow) -> str:
+    """`├──●──┤`."""
+    marks, value, low, high = [" "] * space, row.mark.value, row.mark.low, row.mark.high
+    if not space or value is None or low is None or high is None:
+        return "".join(marks)
+    start, end = _position(scale, space, low), _position(scale, space, high)
+    marks[start : end + 1] = "─" * (end + 1 - start)
+    marks[start], marks[end] = "├", "┤"
+    marks[_position(scale, space, value)] = "●"
+    return "".join(marks)

@@ -40,6 +40,22 @@ class MetricAnswer:
     usual: str = ""  # of a judge: the majority-class verdict
     more_labels: int | None = None  # that would decide about recall on failures; 0 where it is decided
 
+    @property
+    def rates(self) -> list[tuple[str, Mark]]:
+        """Return the statistics of a judge that answers pass and fail, as the screen lists them."""
+        rows = (
+            ("recall on failures", self.marks.get("catch failures")),
+            ("precision on failures", self.figures.get("precision on failures")),
+            ("recall on passes", self.marks.get("pass good answers")),
+            ("accuracy", self.figures.get("accuracy")),
+        )
+        return [(name, mark) for name, mark in rows if mark is not None]
+
+    @property
+    def majority(self) -> Mark | None:
+        """Return the accuracy of the majority-class baseline."""
+        return self.figures.get("majority-class baseline")
+
 
 @dataclass(frozen=True)
 class AspectAnswer:
@@ -74,6 +90,7 @@ class ReportAnswer:
     warnings: list[str]
     aspects: list[AspectAnswer]
     choices: list[str]  # what choices between two outputs say, where there are any
+    changes: list[str] = field(default_factory=list)  # since the earlier run of a judge
     limits: dict[str, float] = field(default_factory=lambda: {"reliable": RELIABLE_FROM})
 
     def to_dict(self) -> dict[str, Any]:

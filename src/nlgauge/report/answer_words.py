@@ -15,26 +15,35 @@ BADGES = ("reliable", "inconclusive", "not reliable")
 USES = {
     "rank systems": ("rank systems", "pairwise accuracy between systems"),
     "pairwise": ("choose the better of two outputs", "pairwise accuracy"),
-    "flag": ("flag bad outputs", "area under the ROC curve"),
+    "flag": ("flag bad outputs", "ROC AUC"),
     "replace an annotator": ("replace an annotator", "winning rate of the alternative annotator test"),
     "catch failures": ("catch failures", "recall on failures"),
     "pass good answers": ("pass good answers", "recall on passes"),
-    "tell good from bad": ("tell passed from failed answers", "area under the ROC curve"),
+    "tell good from bad": ("tell passed from failed answers", "ROC AUC"),
+}
+USE_STATISTICS = {  # as the heads of the columns name them
+    "rank systems": "system-level accuracy",
+    "pairwise": "pairwise accuracy",
+    "flag": "ROC AUC",
+    "replace an annotator": "winning rate",
+    "catch failures": "recall on failures",
+    "pass good answers": "recall on passes",
+    "tell good from bad": "ROC AUC",
 }
 VERDICT_USES = {"fail_recall": "catch failures", "pass_recall": "pass good answers", "roc_area": "tell good from bad"}
 STATISTICS = {
     "input/pairwise-accuracy": ("pairwise accuracy", "within inputs, human ties excluded"),
     "global/pairwise-accuracy": ("pairwise accuracy", "over all outputs, human ties excluded"),
     "balanced_accuracy": ("balanced accuracy", "mean of the recalls on failures and on passes"),
-    "roc_area": ("area under the ROC curve", "failed against passed answers"),
+    "roc_area": ("ROC AUC", "failed against passed answers"),
 }
 
 
-def sentences_of(answer: AspectAnswer) -> dict[str, str]:
-    """Return the conclusion under "", and a sentence for each use."""
+def sentences_of(answer: AspectAnswer, about: str) -> dict[str, str]:
+    """Return the conclusion under "", which begins with what it is about, and a sentence for each use."""
     first = answer.best
     figure = "" if first is None else ci(first.value, first.low, first.high)
-    sentences = {"": overall_words(answer, first, figure)}
+    sentences = {"": overall_words(answer, about, first, figure)}
     for use in answer.uses:
         rated = [m for m in answer.metrics if use in m.marks and m.marks[use].value is not None]
         best = max(rated, key=lambda m: m.marks[use].value or 0.0, default=None)
@@ -44,21 +53,23 @@ def sentences_of(answer: AspectAnswer) -> dict[str, str]:
     return sentences
 
 
-def overall_words(answer: AspectAnswer, first: MetricAnswer | None, figure: str) -> str:
+def overall_words(answer: AspectAnswer, about: str, first: MetricAnswer | None, figure: str) -> str:
     """The conclusion for one aspect: who agrees best, by how much, next to which baselines, and for what it serves."""
-    about = f"{answer.about[:1].upper()}{answer.about[1:]}: " if answer.about else ""
     if answer.warning:
-        return f"{about}too few data for a conclusion: {answer.warning}."
-    if first is None:
-        return f"{about}no {'judge' if answer.judged else 'metric'} has a value here."
-    words = _judge_words(answer, first, figure) if answer.judged else _metric_words(answer, first, figure)
-    return about + " ".join(words)
+        words = [f"too few data for a conclusion: {answer.warning}."]
+    elif first is None:
+        words = [f"no {'judge' if answer.judged else 'metric'} has a value here."]
+    else:
+        words = _judge_words(answer, first, figure) if answer.judged else _metric_words(answer, first, figure)
+    if not about:
+        return " ".join(words)
+    return f"{about.capitalize() if about.isalpha() and about.islower() else about}: {' '.join(words)}"
 
 
 def _metric_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[str]:
     statistic, scope = STATISTICS.get(answer.measure, (answer.measure, ""))
-    known = f"{scope}; {_baselines(answer)}" if scope else _baselines(answer)
-    figure = f"{statistic} {value} ({known})"
+    level = "" if first.low is None else "95% CI"
+    figure = f"{statistic} {value} ({'; '.join(text for text in (level, scope, _baselines(answer)) if text)})"
     several = len([m for m in answer.metrics if m.value is not None]) > 1
     above = any(m.low is not None and m.low > answer.chance for m in answer.metrics)
     if not above:

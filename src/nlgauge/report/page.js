@@ -176,7 +176,7 @@
       list.sort(function (a, b) {
         var x = order ? value(order, a) : gap[a] === null ? -1 : Math.abs(gap[a]), y = order ? value(order, b) : gap[b] === null ? -1 : Math.abs(gap[b]);
         if (x === null || y === null) return (x === null) - (y === null) || a - b;
-        if (!order) return y - x || a - b;
+        if (!order) return y - x || (p.judged ? gap[b] - gap[a] : 0) || a - b;  // missed failures before false alarms
         return sign * (typeof x === "number" ? x - y : String(x).localeCompare(String(y))) || a - b;
       });
     }

@@ -14,7 +14,7 @@ import nlgauge
 from nlgauge.bibliography import cited, reference
 from nlgauge.foreign_text import for_script, visible, with_code
 from nlgauge.report.answer_types import Mark, ReportAnswer
-from nlgauge.report.answer_words import STATISTICS, USES
+from nlgauge.report.answer_words import STATISTICS, USE_STATISTICS, USES
 from nlgauge.report.forest import scale_of
 from nlgauge.report.sections import Answered, Finding, Findings, Section
 from nlgauge.report.sections.words import ci, percent, two
@@ -75,6 +75,7 @@ def page_of(
         "title_of": lambda table: title_of(table, name),
         "scale_of": scale_of,
         "statistics": STATISTICS,
+        "use_statistics": USE_STATISTICS,
     }
     outputs = next((a.found.outputs for a in answered if a.found.outputs is not None), None)
     return rooms.get_template("page.html.j2").render(

@@ -1,4 +1,4 @@
-"""What the page shows of a table: which one stands in the open, its cells, and its figure as SVG."""
+"""What the page shows of a table: which one is shown first, its cells, and its figure as SVG."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nlgauge.foreign_text import CELL, cut, visible
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.svg import svg_of
+from nlgauge.report.figures.svg_marks import with_zero
 from nlgauge.report.sections import Finding
 from nlgauge.report.sections.words import sentence
 from nlgauge.table import Cell, Table, Title
@@ -61,13 +62,12 @@ def cell_text(cell: Cell) -> str:
     """
     text = cut(cell.text, CELL)
     if isinstance(cell.value, float):
-        text = re.sub(r"(?<![\w.])\.(?=\d)", "0.", text)
-        text = re.sub(r"\[(-?[\d.]+) (-?[\d.]+)\]", r"[\1, \2]", text)
+        text = re.sub(r"\[(-?[\d.]+) (-?[\d.]+)\]", r"[\1, \2]", with_zero(text))
     return str(visible(text))
 
 
 def open_table(part: Finding) -> Table | None:
-    """Return the table that stands in the open: the first with a figure, else the first if it is short."""
+    """Return the table that is not folded: the first with a figure, else the first if it is short."""
     if part.folded or not part.tables:
         return None
     if part.table_first:

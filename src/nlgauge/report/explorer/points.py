@@ -1,4 +1,4 @@
-"""What the explorer shows: outputs with people's mean rating per aspect and every score."""
+"""What the explorer shows: outputs with the mean human rating per aspect and every score."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Explored:
     def label(self, place: int, label: str) -> dict[int, str]:
         """Write the label of one output to the file; all labels."""
         if self.given is None:
-            raise NameUnknown(f"there is no file for labels; start with {option('label_file')}.")
+            raise NameUnknown(f"labels need a file; start with {option('label_file')}.")
         system, given_input = self._row(place, KEY)
         return self._places(self.given.put(system, given_input, label))
 
@@ -92,7 +92,7 @@ class Explored:
 
     def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
         """Places, systems, rating and score of each output, of a second metric too; and how far each metric's rank is
-        off people's. Where nobody rated anything (aspect ''), ratings and distances are 0.
+        off the human rank. Where nobody rated anything (aspect ''), ratings and distances are 0.
         """
         if aspect or self.data.aspects:
             _known(aspect, self.data.aspects, "aspect")
@@ -186,7 +186,7 @@ class Explored:
 
 
 def _column(metric: str) -> str:
-    """Where a metric stands in the frame: under its name, unless something else has that name there."""
+    """Return the column of a metric in the frame: its name, unless something else has that name there."""
     return f"metric:{metric}" if metric in ("place", *TEXTS) or metric.startswith("people:") else metric
 
 

@@ -73,6 +73,6 @@ def plot(table: Table, figure: str | None = None) -> go.Figure:
     if found is None:
         several = "a table of several aspects or groups has no one figure; plot one of its parts"
         raise NlgaugeError(
-            f"{shown.title}: {several if shown.parts else f'there is no figure of {shown.kind or shown.title!r}'}."
+            f"{shown.title}: {several if shown.parts else f'no figure draws {shown.kind or shown.title!r}'}."
         )
     return found

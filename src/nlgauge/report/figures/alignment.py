@@ -1,5 +1,6 @@
-"""Figures 3 to 7 of deng2021: bars of the published correlations with ours beside them, and accuracy of the alignment
-against correlation; and the general picture of a recomputed table."""
+"""Figures 3 to 7 of deng2021: bars of published and recomputed correlations, and accuracy of the alignment against
+correlation; and the general picture of a recomputed table.
+"""
 
 from __future__ import annotations
 

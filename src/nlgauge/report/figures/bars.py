@@ -71,7 +71,7 @@ def judge_bars(table: Table) -> go.Figure | None:
 
 @figure("aspect-preference")
 def level_gaps(table: Table) -> go.Figure:
-    """How much higher the metric scores high rows than low ones; full bars have people's order of the levels."""
+    """How much higher the metric scores high rows than low ones; full bars have the human order of the levels."""
     rows = [row for row in table if there(row["high_minus_low"])]
     return bars(
         [row["high_minus_low"] for row in rows],

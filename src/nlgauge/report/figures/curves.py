@@ -33,7 +33,7 @@ from nlgauge.table import Row, Table, grouped
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-FEW_LINES = 6  # whose whiskers can be told apart
+FEW_LINES = 6  # whose whiskers can be distinguished
 
 
 @figure("plan")
@@ -72,7 +72,7 @@ def power_curve(table: Table) -> go.Figure:
 
 @figure("labels-needed")
 def label_curve(table: Table) -> go.Figure:
-    """Width of the interval, or share of studies that decide, by labels, one line a judge; dashed: as asked for."""
+    """Width of the interval, or share of studies that decide, by labels, one line per judge; dashed: as asked for."""
     import plotly.graph_objects as go
 
     falls = any(row["measure"] == "estimate" for row in table)
@@ -103,8 +103,9 @@ def label_curve(table: Table) -> go.Figure:
 
 @figure("relation", "scale")
 def study_curves(table: Table, *more: Table, across: int = 4) -> go.Figure:
-    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size). The
-    panels of a further table stand below; `across`: panels beside each other.
+    """One panel per grouping, one line per coefficient, labeled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size).
+
+    The panels of a further table are below; `across`: panels next to each other.
     """
     tables = (table, *more)
     groupings = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
@@ -161,7 +162,7 @@ def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: 
 
 @figure("fineness")
 def fineness_lines(table: Table) -> go.Figure:
-    """One small picture a coefficient: the measure over versions from fine to coarse, one line a judge."""
+    """One small picture a coefficient: the measure over versions from fine to coarse, one line per judge."""
     import plotly.graph_objects as go
 
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
@@ -196,7 +197,7 @@ def fineness_lines(table: Table) -> go.Figure:
 
 @figure("progress")
 def over_years(table: Table) -> go.Figure:
-    """One line an aspect, from year to year; what was new stands in the tips (Fig. 1). Many lines have no whiskers."""
+    """One line per aspect, from year to year; what was new is in the tips (Fig. 1). Many lines have no whiskers."""
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -208,7 +209,7 @@ def over_years(table: Table) -> go.Figure:
     labels = apart({aspect: rows[-1]["value"] for aspect, rows in known.items()}, tall * 18 / 330)
     for k, (aspect, rows) in enumerate(known.items()):
         ink = COLORS[k % len(COLORS)]
-        # Beside each other, or the whiskers of one year hide each other.
+        # Next to each other, or the whiskers of one year hide each other.
         aside = 0.13 * (k - (len(known) - 1) / 2) * (len(known) <= FEW_LINES)
         drawn.add_annotation(
             x=rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Point = tuple[str, float, str, bool]  # line, value, tip, filled
+MAX_USE_ROWS = 15  # metrics in the figure of uses
 MOST_LINES = 80  # lines of a dot plot; beyond that the table is the better picture
 LANE = 0.022  # width of a bar's lane, as a share of the plot
 # Color and sign both show the badge.
@@ -93,7 +94,7 @@ def rank_picture(table: Table) -> go.Figure:
 
 
 def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int, int]]:
-    """Longest runs of neighbours, no two of which differ significantly: (first, last, lane), of two or more."""
+    """Return the longest runs of neighbors without a significant difference: (first, last, lane), of two or more."""
     close = [set(alike[name]) for name in names]
     runs: list[tuple[int, int]] = []
     for first in range(len(names)):
@@ -140,12 +141,13 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
 @figure("uses")
 def use_dots(table: Table) -> go.Figure:
-    """Metrics down the side, a column of dots with intervals for each use; .5 is chance."""
-    uses, names = distinct(table, "use"), distinct(table, "metric")
+    """Metrics down the side (the first ones of many), dots with intervals for each use; 0.5 is chance."""
+    uses, names = distinct(table, "use"), distinct(table, "metric")[:MAX_USE_ROWS]
     drawn, places = panels(uses, most=len(uses))
     for use, at in zip(uses, places, strict=True):
         for verdict, (ink, sign, _) in BADGES.items():
             rows = [r for r in table if r["use"] == use and r["badge"] == verdict and there(r["value"])]
+            rows = [r for r in rows if r["metric"] in names]
             dots = _with_intervals(rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2})
             drawn.add_trace(
                 dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"), **at
@@ -170,12 +172,14 @@ def use_dots(table: Table) -> go.Figure:
     words = "   ".join(
         f"<span style='color:{ink}'>{sign}</span> {verdict}" for verdict, (ink, _, sign) in BADGES.items()
     )
-    return key(drawn, f"{words}     dotted: chance", -42)
+    every = len(distinct(table, "metric"))
+    part = f"     first {len(names)} of {every} metrics" if every > len(names) else ""
+    return key(drawn, f"{words}     dotted: chance{part}", -42)
 
 
 @figure("discrimination", "system-discrimination", "system-preference", "transfer")
 def column_dots(table: Table) -> go.Figure:
-    """Draw one line a metric and one mark a column of a table that has a `layout`.
+    """Draw one line per metric and one mark per column of a table that has a `layout`.
 
     Parameters
     ----------
@@ -208,7 +212,7 @@ def _marks(table: Table, series: dict[str, list[tuple[str, float]]]) -> tuple[go
 
 
 def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: Any) -> Any:
-    """One series of marks, told apart by color and by sign."""
+    """Return one series of marks, distinguished by color and by sign."""
     import plotly.graph_objects as go
 
     known = [(line, value) for line, value in points if there(value)]

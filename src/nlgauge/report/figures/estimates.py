@@ -1,4 +1,4 @@
-"""What people would say of all outputs: labels only, with the judge, and the judge only as a warning."""
+"""Estimated human ratings of all outputs: labels only, with the judge, and the judge only as a warning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ APART = 0.25  # between the dots of one system
 
 @figure("estimate")
 def estimate_dots(table: Table) -> go.Figure | None:
-    """One line a system, a dot with its interval an estimator; a cross is the judge's mean, which may be far off."""
+    """One line per system, a dot with its interval per estimator; a cross is the judge's mean, which may be far off."""
     import plotly.graph_objects as go
 
     kinds = [m for m in INKS if any(r["measure"] == m for r in table)]

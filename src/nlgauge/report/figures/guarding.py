@@ -1,4 +1,4 @@
-"""A judge's biases beside people's own effects, and how a change of the scores is split between judge and data."""
+"""Biases of a judge next to the effects in human ratings, and how a change is split between judge and data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEVER = ("leniency", "spread")  # in points: another scale than effects in SDs
 
 @figure("bias")
 def bias_forest(table: Table) -> go.Figure | None:
-    """One line a judge, aspect and check: the judge's effect, people's part of it, and the bias with its interval."""
+    """One line per judge, aspect and check: effects in judge and human ratings, and the bias with its interval."""
     import plotly.graph_objects as go
 
     rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MAX_LINES]
@@ -58,7 +58,7 @@ def bias_forest(table: Table) -> go.Figure | None:
 
 @figure("drift")
 def shift_split(table: Table) -> go.Figure | None:
-    """One line a judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
+    """One line per judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
     import plotly.graph_objects as go
 
     rows = [row for row in table if there(row["value"])][:MAX_LINES]

@@ -58,7 +58,7 @@ def heat_map(table: Table) -> go.Figure:
         [[_color_value(row, layout.value) for row in each] for each in cells],
         [in_words(c) if "/" in str(c) else layout.head(c) for c in across],
         [layout.line_text(line) for line in lines],
-        [[table.text(row, layout.value) if row else "" for row in each] for each in cells]
+        [[table.text(row, layout.value).partition(" ")[0] if row else "" for row in each] for each in cells]
         if len(across) <= MAX_LABELED_COLUMNS
         else None,
         top=None,
@@ -123,7 +123,7 @@ def distance_matrix(table: Table) -> go.Figure:
     """All aspects and metrics against all, people first; the lines part people from metrics (Fig. 2)."""
     names, apart = [row["metric"] for row in table], table.facts["distance"]
     far = {(a, b): None if a == b else apart[a][b] for a in names for b in names}
-    bar = {"thickness": 12, "tickvals": [0, 0.5, 1], "ticktext": ["0 same", ".5", "1 turned"]}
+    bar = {"thickness": 12, "tickvals": [0, 0.5, 1], "ticktext": ["0 same", "0.5", "1 reversed"]}
     drawn = square(
         names,
         far,
@@ -153,7 +153,7 @@ def square(
 
 @figure("compare-pairs")
 def significance_matrix(table: Table) -> go.Figure:
-    """Row better than column; the darker, the surer. The corrected p stands in the cell (few metrics) or in the tip."""
+    """Row better than column; the darker, the surer. The corrected p is in the cell (few metrics) or in the tip."""
     names = by_wins(table)
     p = {(row["better"], row["worse"]): row["p_corrected"] for row in table}
     texts = [[number(p.get((a, b)), missing="") for b in names] for a in names]
@@ -214,7 +214,7 @@ def _verdict(row: Row) -> str:
 @figure("wins")
 def win_matrices(table: Table, across: int = 4) -> go.Figure:
     """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
-    color is wins minus losses, so that ties take neither side. `across`: squares beside each other."""
+    color is wins minus losses, so that ties take neither side. `across`: squares next to each other."""
     import plotly.graph_objects as go
 
     sides, names = distinct(table, "side")[:4], distinct(table, "first")

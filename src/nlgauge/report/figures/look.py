@@ -1,4 +1,4 @@
-"""One look for all figures: font, colors that color-blind readers tell apart, and the frames that pictures share."""
+"""One look for all figures: font, colors that color-blind readers distinguish, and the frames that pictures share."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def heat(
     columns, lines : sequence of str
         Their names.
     texts : sequence of sequences of str, optional
-        What stands in the cells.
+        Texts of the cells.
     top : float, optional
         Value of the strongest color; the largest one where None.
     low : float, optional
@@ -266,7 +266,7 @@ def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: A
 def panels(
     titles: Sequence[str], most: int = 2, apart: int = 70, tall: int = 330, **more: Any
 ) -> tuple[go.Figure, list[dict[str, int]]]:
-    """Small pictures beside and below each other, and the place of each; `apart` pixels between two lines of them."""
+    """Small pictures next to and below each other, and the place of each; `apart` pixels between two rows of them."""
     from plotly.subplots import make_subplots
 
     across = max(1, min(most, len(titles)))

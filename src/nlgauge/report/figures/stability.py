@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 @figure("stability")
 def power_and_consistency(table: Table) -> go.Figure:
-    """Each measure a point: left tells metrics apart, top ranks them alike on both halves of the inputs."""
+    """Each measure a point: left distinguishes metrics, top ranks them alike on both halves of the inputs."""
     import plotly.graph_objects as go
 
     figure = go.Figure(_points(table))
-    figure.update_xaxes(title="mean p of two metrics<br>(left: tells them apart)", rangemode="tozero")
+    figure.update_xaxes(title="discriminative power: mean p of a pair of metrics (lower is better)", rangemode="tozero")
     figure.update_yaxes(title="same order on two halves (top)")
     return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table, lines=False)
 
 
 def p_value_curves(table: Table) -> go.Figure:
-    """The nearer to the axes, the better the measure tells metrics apart; the area is its DP."""
+    """The nearer to the axes, the better the measure distinguishes metrics; the area is its DP."""
     import plotly.graph_objects as go
 
     figure = go.Figure(_curves(table))
@@ -68,7 +68,7 @@ def power_and_consistency_by_family(table: Table) -> go.Figure:
     lines = -(-len(names) // 3)
     framed(drawn, 90 + 300 * lines, margin={"l": 10, "r": 20, "t": 40, "b": 60})
     drawn.update_xaxes(rangemode="tozero", showticklabels=True)
-    drawn.update_xaxes(title="DP (left: tells scorers apart)", row=lines)
+    drawn.update_xaxes(title="DP (lower: distinguishes scorers)", row=lines)
     drawn.update_yaxes(title="RC (top: ranks them alike)", col=1)
     return _with_key(drawn, table, lines=False)
 

@@ -168,7 +168,8 @@ class Axis:
         decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step else 6
         decimals += 1 if step and abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6 else 0  # 0.25
         text = f"{value:.{decimals}f}" if form != "d" else f"{value:.0f}"
-        return (text.rstrip("0").rstrip(".") if "." in text and not step else text).replace("-0.0", "0.0", 1) or "0"
+        text = text.rstrip("0").rstrip(".") if "." in text and not step else text
+        return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""A judge's pass and fail beside people's: the shares with their intervals, and what always saying pass would reach."""
+"""The verdicts of a judge compared with human labels: shares with intervals, and the majority-class baseline."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SHARES = {
     "agreement": "accuracy",
     "people_agreement": "agreement of<br>two annotators",
 }
-INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one a judge; people's own agreement is grey
+INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one per judge; human agreement is grey
 
 
 @figure("verdicts")
 def share_dots(table: Table) -> go.Figure:
-    """One line a share, a dot with its interval a judge; dotted: always saying what people say more often."""
+    """One line per share, a dot with its interval per judge; dotted: the majority-class baseline."""
     import plotly.graph_objects as go
 
     judges = list(dict.fromkeys(r["metric"] for r in table if r["measure"] == "agreement"))

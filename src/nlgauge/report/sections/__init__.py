@@ -54,6 +54,11 @@ class ReportContext:
         return self.source.data
 
     @property
+    def ratings(self) -> str:
+        """Return what the ratings are called: human only where they are."""
+        return "human ratings" if self.data.rated_by == "people" else "ratings"
+
+    @property
     def draws(self) -> int:
         """Tests of all pairs grow with the square of the metrics: fewer draws where there are many."""
         many = self.metrics > 20
@@ -96,7 +101,7 @@ class ReportContext:
         return tables
 
     def optional(self, analysis: str, **options: Any) -> list[Table]:
-        """Tables that stand beside others: none when they cannot be had, and a line that says so."""
+        """Return tables next to others: none when they are not available, and a line that says so."""
         try:
             return self.each(analysis, **options)
         except NameUnknown:
@@ -106,7 +111,7 @@ class ReportContext:
             return []
 
     def optional_silent(self, analysis: str, **options: Any) -> list[Table]:
-        """Tables that stand beside others where the data have them, and are not missed where they do not."""
+        """Return tables next to others where the data have them; no line says when they do not."""
         try:
             return self.each(analysis, **options)
         except NeedsMissing:
@@ -127,8 +132,8 @@ class ReportContext:
 class Finding:
     """The answer for one aspect (or for all of them, about ""), and the tables behind it.
 
-    The page shows the first figure, or a short first table where there is none, unless all is `folded`; with
-    `table_first` it shows the first table.
+    The page shows the first figure, or a short first table where there is none, unless all is `folded` or `hidden`;
+    with `table_first` it shows the first table.
     """
 
     about: str
@@ -136,6 +141,7 @@ class Finding:
     tables: list[Table]
     folded: bool = False
     table_first: bool = False
+    hidden: bool = False  # only in the results file
 
 
 @dataclass
@@ -220,7 +226,7 @@ def sections() -> list[Section]:
 
 
 def answer_all(run: ReportContext, first: Callable[[ReportContext], ReportAnswer] | None = None) -> list[Answered]:
-    """Every section; a wrong name is the user's to mend, anything else that is missing is said on the page.
+    """Every section; a wrong name is an error, anything else that is missing has a line on the page.
 
     What takes long is begun before `first` computes the answer of the first screen, and asked for last.
     """

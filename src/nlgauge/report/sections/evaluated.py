@@ -231,7 +231,7 @@ def _cited(run: ReportContext) -> list[str]:
 
 
 def _metric_cites(run: ReportContext) -> list[Row]:
-    """The columns that are metrics of ours by their names, with the key of their paper."""
+    """Return the columns named as metrics of NLGauge, with the key of their paper."""
     rows: list[Row] = []
     for name in run.source.metrics or run.data.metrics:
         metric = known_metric(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import polars as pl
@@ -14,7 +14,7 @@ from nlgauge.report.answer_types import RELIABLE_FROM, MetricAnswer
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.outputs import reason_columns, verdict
 from nlgauge.report.sections.verdicts import pass_or_fail
-from nlgauge.report.sections.words import ci, count, some
+from nlgauge.report.sections.words import ci, some
 from nlgauge.stats.agreement.two_by_two import sign_test
 from nlgauge.table import Row, Table, Title
 
@@ -174,25 +174,28 @@ def _needed(judge: MetricAnswer) -> str:
 
 @section(
     "flips",
-    order=9,
+    order=4,
     title="Verdicts that changed since the earlier run",
-    question="Which verdicts flipped, and in which direction?",
-    limitations="Why a verdict flipped: the judge, its prompt or the outputs may have changed.",
+    question="Which verdicts changed, and in which direction?",
+    limitations="Why a verdict changed: the judge, its prompt or the outputs may have changed.",
     cites=("mcnemar1947",),
     applies=lambda run: run.earlier is not None and judged(run),
 )
 def flips(run: ReportContext) -> Findings:
     """Compare the verdicts of two runs, output by output."""
-    assert run.earlier is not None
-    shared = [m for m in run.source.metrics or run.data.metrics if m in run.earlier.metrics]
-    parts = []
-    for aspect in run.aspects:
-        for metric in shared:
-            rows, outputs = _flipped(run, metric, aspect)
-            parts.append(Finding(aspect, _flip_words(metric, rows, outputs), [_flip_table(run, metric, rows)]))
+    parts = [Finding(aspect, text, [table], table_first=True) for aspect, text, table in flipped_verdicts(run)]
     if not parts:
         raise NeedsMissing("a judge of the same name in both runs.", code="no_scores")
     return Findings(parts)
+
+
+def flipped_verdicts(run: ReportContext) -> Iterator[tuple[str, str, Table]]:
+    """Yield aspect, conclusion and table of the verdicts that changed, of each judge that is in both runs."""
+    names = run.source.metrics or run.data.metrics
+    for metric in (m for m in names if run.earlier is not None and m in run.earlier.metrics):
+        for aspect in run.aspects:
+            rows, outputs = _flipped(run, metric, aspect)
+            yield aspect, _flip_words(metric, rows, outputs), _flip_table(run, metric, rows)
 
 
 def _flipped(run: ReportContext, metric: str, aspect: str) -> tuple[list[Row], int]:
@@ -221,8 +224,8 @@ def _flip_words(metric: str, rows: list[Row], outputs: int) -> str:
     better = sum(abs(r["new"] - r["human"]) < abs(r["old"] - r["human"]) for r in labeled)
     worse = len(labeled) - better
     text = (
-        f"{metric}: {len(rows):,} of {outputs:,} verdicts changed ({count(down, 'output')} from pass to fail, {up:,} "
-        "from fail to pass)."
+        f"{metric} changed {len(rows):,} of {outputs:,} verdicts ({down:,} from pass to fail, {up:,} from fail to "
+        "pass)."
     )
     if not labeled:
         return f"{text} None of these outputs has a human label."

@@ -24,8 +24,9 @@ from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_ki
 
 TOP = 5  # outputs of an aspect and a direction in results.json
 MAX_OUTPUTS = 2000  # on the page
-MAX_TEXT = 900_000  # characters of all texts on the page
-MAX_METRICS = 40  # whose scores stand on the page
+MAX_SIZE = 1_000_000  # characters of their texts and numbers on the page
+NUMBER = 8  # characters of a rating or a score
+MAX_METRICS = 12  # whose scores are on the page
 FIRST = 30  # outputs that can be read without scripts
 SOURCE, REFERENCES = 2 * MAX_CHARACTERS, 2  # characters of a source, and number of references, on the page
 SHARED = 0.4  # of the content words of all outputs stand in what they came from: else marks would be everywhere
@@ -54,6 +55,10 @@ class OutputTable:
 def disagree(run: ReportContext) -> Findings:
     """List the outputs on which metric and human ratings disagree most, with their texts."""
     best = best_metrics(run)
+    outputs, lines = outputs_of(run, best)
+    if run.one_judge:
+        words = "The table begins with the outputs on which judge and human labels disagree, missed failures first."
+        return Findings([Finding("", words, [])], lines, outputs)
     parts = []
     behind: dict[int, Table] = {}
     for aspect in run.aspects:
@@ -63,11 +68,10 @@ def disagree(run: ReportContext) -> Findings:
         rows = [row for table in tables for row in table if row["aspect"] == aspect]
         if rows:
             parts.append(Finding(aspect, _words(run, rows), []))
-    outputs, lines = outputs_of(run, best)
-    for table in behind.values():  # the texts stand in the table of outputs
+    for table in behind.values():  # the texts are in the table of outputs
         table.shown = [c for c in table.shown if c not in ("source", "output", "reference")]
         table.notes += [f"{kind}: {rule[0]}" for kind, rule in outputs.data["kinds"].items()]
-    return Findings([*parts, Finding("", "", list(behind.values()), folded=True)], lines, outputs)
+    return Findings([*parts, Finding("", "", list(behind.values()), hidden=True)], lines, outputs)
 
 
 def best_metrics(run: ReportContext) -> dict[str, str | None]:
@@ -80,12 +84,10 @@ def best_metrics(run: ReportContext) -> dict[str, str | None]:
 def _words(run: ReportContext, rows: Sequence[Row]) -> str:
     widest = max(rows, key=lambda r: abs(r["gap"]))
     several = f" of {widest['system']}" if len(run.data.systems) > 1 else ""
-    if run.one_judge:
-        return f"The table begins with the outputs on which {widest['metric']} and the human labels disagree."
     above = [percent(widest[place]) for place in ("metric_place", "people_place")]
     return (
         f"The largest disagreement is on the output{several} for {widest['input']}: {widest['metric']} ranks it above "
-        f"{above[0]} of all outputs, the human ratings above {above[1]}."
+        f"{above[0]} of all outputs, the {run.ratings} above {above[1]}."
     )
 
 
@@ -99,18 +101,22 @@ def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputT
     if not panel.metrics:
         raise NeedsMissing("no metric scores.", data=panel.name, code="no_scores")
     lines: list[str] = []
-    gaps = {a: _gaps(p, best[a]) for a, p in panels.items()}
+    gaps = {a: _gaps(p, best[a], run.one_judge) for a, p in panels.items()}
     cells = _cells(run, panels, gaps, lines)
     places = {cell: k + 1 for k, cell in enumerate(run.data.samples.select(KEY).iter_rows())}
     leading = [m for m in best.values() if m is not None]
-    metrics = list(dict.fromkeys([*leading, *panel.metrics]))[:MAX_METRICS]
+    ordered = [m.metric for a in (run.answer.aspects[:1] if run.answer else ()) for m in a.metrics]
+    every = [m for m in dict.fromkeys([*leading, *ordered, *panel.metrics]) if m in panel.metrics]
+    metrics = every[:MAX_METRICS]
+    if len(every) > len(metrics):
+        lines.append(f"The table has the scores of {len(metrics)} of the {len(every)} metrics, the best first.")
     texts = _texts(run.data, cells, lines)
     data: dict[str, Any] = {
         "row": [places[cell] for cell in cells],
         "system": _once([s for s, _ in cells]),
         "input": _once([i for _, i in cells]),
         "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
-        "metrics": {m: _values(panel, panel.metrics[m], cells) for m in metrics if m in panel.metrics},
+        "metrics": {m: _values(panel, panel.metrics[m], cells) for m in metrics},
         "lower": sorted(panel.lower),
         "best": best,
         "judged": run.one_judge,
@@ -121,10 +127,13 @@ def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputT
     return OutputTable(data, _first_rows(data, aspect, best[aspect])), lines
 
 
-def _gaps(panel: Panel, metric: str | None) -> np.ndarray:
-    """Place by the metric minus place by the human ratings, both from 0 to 1; NaN where one is missing."""
+def _gaps(panel: Panel, metric: str | None, judged: bool) -> np.ndarray:
+    """Rank by the metric minus rank by the human ratings, both from 0 to 1; NaN where one is missing."""
     if metric is None or metric not in panel.names:
         return np.full(panel.human.shape, np.nan)
+    if judged:
+        verdicts = panel.metrics[metric] - panel.human
+        return np.where(verdicts > 0, 1.1 * verdicts, verdicts)  # missed failures come before false alarms
     both = np.isfinite(panel.human) & np.isfinite(panel.metrics[metric])
     score = np.where(both, panel.oriented()[panel.names.index(metric)], np.nan)
     human = np.where(both, panel.human, np.nan)
@@ -144,9 +153,14 @@ def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndar
     schema = run.data.samples.schema
     texts = [c for c in ("output", "source", "context") if schema.get(c) == pl.String]
     frame = run.data.samples.select(*KEY, *(pl.col(c).str.len_chars().fill_null(0) for c in texts))
-    length = {(r[0], r[1]): min(sum(r[2:3]), MAX_CHARACTERS) for r in frame.iter_rows()}
+    numbers = NUMBER * (len(panels) + min(MAX_METRICS, run.metrics))
+    shared = max(1, len(run.data.systems))  # a source is on the page once
+    length = {
+        (r[0], r[1]): numbers + min(sum(r[2:3]), MAX_CHARACTERS) + min(sum(r[3:]), SOURCE) // shared
+        for r in frame.iter_rows()
+    }
     order = sorted(length, key=lambda cell: -size.get(cell, -1.0))
-    room, chosen = MAX_TEXT, []
+    room, chosen = MAX_SIZE, []
     for cell in order[:MAX_OUTPUTS]:
         room -= length[cell] + 40
         if room < 0:
@@ -167,7 +181,7 @@ def _values(panel: Panel, values: np.ndarray, cells: Sequence[Cell]) -> list[flo
 
 
 def reason_columns(data: Dataset) -> list[str]:
-    """Return the text columns in which a judge gives its reasons, by their names.
+    """Return the text columns in which a judge gives its reasons, inferred from column names.
 
     >>> import nlgauge as ng
     >>> rows = [{"id": i, "label": i % 2, "judge": 1, "judge_reason": f"because {i}"} for i in range(4)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
+from nlgauge.report.sections.outputs import best_metrics
 from nlgauge.report.sections.words import missing, two
 from nlgauge.table import Table, grouped
 
@@ -21,19 +23,25 @@ from nlgauge.table import Table, grouped
     applies=lambda run: len(run.data.systems) > 1,
 )
 def wins(run: ReportContext) -> Findings:
-    """Show the win fractions of pairs of systems, by human judgment and by the nearest metric."""
-    return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
+    """Show the win fractions of pairs of systems, by human ratings and by the best metric of each aspect."""
+    if run.data.comparisons.height or not run.answer or not run.metrics:
+        return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
+    best = best_metrics(run)
+    sources = [replace(run.source, aspects=[a], metrics=m and [m]) for a, m in best.items()]
+    tables = [t for source in sources for t in source.each("wins")]
+    run.tables |= {id(t): t for t in tables}
+    return Findings([Finding(run.about(t), win_words(t, run.ratings), [t]) for t in tables])
 
 
-def win_words(table: Table) -> str:
-    """Who wins most, on both sides; and how far the metric is from people."""
+def win_words(table: Table, rated_by: str = "human comparisons") -> str:
+    """State which system wins most by the ratings and by the metric."""
     words = []
     for side in dict.fromkeys(r["side"] for r in table):
         rows = (row for row in table if row["side"] == side and not missing(row["value"]))
-        rates = {s: sum(r["value"] for r in mine) / len(mine) for s, mine in grouped(rows, "first").items()}
+        rates = {s: sum(r["value"] for r in own) / len(own) for s, own in grouped(rows, "first").items()}
         if rates:
             best = max(rates, key=rates.__getitem__)
-            who = "human judgment" if side == "Human" else side
+            who = rated_by if side == "Human" else side
             words.append(f"{best} by {who} ({two(rates[best])})")
     if words and not any(r["side"] == "Human" for r in table):
         return f"No human comparisons. Highest win rate: {', '.join(words)}. {table.answers[0]}"
@@ -55,11 +63,11 @@ def complementarity(run: ReportContext) -> Findings:
     """Show how differently metrics and human aspects rank systems, and the best portfolio of metrics."""
     tables = list(run.each("complementarity"))
     sets = run.optional("portfolio")
-    return Findings([Finding("", " ".join(distance_words(t) for t in tables), [*tables, *sets])])
+    return Findings([Finding("", " ".join(distance_words(t, run.ratings) for t in tables), [*tables, *sets])])
 
 
-def distance_words(table: Table) -> str:
-    """State how far metrics are from human rankings and from each other, and which is nearest."""
+def distance_words(table: Table, ratings: str = "human ratings") -> str:
+    """State how far metrics are from the ratings and from each other, and which is nearest."""
     metrics = [r for r in table if r["kind"] != "human"]
     to_people = [r["to_people"] for r in metrics if not missing(r["to_people"])]
     to_metrics = [r["to_metrics"] for r in metrics if not missing(r["to_metrics"])]
@@ -70,6 +78,6 @@ def distance_words(table: Table) -> str:
     nearest = min((r for r in metrics if not missing(r["to_people"])), key=lambda r: r["to_people"])
     own = "" if missing(among) else f", between metrics {two(among)}"
     return (
-        f"The mean distance between the rankings of systems by metrics and by human ratings is {two(far)}{own} (0: the "
+        f"The mean distance between the rankings of systems by metrics and by {ratings} is {two(far)}{own} (0: the "
         f"same order, 0.5: unrelated). The closest metric is {nearest['metric']} ({two(nearest['to_people'])})."
     )

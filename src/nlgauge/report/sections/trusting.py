@@ -150,7 +150,7 @@ def scale(run: ReportContext) -> Findings:
     """Show spread, ties and scale of ratings and scores, and judges on equally coarse scales."""
     parts = []
     for table in run.each("parameters"):
-        parts.append(Finding(run.about(table), tie_words(table), [table], folded=True))
+        parts.append(Finding(run.about(table), tie_words(table, run.ratings), [table], folded=True))
     named = [m for m in run.source.metrics or run.data.metrics if is_judge(m) and not re.search(r"#\d+$", m)]
     lines = []
     if named:
@@ -165,15 +165,15 @@ def scale(run: ReportContext) -> Findings:
     return Findings(parts, lines)
 
 
-def tie_words(table: Table) -> str:
+def tie_words(table: Table, ratings: str = "human ratings") -> str:
     """State how many values and ties the ratings and the metrics have."""
     people = next((r for r in table if r["variable"] == "people"), None)
     others = [r for r in table if r["variable"] != "people" and not missing(r["tie_ratio"])]
     words = []
     if people is not None:
         words.append(
-            f"Human ratings take {people['unique']:.0f} distinct values; {percent(people['tie_ratio'])} of all pairs "
-            "are tied."
+            f"{sentence(ratings)} take {people['unique']:.0f} distinct values; {percent(people['tie_ratio'])} of all "
+            "pairs are tied."
         )
     if others:
         most = max(others, key=lambda r: r["tie_ratio"])
