@@ -30,6 +30,7 @@ Code = Literal[
     "too_few_systems",
     "undefined",  # a statistic that has no value on these data
     "unknown_name",
+    "unordered_classes",  # codes, of which there is no mean
     "unsuited_column",
     "unsuited_option",
 ]

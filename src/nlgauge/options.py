@@ -15,8 +15,11 @@ from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
 # What `load` is told about a file: roles of one column, roles of several, and how the file is read.
-ONE_COLUMN = ("system", "input", "output", "source", "context", "control", "rater")
-SEVERAL = ("references", "human", "metrics", "ignore", "lower", "higher", "people", "person_raters", "model_raters")
+ONE_COLUMN = ("system", "input", "output", "source", "context", "control", "rater", "part")
+SEVERAL = (
+    "references", "human", "metrics", "ignore", "lower", "higher", "people", "person_raters", "model_raters", "ordinal",
+    "nominal", "multilabel",
+)  # fmt: skip
 SETTINGS = ("repeats", "values", "sheet", "encoding", "reader")
 ROLES = (*ONE_COLUMN, *SEVERAL, *SETTINGS)
 LABELED = ("human", "metrics", "values")  # may be mappings: human.quality=rater_1+rater_2, values.good=3

@@ -12,8 +12,9 @@ from nlgauge import registry
 from nlgauge.bibliography import Reference, bibliography, cited
 from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.data.units import base_inputs, merge_trials
-from nlgauge.errors import NameUnknown
+from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import either
+from nlgauge.options import call, option
 from nlgauge.registry import register
 from nlgauge.spec import allowed_words
 from nlgauge.stats.correlation.profiles import profile_of
@@ -48,6 +49,8 @@ class Analysis:
     """A question with its function. `takes` says of what it is asked: a panel (one aspect), or a Choice (a data set and
     what of it was asked for): of each group, of all groups at once, or of all data sets at once.
 
+    `classes`: it answers for aspects of classes and sets of labels, too, whose values are codes.
+
     `also` names analyses that the command line shows after it, with options of their own as in "wins(merge=True)"; with
     `either`, they are shown also where this one cannot be computed. `declared`: it needs ratings that are known to be
     human, not only assumed to be. `of_files` answers for files that are no data, where it can.
@@ -62,6 +65,7 @@ class Analysis:
     either: bool = False
     declared: bool = False
     of_files: Callable[[Any], Table | None] | None = None
+    classes: bool = False
 
     def __call__(self, data: Any, **options: Any) -> Table:
         return self.function(data, **options)
@@ -98,7 +102,7 @@ def analysis(
         Where inputs have several trials the function is given all of them, because it takes the units of
         `data.units.units_of` as clusters; or one output per input, because it takes inputs as independent.
     **more
-        `also`, `either`, `declared` and `of_files` of `Analysis`.
+        `also`, `either`, `declared`, `classes` and `of_files` of `Analysis`.
 
     Returns
     -------
@@ -120,7 +124,10 @@ def analysis(
             given: Any = args[0]
             if takes != "panel":
                 given = chosen(given, {n: kwargs.pop(n) for n in by_name if n in kwargs})
-            merged = given if trials == "clusters" else _merge_trials(given, trials)
+            if not more.get("classes"):
+                given = _without_classes(given)
+            clustered = trials == "clusters" or (not isinstance(given, Choice) and given.scale.unordered)
+            merged = given if clustered else _merge_trials(given, trials)  # type: ignore[arg-type]
             merge_note = [] if merged is given else [MERGED[trials]]
             given = merged
             if takes == "panel" and not profile_of(kwargs.get("profile", "nlgauge")).legacy:  # type: ignore[arg-type]
@@ -138,6 +145,35 @@ def analysis(
         return named
 
     return keep
+
+
+def _without_classes(given: Panel | Choice) -> Panel | Choice:
+    """The same without aspects of classes: no analysis but those that say so may take codes for numbers."""
+    if isinstance(given, Choice):
+        unordered = [a for data in given.datasets for a in data.unordered]
+        if (unordered and given.aspects and set(given.aspects) <= set(unordered)) or (
+            unordered and set(unordered) >= set(given.data.aspects)
+        ):
+            raise _of_classes(given.data.name, unordered[0])
+        sets = [data.numeric() for data in given.datasets]
+        if all(one is other for one, other in zip(sets, given.datasets, strict=True)):
+            return given
+        aspects = None if given.aspects is None else [a for a in given.aspects if a not in unordered]
+        return replace(given, data=sets[0], others=sets[1:], aspects=aspects)
+    if given.scale.unordered:
+        raise _of_classes(given.name, given.aspect)
+    return given
+
+
+def _of_classes(name: str, aspect: str) -> NeedsMissing:
+    return NeedsMissing(
+        f"{aspect} has classes without an order, of which there is no mean or rank; {call('analyze verdicts FILE')} "
+        f"and {call('analyze agreement FILE')} take them. If they have an order, say what they are worth "
+        f"({option('values')}).",
+        data=name,
+        aspect=aspect,
+        code="unordered_classes",
+    )
 
 
 def _merge_trials(given: Panel | Choice, how: Literal["mean", "first"]) -> Panel | Choice:

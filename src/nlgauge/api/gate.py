@@ -16,7 +16,6 @@ from nlgauge.analyses.verdicts.verdicts import CEILING
 from nlgauge.api.limits import (
     ESTIMATES,
     FAILED,
-    FIGURES,
     PASSED,
     SEVERAL,
     UNDECIDED,
@@ -24,6 +23,7 @@ from nlgauge.api.limits import (
     correct_failures,
     correction_notes,
     describe_method,
+    is_figure,
     level_of_look,
     limit_row,
     read_limits,
@@ -253,7 +253,7 @@ def _agreement(
 ) -> list[Row]:
     """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
     rows, refused = list[Row](), list[Refusal]()
-    if any(name in FIGURES for name in limits):
+    if any(is_figure(name) for name in limits):
         found, said = _rows(chosen, refused, "verdicts", **cuts, level=level)
         notes += said
         at = [*chosen.columns, "metric", "aspect"]
@@ -262,7 +262,8 @@ def _agreement(
             if r["measure"] in limits:
                 row = limit_row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
                 rows.append({**{k: r[k] for k in chosen.columns}, **row})
-    measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
+    _check_figures(chosen, limits, rows, refused)
+    measures = [name for name in limits if not is_figure(name) and name not in ESTIMATES]
     if measures:
         found, said = _rows(chosen, refused, "intervals", measures=measures, level=level)
         notes += said
@@ -272,6 +273,20 @@ def _agreement(
             row = limit_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
             rows.append({**{k: r[k] for k in chosen.columns}, **row})
     return [*rows, *_rows_without_value(chosen, limits, rows, refused)]
+
+
+def _check_figures(chosen: Session, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]) -> None:
+    """Raise an error for a limit on a figure that no aspect has: a class that nobody named, or one of other scales."""
+    held = {r["measure"] for r in rows}
+    for name in limits:
+        if rows and is_figure(name) and name not in held:
+            kind, _, label = name.partition(":")
+            labels = [c for a in chosen.wanted if a in chosen.data.unordered for c in chosen.data.scales[a].labels]
+            if label and label not in labels:
+                known = some(list(dict.fromkeys(labels)), 12) if labels else "none: no aspect has classes"
+                raise NameUnknown(f"limit '{name}': no class '{label}'. Classes: {known}.")
+            reasons = "".join(f" {r.reason}" for r in refused[:1])
+            raise NeedsMissing(f"limit '{name}': no aspect has this figure ({kind}).{reasons}")
 
 
 def _rows_without_value(
@@ -293,7 +308,7 @@ def _rows_without_value(
                 own_reasons = [
                     r.reason
                     for r in refused
-                    if r.analysis == ("verdicts" if measure in FIGURES else "intervals")
+                    if r.analysis == ("verdicts" if is_figure(measure) else "intervals")
                     and (r.aspect, r.group) == (aspect, group)
                     and r.metric in ("", metric)
                 ]
@@ -351,7 +366,7 @@ def _changes(
 ) -> list[Row]:
     if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
         raise NeedsMissing(f"{option('max_drop', name)}: only figures of agreement with people have a change here.")
-    if any(cut is not None for cut in cuts.values()) and any(name in FIGURES for name in drops):
+    if any(cut is not None for cut in cuts.values()) and any(is_figure(name) for name in drops):
         raise NeedsMissing(f"{option('max_drop')} of pass and fail needs two values of people and judge in both runs.")
     if chosen.columns:
         raise NeedsMissing(f"{option('max_drop')} holds all rows against the earlier run; leave out {option('by')}.")
@@ -360,7 +375,7 @@ def _changes(
         for r in earlier.changes(chosen.panel(aspect), list(drops), level):
             if aspect not in own[r["metric"]]:
                 continue
-            alone = r["measure"] in FIGURES or chosen.panel(aspect).n_systems == 1
+            alone = is_figure(r["measure"]) or chosen.panel(aspect).n_systems == 1
             row = limit_row(r, -drops[r["measure"]], r["n"], grows="labels" if alone else SEVERAL)
             rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
             counts.setdefault(r["unit"], []).append(f"{r['n']:,}")

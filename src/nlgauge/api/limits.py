@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from nlgauge.analyses.verdicts.class_verdicts import CLASS_WORDS, OF_CLASS
 from nlgauge.analyses.verdicts.verdicts import CELLS, SYNONYMS, WORDS
 from nlgauge.errors import NameUnknown
 from nlgauge.number import percent
@@ -24,6 +25,7 @@ from nlgauge.types import Mask
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
 FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
+FIGURES += [m for m in CLASS_WORDS if m not in FIGURES and not m.startswith(("people_", "majority_"))]
 ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
 LEVEL = 0.95  # of the interval of a single limit at a single look
 # An interval that only just excludes the limit would include it in half of such data sets. In four of five it is
@@ -43,14 +45,15 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for words, text in pairs:
         name = SYNONYMS.get(words.strip(), words.strip())
-        if name not in FIGURES and name not in ESTIMATES:
+        name = name.replace("macro-", "macro_").replace("micro-", "micro_")
+        if not is_figure(name) and name not in ESTIMATES:
             try:
                 name = str(Measure.parse(name))
             except NameUnknown:
                 known = [*FIGURES, *SYNONYMS, *ESTIMATES]
                 raise NameUnknown(
-                    f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, or a measure such as "
-                    "input/kendall."
+                    f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, of a class such as "
+                    "recall:unsafe, or a measure such as input/kendall."
                 ) from None
         try:
             limit = float(text)
@@ -65,6 +68,11 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
             raise NameUnknown(f"{given}: {name} has a limit already; give each figure one.")
         found[name] = limit
     return found
+
+
+def is_figure(name: str) -> bool:
+    """Return whether `verdicts` has this figure: of pass and fail, of classes, or of one class (`recall:unsafe`)."""
+    return name in FIGURES or (":" in name and name.partition(":")[0] in OF_CLASS)
 
 
 def level_of_look(looks: int) -> float:

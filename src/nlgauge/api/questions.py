@@ -236,7 +236,8 @@ def with_companions(
             except NlgaugeError as error:
                 if not k and not (run.either and isinstance(error, NeedsMissing)):
                     raise
-                refused.append((other, error))
+                if not k or any(r.code != "unordered_classes" for r in error.refusals):
+                    refused.append((other, error))
     if not tables:
         raise refused[0][1]
     unfinished = "; ".join(table.facts["unfinished"] for table in tables if "unfinished" in table.facts)

@@ -22,6 +22,7 @@ from nlgauge.errors import DataError, NameUnknown, code_of
 from nlgauge.foreign_text import for_html
 from nlgauge.options import call, option
 from nlgauge.registry import did_you_mean
+from nlgauge.types import MAX_ORDINAL_LEVELS, AspectScale
 
 if TYPE_CHECKING:
     from nlgauge.data.provenance import Provenance
@@ -69,6 +70,8 @@ class Dataset(AsksQuestions):
     sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> who gave the judgments
     models: frozenset[str] = frozenset()  # annotators that are models
     metric_aspects: Mapping[str, str] = field(default_factory=dict)  # metric -> the one aspect it scores, if known
+    scales: Mapping[str, AspectScale] = field(default_factory=dict)  # aspect -> its type, if values do not say it
+    metric_scales: Mapping[str, AspectScale] = field(default_factory=dict)  # metric -> its classes, if it names some
     cluster: str = ""  # column of the independent unit, if named
     family: str = ""  # column of the systems' family, or pattern that finds it in their names, if named
 
@@ -316,6 +319,41 @@ class Dataset(AsksQuestions):
                     f"Metrics with scores: {', '.join(self.metrics)}."
                 )
         return replace(self, scores=self.scores.select([*KEY, *names]))
+
+    @property
+    def unordered(self) -> list[str]:
+        """Aspects of classes or of sets of labels, whose values are codes."""
+        return [a for a in self.aspects if a in self.scales and self.scales[a].unordered]
+
+    def scale(self, aspect: str) -> AspectScale:
+        """Return the scale of an aspect: the one that is known, or that of its values."""
+        if aspect in self.scales:
+            return self.scales[aspect]
+        values = self.ratings.filter(pl.col("aspect") == aspect)["value"].drop_nulls().unique()
+        few = 2 < len(values) <= MAX_ORDINAL_LEVELS and bool((values == values.round()).all())
+        return AspectScale("binary" if len(values) == 2 else "ordinal" if few else "numeric")
+
+    def of_scale(self, aspect: str) -> Dataset:
+        """Return what has the scale of an aspect: one of classes and the judges that name them, or all numbers."""
+        if not (self.unordered or self.metric_scales):
+            return self
+        if aspect in self.unordered:
+            names = self.scales[aspect].names
+            of = [m for m in self.metrics if m in self.metric_scales and self.metric_scales[m].names == names]
+            return replace(
+                self, ratings=self.ratings.filter(pl.col("aspect") == aspect), scores=self.scores.select([*KEY, *of])
+            )
+        return self.numeric()
+
+    def numeric(self) -> Dataset:
+        """Return the data without what is codes of classes: aspects, and the judges that name classes."""
+        if not (self.unordered or self.metric_scales):
+            return self
+        return replace(
+            self,
+            ratings=self.ratings.filter(~pl.col("aspect").is_in(self.unordered)),
+            scores=self.scores.drop([m for m in self.metrics if m in self.metric_scales]),
+        )
 
     def where(self, rows: pl.DataFrame, name: str | None = None) -> Dataset:
         """Return the part of the data whose (system, input) is in `rows`."""

@@ -18,7 +18,16 @@ from nlgauge.registry import names_code
 Repeats = Literal["auto", "number", "mean"]
 ColumnNames = Mapping[str, Any] | Sequence[str] | str | None
 SETTINGS_FILE = "nlgauge.toml"
-UNSET: Mapping[str, Any] = {"repeats": "auto", "lower": (), "higher": (), "person_raters": (), "model_raters": ()}
+UNSET: Mapping[str, Any] = {
+    "repeats": "auto",
+    "lower": (),
+    "higher": (),
+    "person_raters": (),
+    "model_raters": (),
+    "ordinal": (),
+    "nominal": (),
+    "multilabel": (),
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,9 @@ class Declared:
     people: Sequence[str] | None = None
     person_raters: Sequence[str] = ()
     model_raters: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    nominal: Sequence[str] = ()
+    multilabel: Sequence[str] = ()
     repeats: Repeats = "auto"
     values: Mapping[str, Any] | str | None = None
     sheet: str | None = None
@@ -71,13 +83,13 @@ class Declared:
     @property
     def names_columns(self) -> bool:
         """Whether any column is named, so that only a plain table can be meant."""
-        return bool(self.columns or self.human or self.metrics)
+        return bool(self.columns or self.human or self.metrics or self.nominal or self.multilabel)
 
     @property
     def mentioned(self) -> set[str]:
         """All that may be names of columns; of a table with very many columns only these are read."""
         found = set(_names(list(self.columns.values())))
-        for name in _names([self.human, self.metrics]):
+        for name in _names([self.human, self.metrics, self.ordinal, self.nominal, self.multilabel]):
             found |= {name, name.removeprefix("+")}
         return found
 

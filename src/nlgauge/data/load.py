@@ -19,7 +19,8 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.records import option_worth
-from nlgauge.data.tables.build import build
+from nlgauge.data.tables._classes import with_classes
+from nlgauge.data.tables.build import build, scales_of_table
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import read_names, with_input
@@ -47,6 +48,10 @@ def load(
     context: str | None = None,
     references: Sequence[str] | str | None = None,
     control: str | None = None,
+    part: str | None = None,
+    ordinal: ColumnNames = (),
+    nominal: ColumnNames = (),
+    multilabel: ColumnNames = (),
     lower: Iterable[str] = (),
     higher: Iterable[str] = (),
     people: Iterable[str] | None = None,
@@ -83,6 +88,11 @@ def load(
         one aspect; "+x" adds a column to those that are inferred; "Rouge*" is every column that matches.
     ignore : str or sequence of str, optional
         Columns that are not read; patterns, too.
+    part : str, optional
+        Column that names the part of an output that a row is about: a step, turn, claim or rubric item. Parts of one
+        output are not independent.
+    ordinal, nominal, multilabel : str or sequence of str, optional
+        Columns with ordered levels, with classes without an order, and with sets of labels.
     lower, higher : sequence of str, optional
         Metrics for which lower is better, and for which higher is, whatever their names say.
     people : sequence of str, optional
@@ -123,6 +133,10 @@ def load(
         "context": context,
         "references": references,
         "control": control,
+        "part": part,
+        "ordinal": ordinal,
+        "nominal": nominal,
+        "multilabel": multilabel,
         "rater": rater,
         "human": human,
         "metrics": metrics,
@@ -226,6 +240,7 @@ def open_data(data: Any, declared: Declared, labels: LabelFile | None, options: 
         _refuse_options(options)
     table.worth, table.in_settings = option_worth("values", said.values), said.in_settings
     table = explode_outputs(with_lists_of_words(without(table, said.ignore)), said.mentioned)
+    table = with_classes(table, said)
     return Opened(data, said, labels, raw=table)
 
 
@@ -243,6 +258,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
     table, said, labels = opened.table, opened.declared, opened.labels
     source = Path(opened.data).name if isinstance(opened.data, str | Path) else table.where.source
     data = build(table, roles, name or source, said.repeats)
+    data = replace(data, **scales_of_table(table, roles, data, said.ordinal))
     data = join_labels(data, labels, ids=roles.input is not None)
     data = separate_model_ratings(data, said.person_raters, said.model_raters)
     data = data if said.people is None else data.with_people(said.people)

@@ -17,7 +17,7 @@ from nlgauge.options import call, option
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
 from nlgauge.table import Table
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, AspectScale, Ints
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
@@ -83,6 +83,8 @@ class Panel:
         aspect = data.aspect(aspect)
         if metrics is not None:
             data = data.only_metrics(metrics)
+        data = data.of_scale(aspect)
+        unordered = aspect in data.scales and data.scales[aspect].unordered
         left_out = () if keep_people else tuple(s for s in data.systems if s in data.people)
         systems = [s for s in data.systems if s not in left_out]
         rated = data.ratings.filter(pl.col("system").is_in(systems))
@@ -102,7 +104,10 @@ class Panel:
             cube = grid.cube(rated.filter(pl.col("aspect") == each), names)
             named = cube[: len(names)]
             try:
-                humans[each] = _mace(named, persons, seed) if aggregate == "mace" else _combine(cube, aggregate)
+                if aggregate == "mace":
+                    humans[each] = _mace(named, persons, seed)
+                else:
+                    humans[each] = commonest(cube) if unordered else _combine(cube, aggregate)
             except NeedsMissing as error:
                 if each == aspect:
                     code = error.refusals[0].code
@@ -162,6 +167,11 @@ class Panel:
         if self.persons:
             return ""
         return f"the {self.crowd:,} raters are too many to be kept apart" if self.crowd else "the raters have no names"
+
+    @property
+    def scale(self) -> AspectScale:
+        """The type of the aspect: numbers where nothing else is known."""
+        return AspectScale("numeric") if self.data is None else self.data.scale(self.aspect)
 
     @property
     def human(self) -> Array:
@@ -383,6 +393,21 @@ def _mace(ratings: Array, persons: bool, seed: int) -> Array:
     labels_found = np.empty(ratings.shape[1:])
     labels_found[np.ix_(*order)] = np.asarray(found.consensus).reshape(ratings.shape[1:])
     return labels_found
+
+
+def commonest(cube: Array) -> Array:
+    """Return the commonest code of each output; NaN where two are equally common.
+
+    >>> commonest(np.array([[0.0, 1.0, 2.0], [0.0, 2.0, np.nan], [1.0, 1.0, np.nan]])).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    codes = np.unique(cube[np.isfinite(cube)])
+    if not len(codes):
+        return np.full(cube.shape[1:], np.nan)
+    counts = np.stack([(cube == code).sum(axis=0) for code in codes])
+    most = counts.max(axis=0)
+    alone = ((counts == most).sum(axis=0) == 1) & (most > 0)
+    return np.where(alone, codes[counts.argmax(axis=0)], np.nan)
 
 
 def _combine(cube: Array, aggregate: Aggregate) -> Array:

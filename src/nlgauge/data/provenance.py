@@ -310,11 +310,15 @@ def separate_model_ratings(data: Dataset, humans: Iterable[str] = (), models: It
 def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
     """Ratings by models as one column each, `rater` or `rater:aspect`."""
     several = rated["aspect"].n_unique() > 1
-    columns, notes = [], []
+    columns, notes, scales = [], [], dict(data.metric_scales)
     for (rater, aspect), part in rated.group_by("rater", "aspect", maintain_order=True):
         name = f"{rater}:{aspect}" if several else str(rater)
         name += " (ratings)" if name in data.metrics else ""
-        columns.append(part.group_by(KEY, maintain_order=True).agg(pl.col("value").mean().alias(name)))
+        of_classes = aspect in data.scales and data.scales[str(aspect)].unordered
+        same = pl.when(pl.col("value").n_unique() == 1).then(pl.col("value").first())
+        value = same if of_classes else pl.col("value").mean()  # codes of classes have no mean
+        columns.append(part.group_by(KEY, maintain_order=True).agg(value.alias(name)))
+        scales |= {name: data.scales[str(aspect)]} if of_classes else {}
     for rater in dict.fromkeys(rated["rater"]):
         notes.append(
             f"annotator '{rater}' is a model; its ratings are used as metric scores "
@@ -322,4 +326,4 @@ def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
         )
     for column in columns:
         data = data.with_scores(data.scores.join(column, on=KEY, how="full", coalesce=True, maintain_order="left"))
-    return replace(data, notes=(*data.notes, *notes))
+    return replace(data, notes=(*data.notes, *notes), metric_scales=scales)

@@ -53,7 +53,8 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
 def _facts(data: Dataset) -> dict[str, Any]:
     """Everything about a Dataset that is no table: name, persons, people, lower, notes, …"""
     facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
-    facts["sources"] = {aspect: asdict(source) for aspect, source in data.sources.items()}
+    for name in ("sources", "scales", "metric_scales"):
+        facts[name] = {of: asdict(value) for of, value in facts[name].items()}
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in facts.items()

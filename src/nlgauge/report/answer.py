@@ -21,6 +21,7 @@ from nlgauge.data.provenance import assumption
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.number import sentence
 from nlgauge.options import option
+from nlgauge.report.answer_classes import class_answers
 from nlgauge.report.answer_judge import ends, judge_facts, judge_marks
 from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer, ReportAnswer
 from nlgauge.report.answer_words import USES, sentences_of
@@ -49,7 +50,10 @@ def answer_of(run: ReportContext) -> ReportAnswer:
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
     if judged and run.metrics > 1:
         asks["best"] = ("best-of", {"figure": "balanced_accuracy"})
-    if not judged:
+    classes = class_answers(run)
+    if not judged and classes and set(run.aspects) <= set(run.data.unordered):
+        asks = {}
+    elif not judged:
         asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "rater": ("replacement", {})}
         grouping = rank_ask(run)[1]["measure"].partition("/")[0]
         others = [c for c in OTHER_MEASURES if grouping in COEFFICIENTS[c].groupings]
@@ -58,11 +62,14 @@ def answer_of(run: ReportContext) -> ReportAnswer:
     tables = {key: _tables(run, ask) for key, ask in asks.items()}
     facts = {a: t.facts for a, t in tables.get("uses", {}).items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
+    if not judged:
+        about = {a: None for a in about if a not in {c.about for c in classes}}
     aspects = [
         _aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged, facts.get(a, {}))
         for a in about
-    ]
+    ] + classes
     answered_aspects = {row["aspect"] for key in list(asks)[:2] for table in tables[key].values() for row in table}
+    answered_aspects |= set(run.data.unordered) if classes else set()
     lost = [name for name in run.aspects if name not in answered_aspects]
     warnings = [*_warnings(run, aspects, lost), *_hints(run)]
     changes = [text for _, text, _ in flipped_verdicts(run)] if judged else []

@@ -35,6 +35,8 @@ STATISTICS = {
     "input/pairwise-accuracy": ("pairwise accuracy", "within inputs, human ties excluded"),
     "global/pairwise-accuracy": ("pairwise accuracy", "over all outputs, human ties excluded"),
     "balanced_accuracy": ("balanced accuracy", "mean of the recalls on failures and on passes"),
+    "kappa": ("Cohen's kappa", "classes without an order"),
+    "alpha_masi": ("Krippendorff's alpha, MASI distance", "sets of labels"),
     "roc_area": ("ROC AUC", "failed against passed answers"),
 }
 

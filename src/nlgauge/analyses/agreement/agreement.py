@@ -8,15 +8,22 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, ratings_of
+from nlgauge.analyses.verdicts.class_verdicts import annotator_counts
 from nlgauge.data.panel import Panel
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
+from nlgauge.stats.agreement.label_sets import ac1_of_counts, alpha_of_counts, pair_agreement, set_distances
 from nlgauge.table import Row, Table, Title
 
 
 @analysis(
-    "agreement", trials="first", paper="novikova2017", question="Can people agree?", also=("ceiling", "replacement")
+    "agreement",
+    trials="first",
+    paper="novikova2017",
+    question="Can people agree?",
+    also=("ceiling", "replacement"),
+    classes=True,
 )
 def agreement(
     panel: Panel,
@@ -55,6 +62,10 @@ def agreement(
     Cohen's kappa has quadratic weights and is the mean over pairs of annotators. Kappas are computed for at most
     20 different ratings.
 
+    Where the aspect has classes without an order, the coefficients are nominal alpha, Gwet's AC1 (2008), Fleiss' and
+    Cohen's kappa and the agreement of two annotators; of sets of labels, alpha with the MASI distance (Passonneau 2006)
+    and with the Jaccard distance. Their intervals are over clusters of outputs, without random draws.
+
     Examples
     --------
     >>> import nlgauge as ng
@@ -63,6 +74,8 @@ def agreement(
 
     $ nlgauge analyze agreement ratings.csv --columns rater=annotator
     """
+    if panel.scale.unordered:
+        return _class_agreement(panel)
     ratings = ratings_of(panel, "agreement")
     units = ratings.reshape(len(ratings), -1)
     units = units[:, ~np.isnan(units).all(axis=0)]
@@ -97,6 +110,47 @@ def agreement(
         method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
         notes=notes,
         signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}",
+    )
+
+
+def _class_agreement(panel: Panel) -> Table:
+    """Agreement of the annotators on classes, or on sets of labels."""
+    cube = ratings_of(panel, "agreement")
+    units = cube.reshape(len(cube), -1)
+    counts, clusters = annotator_counts(panel)
+    members = panel.scale.members()
+    left_out = int((counts.sum(axis=1) == 1).sum())
+    if panel.scale.kind == "multilabel":
+        masi, jaccard = set_distances(members, "masi"), set_distances(members, "jaccard")
+        found = {
+            "Krippendorff's alpha (MASI distance)": alpha_of_counts(counts, masi, clusters),
+            "Krippendorff's alpha (Jaccard distance)": alpha_of_counts(counts, jaccard, clusters),
+            "mean Jaccard similarity of two annotators": pair_agreement(counts, jaccard, clusters),
+        }
+    else:
+        apart = set_distances(members, "nominal")
+        found = {
+            "Krippendorff's alpha (nominal)": alpha_of_counts(counts, apart, clusters),
+            "Gwet's AC1": ac1_of_counts(counts, clusters),
+            "agreement of two annotators": pair_agreement(counts, apart, clusters),
+        }
+    rows = [_row(panel, name, figure, figure.n, left_out) for name, figure in found.items()]
+    if panel.scale.kind == "nominal":
+        slots = units if not np.isnan(units).any() else side_by_side(units)
+        fleiss = fleiss_kappa(slots)
+        rows.append(_row(panel, "Fleiss' kappa", fleiss, fleiss.units, fleiss.dropped_units))
+        if panel.persons:
+            pairwise = mean_pairwise_kappa(units)
+            rows.append(_row(panel, "Cohen's kappa, mean of pairs", pairwise, int(counts.any(axis=1).sum()), 0))
+    over = "clusters of outputs" if clusters is not None else "outputs"
+    return Table(
+        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
+        rows=rows,
+        shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
+        heads={"n": "outputs"},
+        method=f"95% intervals over {over}: that of the disagreement with as many rows as give its jackknife variance.",
+        notes=people_note(panel),
+        signature=f"raters:{len(cube)}|aspect:{panel.aspect}|scale:{panel.scale.kind}",
     )
 
 

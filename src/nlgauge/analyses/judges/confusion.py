@@ -8,12 +8,15 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.stats.agreement.classes import confusion_counts
 from nlgauge.table import Layout, Row, Table, Title
 
 MAX_POINTS = 20  # different ratings of a judge; with more they are cut into ten steps
 
 
-@analysis("confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?")
+@analysis(
+    "confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?", classes=True
+)
 def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """Count outputs by human rating and judge's rating (confusion matrix).
 
@@ -46,6 +49,8 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
             aspect=panel.aspect,
             code="no_scores_of_rated",
         )
+    if panel.scale.unordered:
+        return _of_classes(panel, name)
     z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])
     rows: list[Row] = [
         {
@@ -70,6 +75,27 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         ),
         method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole "
         "points (halves up).",
+        notes=people_note(panel),
+        signature=signature(panel, judge=name),
+    )
+
+
+def _of_classes(panel: Panel, name: str) -> Table:
+    """Outputs by the human class and the judge's; of sets of labels, by the whole set."""
+    names = panel.scale.names
+    both = np.isfinite(panel.metrics[name]) & np.isfinite(panel.human)
+    z, x = (values[both].astype(np.int64) for values in (panel.human, panel.metrics[name]))
+    counts = confusion_counts(z, x, len(names)).sum(axis=0)
+    rows: list[Row] = [
+        {"metric": name, "aspect": panel.aspect, "people": names[i], "judge": names[j], "n": int(counts[i, j])}
+        for i in np.flatnonzero(counts.sum(axis=1))
+        for j in np.flatnonzero(counts.sum(axis=0))
+    ]
+    return Table(
+        title=Title(panel.name, f"classes of {name} and of {panel.rated_by} on {panel.aspect}"),
+        rows=rows,
+        layout=Layout("people", "judge", "n"),
+        method=f"{len(z):,} outputs; lines: the commonest human class; columns: that of the judge.",
         notes=people_note(panel),
         signature=signature(panel, judge=name),
     )

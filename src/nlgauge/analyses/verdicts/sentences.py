@@ -17,7 +17,7 @@ MOST = 3  # judges that get a line of their own; the table has all
 def two_valued_aspects(data: Dataset, aspects: Sequence[str]) -> list[str]:
     """Return those aspects on which humans gave two values."""
     values = dict(data.ratings.group_by("aspect").agg(pl.col("value").n_unique()).rows())
-    return [aspect for aspect in aspects if values.get(aspect) == 2]
+    return [aspect for aspect in aspects if values.get(aspect) == 2 and aspect not in data.unordered]
 
 
 def lines_of(table: Table) -> list[str]:

@@ -23,6 +23,7 @@ from nlgauge.analyses.verdicts._labelled import (
     people_pass,
     share_text,
 )
+from nlgauge.analyses.verdicts.class_verdicts import class_verdicts
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
@@ -77,6 +78,7 @@ SYNONYMS = {
     also=("threshold", "calibration"),
     either=True,
     declared=True,
+    classes=True,
 )
 def verdicts(
     panel: Panel,
@@ -119,6 +121,10 @@ def verdicts(
 
     Notes
     -----
+    Where the aspect has classes without an order, or sets of labels, the figures are kappa, Krippendorff's alpha, AC1,
+    recall, precision and F1 of each class (`recall:CLASS`), macro and micro averages, and the majority-class baseline;
+    `facts` has the confusion matrices. Of sets of labels, alpha has the MASI and the Jaccard distance.
+
     Intervals of coefficients are melded from the intervals of the shares that they are made of (Fay, Proschan and
     Brittain 2015). The test of the improvement over the baseline is McNemar's (mid-P).
 
@@ -133,6 +139,8 @@ def verdicts(
 
     $ nlgauge analyze verdicts answers.csv --by topic --cluster conversation_id
     """
+    if panel.scale.unordered:
+        return class_verdicts(panel, judge, level)
     people = people_pass(panel, people_pass_from)
     by_system = panel_labels(panel)
     rows: list[Row] = []

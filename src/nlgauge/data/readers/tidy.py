@@ -19,6 +19,7 @@ from nlgauge.data.tables.directions import lower_by_name
 from nlgauge.data.tidy import RESERVED, VERSION, parse_type
 from nlgauge.errors import DataError
 from nlgauge.registry import register
+from nlgauge.types import SCALE_KINDS, AspectScale
 
 ODD = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 PREFERRED = ("first", "second", "tie")
@@ -76,6 +77,9 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
             if field.name == "sources":
                 facts[field.name] = {str(aspect): _source(header, value) for aspect, value in said.items()}
                 continue
+            if field.name in ("scales", "metric_scales"):
+                facts[field.name] = {str(of): _scale(header, value) for of, value in said.items()}
+                continue
             facts[field.name] = {str(name): str(value) for name, value in said.items()}
             continue
         listed = isinstance(now, frozenset | tuple)
@@ -89,6 +93,16 @@ def _source(header: Record, value: Any) -> Provenance:
     if not isinstance(value, dict) or value.get("kind") not in get_args(Kind):
         return Provenance("unknown", f"{header.where} says nothing else")
     return Provenance(value["kind"], str(value.get("how", "")))
+
+
+def _scale(header: Record, value: Any) -> AspectScale:
+    """The type of an aspect, or the classes of a judge."""
+    names = value.get("names", []) if isinstance(value, dict) else None
+    if not isinstance(names, list) or value.get("kind") not in SCALE_KINDS:
+        raise DataError(
+            f"{header.where}: found {shown(value)} as a scale, expected kind ({', '.join(SCALE_KINDS)}) and names."
+        )
+    return AspectScale(value["kind"], tuple(map(str, names)), bool(value.get("declared", True)))
 
 
 def _check_header(path: Path, header: Record, found: int) -> None:

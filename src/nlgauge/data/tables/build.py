@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -22,6 +22,7 @@ from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.data.units import TRIAL_OF, has_unique_keys, trials_text
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
+from nlgauge.types import AspectScale
 
 # Records of ratings are called so, where they do not name their raters.
 BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
@@ -209,7 +210,7 @@ def _one_value_a_sample(
                 f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of "
                 "their scores are used"
             )
-        return means_by(values, KEY, names)
+        return means_by(values, KEY, names, [n for n in names if roles.metrics.get(n) in table.classes])
     if names:
         spread = grouped.agg(
             (pl.col(names).max() - pl.col(names).min()) > 1e-9 * pl.col(names).abs().max(), pl.col(ROW)
@@ -250,7 +251,7 @@ def _pivot_scores(
             f"{twice} scores repeat the same output and metric: "
             f"{'their mean is used' if repeats != 'auto' else 'they count once'}"
         )
-        long = means_by(long, keys, ["value"])
+        long = means_by(long, keys, ["value"], ["value"] if roles.score in table.classes else ()).drop_nulls("value")
     return long.pivot("metric", index=KEY, values="value")
 
 
@@ -323,10 +324,10 @@ def _ratings(
     if infinite := int(long["value"].is_infinite().sum()):  # in lists or records; columns are counted by `values`
         notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
         long = long.filter(pl.col("value").is_finite())
-    return _settle(long, notes), persons
+    return _settle(long, notes, coded_aspects(table, roles, long)), persons
 
 
-def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+def _settle(long: pl.DataFrame, notes: list[str], coded: Mapping[str, AspectScale]) -> pl.DataFrame:
     """One value per sample, aspect and rater; an average given beside individual ratings only fills gaps."""
     who = [*KEY, "aspect"]
     if 0 < long["rater"].null_count() < long.height:
@@ -337,11 +338,39 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     if twice:
         same = long.select([*keyed, "value"]).n_unique() == long.height - twice
         if not same:
-            notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+            what = "those of different classes are left out" if coded else "their mean is used"
+            notes.append(f"{twice} ratings repeat the same rater, output and aspect: {what}")
         elif "once" not in map(code_of, notes):
             notes.append(f"{twice} ratings repeat the same rater, output and aspect with the same value and count once")
-        long = means_by(long, keyed, ["value"])
+        classes = pl.col("aspect").is_in(list(coded))
+        parts = [means_by(long.filter(~classes), keyed, ["value"])]
+        parts += [means_by(long.filter(classes), keyed, ["value"], ["value"]).drop_nulls("value")] if coded else []
+        long = pl.concat(parts)
     return long
+
+
+def coded_aspects(table: RawTable, roles: Roles, long: pl.DataFrame) -> dict[str, AspectScale]:
+    """Map each aspect whose ratings are codes to its classes."""
+    if roles.rating is not None and roles.rating in table.classes:
+        return dict.fromkeys(long["aspect"].unique(maintain_order=True), table.classes[roles.rating].scale)
+    columns = {aspect: pairs[0][1] for aspect, pairs in roles.human.items() if pairs}
+    return {aspect: table.classes[c].scale for aspect, c in columns.items() if c in table.classes}
+
+
+def scales_of_table(table: RawTable, roles: Roles, data: Dataset, ordinal: Sequence[str]) -> dict[str, Any]:
+    """Return the fields `scales` and `metric_scales` of the Dataset: classes, and aspects declared as ordinal."""
+    scales = coded_aspects(table, roles, data.ratings)
+    for aspect in data.aspects:
+        columns = {aspect, *(c for _, c in roles.human.get(aspect, ())), *([roles.rating] if roles.rating else [])}
+        if columns & set(ordinal):
+            scales[aspect] = AspectScale("ordinal", declared=True)
+    of_metric = {}
+    for metric in data.metrics:
+        whole = metric if metric in roles.metrics else metric.rpartition(":")[0]
+        column = roles.metrics.get(whole, roles.score if roles.metric else None)
+        if column is not None and column in table.classes:
+            of_metric[metric] = table.classes[column].scale
+    return {"scales": scales, "metric_scales": of_metric}
 
 
 def _nested_ratings(

@@ -208,6 +208,8 @@ class _RoleSearch:
     def _fits(self, role: str, column: str) -> bool:
         """Whether a column whose name says the role can have it."""
         # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
+        if column in self.table.classes:
+            return False
         key = role in ("system", "input", "rater", "aspect", "metric")
         number, name = column in self.numbers, plain(column)
         if column in self.used or (key and column in self.many):

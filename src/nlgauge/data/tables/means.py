@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import polars as pl
@@ -10,17 +10,22 @@ import polars as pl
 from nlgauge.stats.correlation.ties import snap
 
 
-def means_by(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
-    """One row per key, in order of appearance, with the mean of each column.
+def means_by(
+    frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str], coded: Collection[str] = ()
+) -> pl.DataFrame:
+    """One row per key, in order of appearance, with the mean of each column; of `coded` columns different values leave
+    nothing, as codes of classes have no mean.
 
     (x + x + x) / 3 need not be x, and the order of a sum changes its last bit: both would split ties. So a value that
     only repeats is kept as it is, and means that differ by rounding alone are made equal.
     """
     # By number: a column's name may look like a pattern to polars.
     bare = frame.select(*keys, *(frame[c].alias(f"__{i}__") for i, c in enumerate(columns)))
-    each = [pl.col(f"__{i}__") for i in range(len(columns))]
+    each = [
+        (pl.col(f"__{i}__"), pl.lit(None) if c in coded else pl.col(f"__{i}__").mean()) for i, c in enumerate(columns)
+    ]
     found = bare.group_by(keys, maintain_order=True).agg(
-        pl.when(e.min() == e.max()).then(e.min()).otherwise(e.mean()) for e in each
+        pl.when(e.min() == e.max()).then(e.min()).otherwise(mean) for e, mean in each
     )
     return found.select(keys).with_columns(_tied(found[f"__{i}__"], name) for i, name in enumerate(columns))
 

@@ -135,7 +135,10 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
     found: dict[str, str] = {}
     inside = _aspects_inside(columns)
     for column in columns:
-        if name := plainly(column) or inside.get(column):
+        if column in table.classes and table.classes[column].human_aspect:
+            found[column] = table.classes[column].human_aspect
+            people.why[column] = "by its name"
+        elif name := plainly(column) or inside.get(column):
             found[column] = name
             people.why[column] = "by its name"
             if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN_WORDS.search(column)):

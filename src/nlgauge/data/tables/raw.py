@@ -67,6 +67,7 @@ class RawTable:
     notes: list[str] = field(default_factory=list)  # what was done to get it
     worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
     known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.parse_column`
+    classes: Mapping[str, Any] = field(default_factory=dict)  # columns of classes, by `classes.with_classes`
     declared: frozenset[str] = frozenset()  # nested columns that the user says are human
     in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
 

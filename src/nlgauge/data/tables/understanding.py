@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from nlgauge.data.provenance import is_model, tool_of
+from nlgauge.data.tables._classes import class_lines
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
@@ -37,6 +38,7 @@ def lines(table: RawTable, roles: Roles) -> list[str]:
         *table.notes,
         *_found(roles),
         *_read(table, roles),
+        *class_lines(table),
         *roles.guesses,
         *(Note(line, "declare") for line in _no_ratings(table, roles)),
         *_unused(table, roles),

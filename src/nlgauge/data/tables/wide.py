@@ -17,6 +17,7 @@ from nlgauge.data.tables.values import is_number_column
 from nlgauge.data.tables.vocabulary import ASIDE, NAMES, SETS, SOFT, plain
 from nlgauge.errors import DataError
 from nlgauge.options import option
+from nlgauge.types import AspectScale, split_labels
 from nlgauge.writing import whole
 
 NOBODY = "anonymous"
@@ -42,7 +43,8 @@ def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
     named = bool(data.raters)
     lost = _lost(data, named)
     samples = _extras(data.samples, named)
-    scores = data.scores.rename({metric: f"metric.{metric}" for metric in data.metrics})
+    scores = data.scores.with_columns(class_names(data.scores[m], s) for m, s in data.metric_scales.items())
+    scores = scores.rename({metric: f"metric.{metric}" for metric in data.metrics})
     table = samples.join(_ratings(data, named), on=KEY, how="left", maintain_order="left_right")
     table = table.join(scores, on=KEY, how="left", maintain_order="left")
     if named:
@@ -82,7 +84,18 @@ def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
     by = [*KEY, "rater"] if named else KEY
     column = ("human." + pl.col("aspect")).alias("aspect")  # before it is a column: an aspect may be called "system"
     filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY), column)
-    return filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
+    table = filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
+    names = {f"human.{aspect}": data.scales[aspect] for aspect in data.unordered}
+    return table.with_columns(class_names(table[column], scale) for column, scale in names.items())
+
+
+def class_names(codes: pl.Series, scale: AspectScale) -> pl.Series:
+    """Return the classes that codes stand for; sets of labels as JSON lists."""
+    names = list(scale.names)
+    if scale.kind == "multilabel":
+        names = [json.dumps(split_labels(name), ensure_ascii=False) for name in names]
+    by_code = dict(enumerate(names))
+    return pl.Series(codes.name, [None if c is None else by_code.get(int(c)) for c in codes.to_list()], pl.String)
 
 
 def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:

@@ -1,0 +1,263 @@
+"""Columns of unordered classes and of sets of labels: which they are, and their values as codes of one book per group.
+
+A column holds classes where the user says so (`nominal`, `multilabel`), or where its words are unknown, recur, and
+occur in another column, too: what a human says and what a judge says, or two annotators. Such columns share one book.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.declared import Declared
+from nlgauge.data.tables.rating_columns import RATERS, called_rating
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.values import BLANKS, Numbers, blank_to_null
+from nlgauge.data.tables.vocabulary import NAMES, PERSONS, SETS, plain, tokens, words_of
+from nlgauge.data.tables.words import bare_words, worth_of
+from nlgauge.errors import DataError, Note
+from nlgauge.options import option
+from nlgauge.types import BETWEEN, AspectScale, ScaleKind
+
+MOST_CLASSES = 60  # of a column that nobody declares; more different words are names or texts
+LONGEST = 60  # characters of a class
+HUMAN_WORDS = PERSONS | {"gold", "truth", "annotation", "annotations"}
+KEYS = ("system", "input", "source", "context", "aspect", "metric", "control")
+KEY_WORDS = frozenset(word for role in KEYS for word in NAMES[role])
+MARKS = ";|,"  # between the labels of a set, the first that occurs
+
+
+@dataclass(frozen=True)
+class ClassColumn:
+    """A column of classes: its scale and whether its name says that humans gave them."""
+
+    scale: AspectScale
+    human_aspect: str = ""
+
+
+def with_classes(table: RawTable, declared: Declared) -> RawTable:
+    """Return the table with its columns of classes as codes (`RawTable.classes`), numbers to all that follows.
+
+    Raises
+    ------
+    DataError
+        If a declared column does not exist, or holds nothing.
+    """
+    named: dict[str, ScaleKind] = {}
+    for kind, columns in (("nominal", declared.nominal), ("multilabel", declared.multilabel)):
+        named |= dict.fromkeys(columns, kind)  # type: ignore[arg-type]
+    for column in named:
+        if column not in table.frame.columns:
+            raise DataError(f"{table.where.source}: no column '{column}' ({option(named[column])}).")
+    sets = {c for c in _lists(table, declared) if c not in named}
+    named |= dict.fromkeys(sets, "multilabel")
+    texts = {c: _texts(table.frame[c], kind == "multilabel") for c, kind in named.items()}
+    words = {c: _words(texts[c]) for c in texts}
+    free = [c for c in table.frame.columns if c not in named and _may_hold_classes(table.frame[c], c)]
+    texts |= {c: blank_to_null(table.frame[c]) for c in free}
+    words |= {c: _words(texts[c]) for c in free}
+    explicit = [c for c in named if c not in sets]
+    groups = _groups(table, declared, named, words, [c for c in named if c in explicit], free)
+    if not groups:
+        return table
+    frame, classes, known = table.frame, dict(table.classes), dict(table.known)
+    for group in groups:
+        of_group: ScaleKind = next((named[c] for c in group if c in named), "nominal")
+        scale = AspectScale(of_group, _book([texts[c] for c in group]), any(c in explicit for c in group))
+        codes = {name.casefold(): float(k) for k, name in enumerate(scale.names)}
+        for column in group:
+            values = texts[column].str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Float64)
+            frame = frame.with_columns(texts[column].alias(column))
+            known[column] = Numbers(values)
+            classes[column] = ClassColumn(scale, human_aspect(column) if _human(column, declared) else "")
+    return replace(table, frame=frame, classes=classes, known=known)
+
+
+def class_lines(table: RawTable) -> Iterable[str]:
+    """Lines for the card: what the classes are, and what to say where they have an order."""
+    books: dict[AspectScale, list[str]] = {}
+    for column, found in table.classes.items():
+        books.setdefault(found.scale, []).append(column)
+    for scale, columns in books.items():
+        names = ", ".join(f"'{c}'" for c in columns)
+        what = "sets of labels" if scale.kind == "multilabel" else "classes without an order"
+        labels = scale.labels
+        shown = ", ".join(labels[:8]) + (f", … ({len(labels)} in all)" if len(labels) > 8 else "")
+        says = "declared" if scale.declared else "inferred"
+        order = "" if scale.kind == "multilabel" else f"; if they have an order: {option('values', {labels[0]: '…'})}"
+        yield Note(f"read in {names}: {what} ({says}): {shown}{'' if scale.declared else order}", "classes")
+
+
+def human_aspect(column: str) -> str:
+    """Return what a human column of classes is about: its name without the words that say who gave them; empty where it
+    may name an annotator.
+
+    >>> human_aspect("human_intent"), human_aspect("gold_label"), human_aspect("annotator_1"), human_aspect("expert B")
+    ('intent', 'label', '', '')
+    """
+    words = tokens(column)
+    rest = [word for word in words if word.lower() not in HUMAN_WORDS]
+    who = bool(RATERS.intersection(word.lower() for word in words))
+    return "" if who or not any(len(word) > 1 and word.isalpha() for word in rest) else "_".join(rest)
+
+
+def _human(column: str, declared: Declared) -> bool:
+    """Whether the name of a column says that humans gave it, and the user names no human columns."""
+    return declared.human is None and bool(HUMAN_WORDS.intersection(words_of(column)))
+
+
+# --- which columns ----------------------------------------------------------------------------------------------------
+
+
+def _groups(
+    table: RawTable,
+    declared: Declared,
+    named: Mapping[str, ScaleKind],
+    words: Mapping[str, frozenset[str]],
+    explicit: Sequence[str],
+    free: Sequence[str],
+) -> list[list[str]]:
+    """Columns that share a vocabulary. Of those that nobody declares, one must be human, and its words unknown."""
+    asked = {name.removeprefix("+") for name in declared.mentioned}
+    inferred = [c for c in (*free, *(n for n in named if n not in explicit)) if c in words]
+    seeds = [*explicit, *(c for c in inferred if c in asked or called_rating(c) or _human(c, declared))]
+    groups: list[list[str]] = []
+    taken: set[str] = set()
+    for seed in seeds:
+        if seed in taken:
+            continue
+        group = [seed]
+        book = set(words[seed])
+        for column in [*explicit, *inferred]:
+            same_kind = (named.get(column) == "multilabel") == (named.get(seed) == "multilabel")
+            if column not in (*taken, seed) and same_kind and _share(words[column], book, table, column, seed, named):
+                group.append(column)
+                book |= words[column]
+        unknown = worth_of(list(_plain_words(table, group))) is None if not named.keys() & set(group) else True
+        several = len(group) > 1 or _has_raters(table, declared, seed)
+        if seed in explicit or (unknown and several and len(book) <= MOST_CLASSES):
+            groups.append(group)
+            taken.update(group)
+    return groups
+
+
+def _plain_words(table: RawTable, group: Sequence[str]) -> set[str]:
+    return {word for c in group for word in bare_words(blank_to_null(table.frame[c]).drop_nulls().unique())}
+
+
+def _share(
+    words: frozenset[str], book: set[str], table: RawTable, column: str, seed: str, named: Mapping[str, ScaleKind]
+) -> bool:
+    """Whether a column speaks of the same classes: most of its words, and of several at least two."""
+    if named.get(column) == "multilabel":
+        words, book = _labels(words), _labels(frozenset(book))  # type: ignore[assignment]
+    common = len(words & book)
+    return bool(words) and common >= len(words) / 2 and common >= min(2, len(words))
+
+
+def _labels(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(label for name in names for label in name.split(BETWEEN) if label)
+
+
+def _has_raters(table: RawTable, declared: Declared, seed: str) -> bool:
+    """Whether rows are those of annotators, so that they can be compared with each other."""
+    column = declared.columns.get("rater") or next(
+        (
+            c
+            for c, kind in table.frame.schema.items()
+            if plain(c) in NAMES["rater"] and plain(c) != "judge" and kind == pl.String and c != seed
+        ),
+        None,
+    )
+    return column in table.frame.columns and 1 < table.frame[column].n_unique() < table.frame.height
+
+
+def _may_hold_classes(series: pl.Series, column: str) -> bool:
+    """Whether a column of texts that nobody declares has few short words that recur, and no name of a key."""
+    if series.dtype != pl.String or plain(column) in KEY_WORDS or plain(column) in SETS:
+        return False
+    counts = blank_to_null(series).drop_nulls().value_counts()
+    if not 0 < counts.height <= MOST_CLASSES or counts.height > 0.75 * float(counts["count"].sum()):
+        return False
+    longest = counts[:, 0].str.len_chars().max()
+    numeric = counts[:, 0].cast(pl.Float64, strict=False).is_not_null().any()
+    letters = counts[:, 0].str.contains(r"\p{L}").all()
+    return isinstance(longest, int) and longest <= LONGEST and not numeric and bool(letters)
+
+
+def _lists(table: RawTable, declared: Declared) -> list[str]:
+    """Columns of lists of different words, where two columns have them or one is called like a label."""
+    found: dict[str, tuple[set[str], bool]] = {}
+    for column, kind in table.frame.schema.items():
+        if kind != pl.List(pl.String) or plain(column) in KEY_WORDS:
+            continue
+        lists = table.frame[column].drop_nulls()
+        lengths = lists.list.len()
+        labels = lists.explode().drop_nulls()
+        different = bool((lists.list.n_unique() == lengths).all())
+        longest = labels.str.len_chars().max()
+        if different and labels.n_unique() <= MOST_CLASSES and isinstance(longest, int) and longest <= LONGEST:
+            found[column] = (set(labels), lengths.n_unique() > 1)
+    named = {name.removeprefix("+") for name in declared.mentioned}
+
+    def partner(column: str, other: str) -> bool:
+        """Whether two columns share labels, and one has sets of different sizes, unlike lists of annotators."""
+        (labels, varied), (others, varied_too) = found[column], found[other]
+        return other != column and len(labels & others) > 1 and (varied or varied_too)
+
+    return [c for c, (_, varied) in found.items() if (c in named and varied) or any(partner(c, o) for o in found)]
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def _words(series: pl.Series) -> frozenset[str]:
+    return frozenset(series.drop_nulls().str.to_lowercase().unique())
+
+
+def _texts(series: pl.Series, sets: bool) -> pl.Series:
+    """Values as names: of classes as they are written, of sets the labels in order."""
+    if not sets:
+        if series.dtype.is_float():
+            series = series.cast(pl.Int64, strict=False) if bool((series.drop_nulls() % 1 == 0).all()) else series
+        return blank_to_null(series.cast(pl.String))
+    return pl.Series(series.name, [set_name(value) for value in series.to_list()], pl.String)
+
+
+def set_name(value: Any) -> str | None:
+    """Return the name of a set of labels given as a list or in one text; None where there is no value.
+
+    >>> set_name(["b", "a"]), set_name("b|a"), set_name('["b", "a"]'), set_name([]), set_name("")
+    ('a; b', 'a; b', 'a; b', '', None)
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in BLANKS:
+            return None
+        if text[:1] == "[" and text[-1:] == "]":
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = [part.strip(" '\"") for part in text[1:-1].split(",")]
+        else:
+            mark = next((m for m in MARKS if m in text), "\0")
+            value = text.split(mark)
+    if value is None:
+        return None
+    labels = {re.sub(r"\s*;\s*", ", ", str(label).strip()) for label in value if label is not None}
+    return BETWEEN.join(sorted(label for label in labels if label))
+
+
+def _book(columns: Sequence[pl.Series]) -> tuple[str, ...]:
+    """All classes in alphabetical order; words that differ by case alone are one class, in the commoner spelling."""
+    counts = pl.concat([c.drop_nulls().alias("name") for c in columns]).value_counts()
+    counts = counts.sort(["count", "name"], descending=[True, False])
+    spelling: dict[str, str] = {}
+    for name in counts["name"]:
+        spelling.setdefault(name.lower(), name)
+    return tuple(spelling[key] for key in sorted(spelling))
