@@ -58,7 +58,7 @@ class AspectScale:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Classes; of sets, every label that stands in one."""
+        """Classes; of sets, every label of any of them."""
         if self.kind != "multilabel":
             return self.names
         return tuple(sorted({label for name in self.names for label in split_labels(name)}))

@@ -20,6 +20,7 @@ from nlgauge.api.limits import (
     SEVERAL,
     UNDECIDED,
     Limits,
+    check_figures,
     correct_failures,
     correction_notes,
     describe_method,
@@ -200,12 +201,8 @@ def _hold_limits(
         "level": level,
         "level_failed": level_failed,
     }
-    notes = [
-        *_left_out(chosen, rows),
-        *_notes(rows),
-        *dict.fromkeys(notes),
-        *correction_notes(uncorrected, tested, looks),
-    ]
+    corrections = correction_notes(uncorrected, tested, looks)
+    notes = [*_left_out(chosen, rows), *_notes(rows), *dict.fromkeys(notes), *corrections]
     method = describe_method(level, looks, tested, level_failed)
     return _table(chosen, rows, method, notes, facts, _signature(limits, drops, looks))
 
@@ -230,8 +227,7 @@ def _table(
 
 
 def _signature(limits: Mapping[str, float], drops: Mapping[str, float], looks: int | None) -> str:
-    parts = [f"min:{name}={limit:g}" for name, limit in limits.items()]
-    parts += [f"max_drop:{name}={drop:g}" for name, drop in drops.items()]
+    parts = [f"{kind}:{n}={v:g}" for kind, given in (("min", limits), ("max_drop", drops)) for n, v in given.items()]
     return "|".join([*parts, *([] if looks is None else [f"looks:{looks}"])])
 
 
@@ -262,7 +258,8 @@ def _agreement(
             if r["measure"] in limits:
                 row = limit_row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
                 rows.append({**{k: r[k] for k in chosen.columns}, **row})
-    _check_figures(chosen, limits, rows, refused)
+    if rows:
+        check_figures(limits, [r["measure"] for r in rows], chosen.data.class_labels(chosen.wanted), refused)
     measures = [name for name in limits if not is_figure(name) and name not in ESTIMATES]
     if measures:
         found, said = _rows(chosen, refused, "intervals", measures=measures, level=level)
@@ -273,20 +270,6 @@ def _agreement(
             row = limit_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
             rows.append({**{k: r[k] for k in chosen.columns}, **row})
     return [*rows, *_rows_without_value(chosen, limits, rows, refused)]
-
-
-def _check_figures(chosen: Session, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]) -> None:
-    """Raise an error for a limit on a figure that no aspect has: a class that nobody named, or one of other scales."""
-    held = {r["measure"] for r in rows}
-    for name in limits:
-        if rows and is_figure(name) and name not in held:
-            kind, _, label = name.partition(":")
-            labels = [c for a in chosen.wanted if a in chosen.data.unordered for c in chosen.data.scales[a].labels]
-            if label and label not in labels:
-                known = some(list(dict.fromkeys(labels)), 12) if labels else "none: no aspect has classes"
-                raise NameUnknown(f"limit '{name}': no class '{label}'. Classes: {known}.")
-            reasons = "".join(f" {r.reason}" for r in refused[:1])
-            raise NeedsMissing(f"limit '{name}': no aspect has this figure ({kind}).{reasons}")
 
 
 def _rows_without_value(

@@ -8,14 +8,14 @@ Planned looks share the error rate of both decisions evenly (Bonferroni), which 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
 from nlgauge.analyses.verdicts.class_verdicts import CLASS_WORDS, OF_CLASS
 from nlgauge.analyses.verdicts.verdicts import CELLS, SYNONYMS, WORDS
-from nlgauge.errors import NameUnknown
-from nlgauge.number import percent
+from nlgauge.errors import NameUnknown, NeedsMissing, Refusal
+from nlgauge.number import percent, some
 from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure
@@ -73,6 +73,23 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
 def is_figure(name: str) -> bool:
     """Return whether `verdicts` has this figure: of pass and fail, of classes, or of one class (`recall:unsafe`)."""
     return name in FIGURES or (":" in name and name.partition(":")[0] in OF_CLASS)
+
+
+def check_figures(
+    limits: Mapping[str, float], held: Collection[str], labels: Sequence[str], refused: Sequence[Refusal]
+) -> None:
+    """Raise an error for a limit on a figure that no aspect has: a class that nobody named, or one of other scales.
+
+    `held`: the figures that were computed; `labels`: all classes.
+    """
+    for name in limits:
+        if is_figure(name) and name not in held:
+            kind, _, label = name.partition(":")
+            if label and label not in labels:
+                known = some(list(dict.fromkeys(labels)), 12) if labels else "none: no aspect has classes"
+                raise NameUnknown(f"limit '{name}': no class '{label}'. Classes: {known}.")
+            reasons = "".join(f" {r.reason}" for r in refused[:1])
+            raise NeedsMissing(f"limit '{name}': no aspect has this figure ({kind}).{reasons}")
 
 
 def level_of_look(looks: int) -> float:

@@ -333,6 +333,10 @@ class Dataset(AsksQuestions):
         few = 2 < len(values) <= MAX_ORDINAL_LEVELS and bool((values == values.round()).all())
         return AspectScale("binary" if len(values) == 2 else "ordinal" if few else "numeric")
 
+    def class_labels(self, aspects: Iterable[str]) -> list[str]:
+        """Return the classes of these aspects, in order and once; none of aspects of numbers."""
+        return list(dict.fromkeys(c for a in aspects if a in self.unordered for c in self.scales[a].labels))
+
     def of_scale(self, aspect: str) -> Dataset:
         """Return what has the scale of an aspect: one of classes and the judges that name them, or all numbers."""
         if not (self.unordered or self.metric_scales):

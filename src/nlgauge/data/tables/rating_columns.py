@@ -135,10 +135,8 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
     found: dict[str, str] = {}
     inside = _aspects_inside(columns)
     for column in columns:
-        if column in table.classes and table.classes[column].human_aspect:
-            found[column] = table.classes[column].human_aspect
-            people.why[column] = "by its name"
-        elif name := plainly(column) or inside.get(column):
+        of_classes = table.classes[column].human_aspect if column in table.classes else ""
+        if name := of_classes or plainly(column) or inside.get(column):
             found[column] = name
             people.why[column] = "by its name"
             if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN_WORDS.search(column)):
