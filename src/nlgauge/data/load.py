@@ -26,6 +26,7 @@ from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import read_names, with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import explode_outputs
+from nlgauge.data.tables.tools import declare_tool
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.options import option
@@ -238,6 +239,7 @@ def open_data(data: Any, declared: Declared, labels: LabelFile | None, options: 
         if not (said.names_columns or labels) and (votes := _votes(table)):
             return Opened(table, said, labels, votes, "pairwise", options)
         _refuse_options(options)
+    said = declare_tool(said, table.frame.columns)
     table.worth, table.in_settings = option_worth("values", said.values), said.in_settings
     table = explode_outputs(with_lists_of_words(without(table, said.ignore)), said.mentioned)
     table = with_classes(table, said)

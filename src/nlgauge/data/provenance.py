@@ -168,6 +168,8 @@ def tool_of(columns: Iterable[str]) -> str:
     """Return the evaluation tool that writes such columns; empty if none is known."""
     names = set(columns)
     starts = {name.partition(".")[0] for name in names if "." in name}
+    if starts & {"reference", "reference_outputs", "feedback"} and starts & {"inputs", "outputs"}:
+        return "LangSmith"
     if {"inputs", "outputs"} <= starts:
         return "Azure AI Evaluation"
     if (
@@ -183,8 +185,6 @@ def tool_of(columns: Iterable[str]) -> str:
     telemetry = {"metrics.start", "metrics.end", "metrics.tokens", "metrics.duration"}
     if ("scores" in starts and names & telemetry) or {"root_span_id", "span_attributes"} & (names | starts):
         return "Braintrust"
-    if "reference_outputs" in starts or ("outputs" in starts and "feedback" in starts):
-        return "LangSmith"
     return ""
 
 

@@ -39,12 +39,6 @@ def _is_score_file(peek: Peek, fields: set[str]) -> bool:
     )
 
 
-def _is_output_item(peek: Peek, fields: set[str]) -> bool:
-    items = peek.record.get("data")
-    first = items[0] if isinstance(items, list) and items else peek.record
-    return isinstance(first, dict) and first.get("object") == "eval.run.output_item"
-
-
 KINDS = (
     Unsupported(
         _is_score_file,
@@ -52,30 +46,9 @@ KINDS = (
         "give the folder of the language pair, such as wmt23/en-de, which has the scores of all segments",
     ),
     Unsupported(
-        _has("_input_hash", "_task_hash"),
-        "an export of Prodigy: annotation tasks, whose answers (accept, reject, ignore, or chosen options) depend on "
-        "the recipe",
-        TABLE,
-    ),
-    Unsupported(
         _has("model1", "model2", "overall_label"),
         "a file of RAGChecker's human preferences (overall_label from -2 to 2 between model1 and model2)",
         "write a table with the columns system_a, system_b, input and winner",
-    ),
-    Unsupported(
-        lambda peek, fields: bool(fields & {"resourceLogs", "resourceMetrics"}),
-        "OTLP JSON with log records or measurements (telemetry), which holds no outputs",
-        "give the spans (resourceSpans with OpenInference attributes), or " + TABLE,
-    ),
-    Unsupported(
-        _has("annotation_name", "annotator_kind"),
-        "a table of Phoenix annotations, one row per annotation, without the outputs",
-        TABLE + " (those whose annotator_kind is HUMAN)",
-    ),
-    Unsupported(
-        _has("run_type", "inputs", "outputs"),
-        "a list of LangSmith runs: their feedback stands there in counts and averages that do not say who gave it",
-        TABLE,
     ),
     Unsupported(
         _has("Named Scores", "Grader Reason"),
@@ -86,18 +59,6 @@ KINDS = (
         _has("question_id", "judge", "user_prompt", "judgment", "score"),
         "a list of MT-Bench judgments: grades of a model (`judge`), without the outputs",
         "declare the grade as a metric, or " + TABLE,
-    ),
-    Unsupported(_is_output_item, "a list of output items of OpenAI's evals API, with the results of graders", TABLE),
-    Unsupported(
-        _has("experiment_id", "dataset_id", "test_results"), "an evaluation result of Opik, with nested scores", TABLE
-    ),
-    Unsupported(
-        lambda peek, fields: "cases" in fields and '"evaluator_failures"' in peek.text,
-        "an evaluation report of pydantic-evals, with nested scores and assertions",
-        TABLE,
-    ),
-    Unsupported(
-        _has("instance_id", "train_trial_index", "stats"), "per-instance statistics of HELM, without the outputs", TABLE
     ),
 )
 

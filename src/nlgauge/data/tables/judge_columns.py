@@ -109,12 +109,25 @@ def without_programs(
     table: RawTable, people: People, asked: Sequence[str], rater: str | None
 ) -> tuple[dict[str, Provenance], dict[str, str]]:
     """Take the columns of models and programs out of `people`; return the other sources, and the reasons."""
+    mixed = _programs_among(table, people.human, asked)
+    people.human = {a: tuple(p for p in pairs if p[1] not in mixed) for a, pairs in people.human.items()}
     sources = _rating_sources(table, people.human, asked, rater)
     programs = {a: s for a, s in sources.items() if s.kind in ("model", "program")}
-    not_human = {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
+    not_human = mixed | {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
     people.human = {a: pairs for a, pairs in people.human.items() if a not in programs}
     people.single = {c: what for c, what in people.single.items() if c not in not_human}
     return {a: s for a, s in sources.items() if a not in programs}, not_human
+
+
+def _programs_among(table: RawTable, human: Human, asked: Sequence[str]) -> dict[str, str]:
+    """Columns of models and programs next to one of the same aspect whose name says that it is human, and why."""
+    found = {}
+    for pairs in human.values():
+        columns = [column for _, column in pairs]
+        each = {c: column_source(c, table.frame.columns, None, declared=c in asked) for c in columns}
+        if any(source.kind == "human" for source in each.values()):
+            found |= {c: source.how for c, source in each.items() if source.kind in ("model", "program")}
+    return found
 
 
 def _rating_sources(table: RawTable, human: Human, asked: Sequence[str], rater: str | None) -> dict[str, Provenance]:

@@ -34,6 +34,8 @@ class OpenInference(LogReader):
     @classmethod
     def recognizes(cls, peek: Peek) -> bool:
         inside = peek.record.get("attributes")
+        if "gen_ai.evaluation." in peek.text:  # events, read by the reader for OpenTelemetry
+            return False
         return OTLP in peek.keys or (
             isinstance(inside, dict) and "context" in peek.keys and any(k in inside for k in OURS)
         )

@@ -1,0 +1,127 @@
+"""LangSmith: runs, feedback, and the frames of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
+from nlgauge.data.records import Record
+from nlgauge.registry import register
+
+# "app" is the annotation page of LangSmith; "api" is whatever a program sent.
+SOURCES = {"app": PERSON, "model": MODEL, "auto_eval": CODE, "api": UNKNOWN}
+
+
+@register("reader", "langsmith", only="json text")
+class LangSmith(LogReader):
+    """LangSmith runs and feedback (JSON, JSON lines), frames of experiments: the source of feedback says who judged."""
+
+    takes = Takes(
+        "runs (`list_runs`) and feedback (`list_feedback`) as JSON or JSON lines, together or alone; rows of "
+        "`ExperimentResults.to_pandas()` or `get_test_results` as CSV or JSON lines",
+        people="feedback whose source is `app` (given in LangSmith's pages), with its user as the rater",
+        scores="feedback whose source is `model` or `auto_eval`; from an unknown source where it is `api`, and in "
+        "frames and statistics, which do not name it",
+        tested="langsmith 0.14.17",
+    )
+    tool = "LangSmith"
+
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
+        first = first_of(peek)
+        names = {name.partition(".")[0] for name in first}
+        return (
+            {"run_type", "inputs"} <= names
+            or {"feedback_source", "key", "run_id"} <= names
+            or ({"inputs", "outputs"} <= names and bool(names & {"feedback", "reference", "reference_outputs"}))
+        )
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        records = read_rows(path, encoding)
+        runs = [r for r in records if "run_type" in r.values and not r.values.get("parent_run_id")]
+        given = [r for r in records if "run_id" in r.values and "key" in r.values]
+        frames = [r for r in records if "run_type" not in r.values and "key" not in r.values]
+        log.aside["runs inside others"] += sum(bool(r.values.get("parent_run_id")) for r in records)
+        several = len({_system(r.values) for r in runs}) > 1
+        rows = {str(run.values.get("id")): _run(log, run, several) for run in runs}
+        told = {str(f.values.get("run_id")) for f in given}
+        for run in runs:
+            inner = [f for f in run.values.get("feedback") or () if isinstance(f, dict)]
+            for feedback in inner:
+                _feedback(log, rows[str(run.values.get("id"))], feedback)
+            if not inner and str(run.values.get("id")) not in told:
+                _statistics(log, rows[str(run.values.get("id"))], run.values.get("feedback_stats"))
+        for feedback in given:
+            subject = str(feedback.values.get("trace_id") or feedback.values.get("run_id"))
+            subject = subject if subject in rows else str(feedback.values.get("run_id"))
+            if subject not in rows:
+                rows[subject] = log.output("system", subject)
+                log.notes = log.notes or ["feedback is not with its run here: one system, and the run is the input"]
+            _feedback(log, rows[subject], feedback.values)
+        for record in frames:
+            _frame(log, record)
+        log.aside = +log.aside
+
+
+def _system(values: Mapping[str, Any]) -> str:
+    """Return the experiment (session) of a run; what was run has no name of its own."""
+    return str(values.get("session_name") or values.get("session_id") or "system")
+
+
+def _run(log: Log, run: Record, several: bool) -> int:
+    values = run.values
+    example, name = values.get("reference_example_id"), str(values.get("id"))
+    model = dig(values, "extra.metadata.ls_model_name")
+    return log.output(
+        _system(values) if several else str(model or "system"),
+        str(example) if example else (text_of(values.get("inputs")) or name) if several else name,
+        repeat=name,
+        output=text_of(values.get("outputs")),
+        source=text_of(values.get("inputs")),
+        references=texts_of(values.get("reference_outputs")),
+        extra={"run": name},
+    )
+
+
+def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
+    source = values.get("feedback_source")
+    source = source if isinstance(source, dict) else {}
+    by = SOURCES.get(str(source.get("type")), UNKNOWN)
+    who = source.get("user_name") or source.get("user_id") if by == PERSON else None
+    value = values.get("score")
+    value = values.get("value") if value is None else value
+    if value is None:
+        log.aside["comments and corrections, which are no scores"] += 1
+        return
+    why = str(values.get("comment") or "")
+    log.judged(row, str(values.get("key")), value, by, None if who is None else str(who), why)
+
+
+def _statistics(log: Log, row: int, stats: Any) -> None:
+    """Averages of all feedback under a key, which do not say who gave it."""
+    for key, each in (stats if isinstance(stats, dict) else {}).items():
+        value = each.get("avg") if isinstance(each, dict) else each
+        if value is not None:
+            log.judged(row, key, value, UNKNOWN)
+
+
+def _frame(log: Log, record: Record) -> None:
+    """One row of an experiment's frame: inputs.*, outputs.*, reference.*, feedback.*."""
+    values = record.values
+    row = log.output(
+        _system({"session_name": values.get("experiment") or values.get("experiment_name")}),
+        str(values.get("example_id") or values.get("id") or record.number),
+        repeat=values.get("id") or record.number,
+        output=text_of(below(values, "outputs") or values.get("outputs")),
+        source=text_of(below(values, "inputs") or values.get("inputs")),
+        references=texts_of(below(values, "reference") or below(values, "reference_outputs") or None),
+    )
+    for key, value in below(values, "feedback").items():
+        if not isinstance(value, dict | list):
+            log.judged(row, key, value, UNKNOWN)

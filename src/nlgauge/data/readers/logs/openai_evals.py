@@ -1,0 +1,104 @@
+"""OpenAI evals: output items of the API, and the logs of the `evals` package (`oaieval --record_path`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._rows import dig, first_of, read_rows
+from nlgauge.data.records import Record
+from nlgauge.registry import register
+
+ITEM = "eval.run.output_item"
+EXPECTED = ("reference", "ideal", "expected", "expected_output", "correct_label", "ground_truth", "reference_answer")
+
+
+@register("reader", "openai-evals", only="json")
+class OpenAiEvals(LogReader):
+    """OpenAI evals: output items of the API (one score per grader), and logs of the `evals` package."""
+
+    takes = Takes(
+        "a page or lines of `evals.runs.output_items.list`, or the JSON lines that `oaieval` records",
+        scores="the score of every grader (a model's where its type or its sample says so), `match` and `metrics` "
+        "events of `oaieval`",
+        tested="openai 2.54.0 (its types; the API was not called), and the layout of evals 3.0.1",
+    )
+    tool = "OpenAI evals"
+
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
+        first = first_of(peek)
+        return first.get("object") == ITEM or _is_event(first) or "eval_name" in (first.get("spec") or {})
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        records = read_rows(path, encoding)
+        items = [r for r in records if r.values.get("object") == ITEM]
+        for item in items:
+            _item(log, item)
+        if not items:
+            spec = next((r.values["spec"] for r in records if isinstance(r.values.get("spec"), dict)), {})
+            named = spec.get("completion_fns")
+            system = str(named[0] if isinstance(named, list) and named else spec.get("model_name") or "system")
+            _events(log, system, [r for r in records if _is_event(r.values)])
+
+
+def _is_event(values: dict[str, Any]) -> bool:
+    return {"run_id", "event_id", "sample_id", "type", "data"} <= set(values)
+
+
+def _item(log: Log, item: Record) -> None:
+    values = item.values
+    sample, given = item.maybe("sample", dict) or {}, item.maybe("datasource_item", dict) or {}
+    if sample.get("output") is None and "response" not in given and "output" not in given:
+        log.aside["items without an output"] += 1
+        return
+    row = log.output(
+        str(sample.get("model") or given.get("model") or "system"),
+        str(values.get("datasource_item_id", values.get("id"))),
+        repeat=values.get("id"),
+        output=text_of(sample.get("output", given.get("response", given.get("output")))),
+        source=text_of(sample.get("input")),
+        references=texts_of(next((given[name] for name in EXPECTED if name in given), None)),
+    )
+    for result in item.children("results"):
+        kind, own = str(result.values.get("type") or ""), result.values.get("sample")
+        judged = isinstance(own, dict) and own.get("model")
+        by = MODEL if "model" in kind or judged else CODE
+        value = result.values.get("score")
+        name = str(result.want("name", str))
+        log.judged(row, name, result.values.get("passed") if value is None else value, by, str(judged or "") or None)
+
+
+def _events(log: Log, system: str, events: Sequence[Record]) -> None:
+    """Sampling gives the output; match and metrics are about the sample of the same id."""
+    sampled: dict[str, list[Any]] = {}
+    for event in events:
+        if event.values["type"] == "sampling":
+            sampled.setdefault(str(event.values["sample_id"]), []).append(event.want("data", dict))
+    for event in events:
+        kind, name = str(event.values["type"]), str(event.values["sample_id"])
+        if kind not in ("match", "metrics"):
+            continue
+        data, first = event.want("data", dict), (sampled.get(name) or [{}])[0]
+        output = first.get("sampled", data.get("sampled"))
+        output = output[0] if isinstance(output, list) and output else output
+        row = log.output(
+            system,
+            name,
+            output=text_of(output),
+            source=text_of(first.get("prompt")),
+            references=texts_of(data.get("expected")),
+        )
+        if kind == "match":
+            log.judged(row, "match", dig(data, "correct"), CODE)
+            continue
+        # The second completion of a sample is the grader's.
+        by = MODEL if len(sampled.get(name) or ()) > 1 else CODE
+        for key, value in data.items():
+            if isinstance(value, bool | int | float):
+                log.judged(row, key, value, by)

@@ -1,0 +1,153 @@
+"""OpenTelemetry: `gen_ai.evaluation.result` events, in OTLP JSON or as the SDK writes log records."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._rows import below, dig, read_rows
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+EVENT = "gen_ai.evaluation.result"
+RESOURCES = {"resourceLogs": ("scopeLogs", "logRecords"), "resourceSpans": ("scopeSpans", "spans")}
+SNAKE = {"traceId": "trace_id", "spanId": "span_id", "eventName": "event_name"}
+KINDS = {
+    "human": PERSON, "llm_judge": MODEL, "llm": MODEL, "model": MODEL, "deterministic": CODE, "code": CODE,
+    "heuristic": CODE,
+}  # fmt: skip
+
+
+@register("reader", "opentelemetry", only="json text")
+class OpenTelemetry(LogReader):
+    """OpenTelemetry evaluation events (OTLP JSON, JSON lines, Parquet): the evaluator's type says who judged."""
+
+    takes = Takes(
+        "OTLP JSON with log records or spans, one document or one per line (the collector's file exporter), and "
+        "`LogRecord.to_json()` lines, with events `gen_ai.evaluation.result`",
+        people="events whose `gen_ai.evaluation.evaluator.type` is human",
+        scores="events whose evaluator type is llm_judge or deterministic; without a type, from an unknown source",
+        tested="opentelemetry-sdk 1.45.2, opentelemetry-exporter-otlp-proto-common 1.45.1",
+    )
+    tool = "OpenTelemetry"
+
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
+        return "resourceLogs" in peek.keys or "gen_ai.evaluation." in peek.text
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        events, spans = [], {}
+        for item in _items(path, encoding):
+            inside = item["attributes"]
+            if (item.get("event_name") or item.get("name") or inside.get("event.name")) == EVENT:
+                events.append(item)
+            elif item.get("span_id") and "events" in item:
+                spans[_id(item)] = inside
+                for event in item["events"]:
+                    if event.get("name") == EVENT:
+                        events.append({**event, "attributes": _attributes(event), "span_id": item["span_id"]})
+        if not events:
+            raise DataError(f"{path}: holds no events called {EVENT}; other telemetry has no judgments.")
+        alone, several = 0, len({_model(span) for span in spans.values()}) > 1
+        if several:
+            log.notes.append("several systems: spans with the same input belong to one input")
+        for event in events:
+            inside, subject = event["attributes"], _id(event)
+            given = subject or inside.get("gen_ai.response.id") or event.get("trace_id")
+            name = inside.get("gen_ai.evaluation.name")
+            if not given or not name:
+                log.aside["evaluation events without a name or a span"] += 1
+                continue
+            span = spans.get(subject, {})
+            alone += not span
+            output, source = _texts(span)
+            name_of_input = (source or str(given)) if several else str(given)
+            row = log.output(_model(span), name_of_input, repeat=str(given), output=output, source=source)
+            by = KINDS.get(str(inside.get("gen_ai.evaluation.evaluator.type")).lower(), UNKNOWN)
+            value = inside.get("gen_ai.evaluation.score.value")
+            value = inside.get("gen_ai.evaluation.score.label") if value is None else value
+            who = inside.get("gen_ai.evaluation.evaluator.id") if by in (PERSON, MODEL) else None
+            why = inside.get("error.type") or inside.get("gen_ai.evaluation.explanation")
+            log.judged(row, str(name), value, by, str(who) if who else None, str(why or ""))
+        if alone:
+            log.notes.append(f"{alone} evaluations whose texts are not in the file: the span is the input")
+
+
+def _id(item: Mapping[str, Any]) -> str:
+    """Return the id of a span, which the SDK writes with 0x; empty where it is all zeros."""
+    found = str(item.get("span_id") or "").removeprefix("0x")
+    return found if found.strip("0") else ""
+
+
+def _model(span: Mapping[str, Any]) -> str:
+    return str(span.get("gen_ai.request.model") or span.get("llm.model_name") or "system")
+
+
+def _items(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
+    """Yield log records and spans with plain attributes, whichever form the file has."""
+    for record in read_rows(path, encoding):
+        documents = [key for key in RESOURCES if key in record.values]
+        for key in documents:
+            scopes, leaves = RESOURCES[key]
+            for resource in record.children(key):
+                for scope in resource.children(scopes):
+                    for leaf in scope.children(leaves):
+                        values = {SNAKE.get(k, k): v for k, v in leaf.values.items()}
+                        more = {"events": values.get("events") or []} if leaves == "spans" else {}
+                        yield {**values, **more, "attributes": _attributes(values)}
+        if not documents:
+            values = {SNAKE.get(k, k): v for k, v in record.values.items()}
+            context = {k: dig(values, f"context.{k}") for k in ("trace_id", "span_id") if k not in values}
+            yield {**values, **context, "attributes": _attributes(values)}
+
+
+def _attributes(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as one flat object: OTLP writes them as a list of keys and typed values."""
+    given = values.get("attributes")
+    if isinstance(given, list):
+        return {str(a.get("key")): _plain(a.get("value")) for a in given if isinstance(a, dict)}
+    return dict(_flat(given if isinstance(given, dict) else below(values, "attributes")))
+
+
+def _flat(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{start}{key}.")
+        else:
+            yield f"{start}{key}", value
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of {"doubleValue": 0.5}; OTLP JSON writes whole numbers as texts."""
+    kind, inner = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", value)
+    if kind == "intValue":
+        return int(inner) if str(inner).lstrip("-").isdecimal() else inner
+    if kind == "arrayValue" and isinstance(inner, dict):
+        return [_plain(each) for each in inner.get("values") or []]
+    return inner
+
+
+def _texts(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return output and input of a span: messages of the GenAI conventions, or those of OpenInference."""
+    found = []
+    for names in (("gen_ai.output.messages", "output.value"), ("gen_ai.input.messages", "input.value")):
+        value = next((span[name] for name in names if span.get(name) is not None), None)
+        if isinstance(value, str) and value[:1] == "[":
+            with contextlib.suppress(ValueError, RecursionError):
+                value = [_message(turn) for turn in json.loads(value)]
+        found.append(text_of(value))
+    return found[0], found[1]
+
+
+def _message(turn: Any) -> Any:
+    """Return {"role", "content"} of a message whose text stands in its `parts`."""
+    parts = turn.get("parts") if isinstance(turn, dict) else None
+    texts = [str(part["content"]) for part in parts or () if isinstance(part, dict) and part.get("content")]
+    return {"role": turn.get("role"), "content": "\n".join(texts)} if texts else turn

@@ -1,0 +1,96 @@
+"""Opik: traces with feedback scores, experiment items, and the results of `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._rows import first_of, read_rows
+from nlgauge.data.records import Record
+from nlgauge.registry import register
+
+SOURCES = {"ui": PERSON, "online_scoring": MODEL, "sdk": UNKNOWN}  # "sdk" is whatever a program sent
+INPUTS, EXPECTED = ("input", "question", "user_input", "prompt", "query"), ("expected_output", "reference", "expected")
+
+
+@register("reader", "opik", only="json text")
+class Opik(LogReader):
+    """Opik traces, experiment items and evaluation results: the source of a feedback score says who gave it."""
+
+    takes = Takes(
+        "traces (`search_traces`) or experiment items with `feedback_scores`, one per line or as a page, and the JSON "
+        "of an `EvaluationResult`",
+        people="feedback scores whose source is `ui`, with their author as the rater",
+        scores="feedback scores of `online_scoring` (a model) and `sdk` (an unknown source); `score_results` of "
+        "`evaluate`",
+        tested="opik 2.2.122",
+    )
+    tool = "Opik"
+
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
+        if {"experiment_id", "test_results"} <= peek.keys:
+            return True
+        first = first_of(peek)
+        scores = first.get("feedback_scores")
+        return isinstance(scores, list) and bool({"trace_id", "start_time", "dataset_item_id"} & set(first))
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        for record in read_rows(path, encoding):
+            if "test_results" in record.values:
+                _results(log, record)
+            elif isinstance(record.values.get("feedback_scores"), list):
+                _trace(log, record)
+            else:
+                log.aside["traces without feedback scores"] += 1
+
+
+def _results(log: Log, record: Record) -> None:
+    system = str(record.values.get("experiment_name") or "system")
+    for result in record.children("test_results"):
+        case = result.want("test_case", dict)
+        content = case.get("dataset_item_content") or {}
+        row = log.output(
+            system,
+            str(case.get("dataset_item_id") or case.get("trace_id") or result.number),
+            repeat=result.values.get("trial_id"),
+            output=text_of(case.get("task_output")),
+            source=text_of(next((content[name] for name in INPUTS if name in content), None)),
+            references=texts_of(next((content[name] for name in EXPECTED if name in content), None)),
+        )
+        for score in result.children("score_results"):
+            failed = bool(score.values.get("scoring_failed"))
+            value = None if failed else score.values.get("value")
+            log.judged(row, str(score.want("name", str)), value, CODE, None, str(score.values.get("reason") or ""))
+
+
+def _trace(log: Log, record: Record) -> None:
+    values = record.values
+    item, metadata = values.get("dataset_item_id"), values.get("metadata")
+    model = metadata.get("model") if isinstance(metadata, dict) else None
+    row = log.output(
+        str(values.get("experiment_name") or values.get("experiment_id") or model or "system"),
+        str(item or values.get("id") or values.get("trace_id")),
+        repeat=values.get("id") or record.number,
+        output=text_of(values.get("output", values.get("evaluation_task_output"))),
+        source=text_of(values.get("input")),
+        references=texts_of(values.get("expected_output")),
+    )
+    for score in record.children("feedback_scores"):
+        name, authors = str(score.want("name", str)), score.values.get("value_by_author")
+        if isinstance(authors, dict) and authors:
+            for author, entry in authors.items():
+                _judged(log, row, name, {**score.values, **(entry if isinstance(entry, dict) else {})}, author)
+        else:
+            _judged(log, row, name, score.values, score.values.get("last_updated_by") or score.values.get("created_by"))
+
+
+def _judged(log: Log, row: int, name: str, values: Mapping[str, Any], who: Any) -> None:
+    by = SOURCES.get(str(values.get("source")), UNKNOWN)
+    author = str(who) if who and by == PERSON else None
+    log.judged(row, name, values.get("value"), by, author, str(values.get("reason") or ""))
