@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -62,16 +61,8 @@ def test_every_file_has_its_origin_in_the_readme() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("helm_per_instance_stats.json", "is per-instance statistics of HELM"),
-        ("langsmith_runs.jsonl", "is a list of LangSmith runs"),
         ("mt_bench_judgment.jsonl", "is a list of MT-Bench judgments"),
-        ("openai_evals_output_items.json", "is a list of output items of OpenAI's evals API"),
-        ("opik.json", "is an evaluation result of Opik"),
-        ("otlp_logs.json", "is OTLP JSON with log records"),
-        ("phoenix_annotations.csv", "is a table of Phoenix annotations"),
-        ("phoenix_span_annotations.csv", "is a table of Phoenix annotations"),
         ("promptfoo.csv", "is the CSV export of promptfoo"),
-        ("pydantic_evals.json", "is an evaluation report of pydantic-evals"),
         ("wmt_BLEU-refA.sys.score", "is a score file of the WMT metrics task"),
     ],
 )
@@ -79,16 +70,6 @@ def test_what_is_not_a_table_of_outputs_is_called_by_its_name(name: str, kind: s
     with pytest.raises(DataError) as error:
         ng.load(FOLDER / name)
     assert str(error.value).startswith(f"{FOLDER / name}: {kind}")
-
-
-def test_an_export_of_prodigy_is_no_comparison_of_two_systems(tmp_path: Path) -> None:
-    path = tmp_path / "prodigy.jsonl"
-    task = {"text": "A text.", "options": [{"id": 1, "text": "good"}, {"id": 2, "text": "bad"}], "accept": [1]}
-    hashes = {"_input_hash": -1, "_task_hash": 2, "_annotator_id": "set-ann", "answer": "accept"}
-    path.write_text(f"{json.dumps(task | hashes)}\n" * 3, encoding="utf-8")
-    with pytest.raises(DataError, match="is an export of Prodigy") as error:
-        ng.load(path)
-    assert "system_a" not in str(error.value)
 
 
 def test_a_grade_named_as_a_metric_is_read_from_a_file_that_is_refused_without() -> None:

@@ -57,7 +57,7 @@ EXPECTED = {
     "weave_calls_with_feedback.jsonl": Holds("correct reaction", "ann bob", "", "similarity judge.correct"),
     "weave_feedback.jsonl": Holds("correct reaction", "ann bob", "", "judge.correct", systems=1),
 }
-TITLES = {"model": "Judg", "program": "Scores of ", "unknown": "Scores from an unknown source"}
+TITLES = {"model": "Model judgments", "program": "Scores computed by code", "unknown": "Scores from an unknown source"}
 
 
 def test_every_file_is_expected_to_hold_something() -> None:
@@ -119,7 +119,7 @@ def test_run_check_and_gate_treat_only_human_judgments_as_human(name: str, tmp_p
     except NlgaugeError as error:
         assert not held.human, str(error)
     else:
-        assert {a.name for a in report.answer.aspects} <= set(data.aspects)
+        assert {a.about for a in report.answer.aspects} <= set(data.aspects)
     try:
         gated = ng.gate(path, min="kappa=.1")
     except NlgaugeError:

@@ -77,7 +77,8 @@ class Server:
 
     def _dispatch(self, message: Mapping[str, Any]) -> None:
         method, identity = str(message["method"]), message.get("id")
-        params = message.get("params") if isinstance(message.get("params"), dict) else {}
+        given = message.get("params")
+        params: dict[str, Any] = given if isinstance(given, dict) else {}
         if method == "notifications/cancelled":
             process = self.running.get(params.get("requestId"))
             if process:

@@ -106,5 +106,5 @@ def _spans(where: str, key: tuple[str, str, str], errors: Any, text: Any) -> lis
         inside = isinstance(start, int) and isinstance(end, int) and 0 <= start <= end < len(str(text))
         place = (start, end + 1) if inside and isinstance(start, int) and isinstance(end, int) else (None, None)
         severity, category = mark.maybe("severity", str), mark.maybe("category", str)
-        found.append(Span(*key, "output", *place, plain_severity(severity or NO_SEVERITY), category))
+        found.append(Span(*key, "output", place[0], place[1], plain_severity(severity or NO_SEVERITY), category))
     return found or [Span(*key)]

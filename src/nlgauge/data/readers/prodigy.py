@@ -41,8 +41,10 @@ class Prodigy(Reader):
     def read(
         path: Path, *, values: Mapping[str, Any] | str | None = None, ignore: str = "", encoding: str | None = None
     ) -> Dataset:
-        answers, rows, row_of, records = CollectedAnswers(values, ignore), [], {}, []
-        ignored = 0
+        answers, ignored = CollectedAnswers(values, ignore), 0
+        rows: list[dict[str, Any]] = []
+        row_of: dict[str, int] = {}
+        records: list[Record] = []
         for record in read_records(path, encoding):
             hashed = record.values.get("_input_hash")
             given = _row(record.values)

@@ -121,7 +121,7 @@ def without_programs(
 
 def _programs_among(table: RawTable, human: Human, asked: Sequence[str]) -> dict[str, str]:
     """Columns of models and programs next to one of the same aspect whose name says that it is human, and why."""
-    found = {}
+    found: dict[str, str] = {}
     for pairs in human.values():
         columns = [column for _, column in pairs]
         each = {c: column_source(c, table.frame.columns, None, declared=c in asked) for c in columns}

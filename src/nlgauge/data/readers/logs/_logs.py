@@ -259,9 +259,15 @@ def as_numbers(values: Sequence[Any], label_values: Mapping[str, float]) -> tupl
 
     >>> as_numbers(["C", "I", None], {"c": 1.0, "i": 0.0})
     ([1.0, 0.0, None], 'c = 1, i = 0')
+    >>> as_numbers([0.0, "fail", "pass", 1.0], {})  # annotators gave numbers, a judge labels
+    ([0.0, 0.0, 1.0, 1.0], 'pass = 1, fail = 0')
     """
     if all(v is None or isinstance(v, int | float) for v in values):
         return [_finite(v) for v in values], ""
+    if any(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        texts, how = as_numbers([v if isinstance(v, str) else None for v in values], label_values)
+        if texts is not None:
+            return [t if isinstance(v, str) else _finite(v) for t, v in zip(texts, values, strict=True)], how
     labels = [None if v is None else str(v).lower() if isinstance(v, bool) else str(v) for v in values]
     series = pl.Series(labels, dtype=pl.String)
     column = read_numbers(series, label_values)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import HUMAN
+from nlgauge.data.provenance import HUMAN_WORDS
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
@@ -40,7 +40,7 @@ class Braintrust(LogReader):
         scorers = {str(dig(r.values, "span_attributes.name")) for r in records if _kind(r) == "score"}
         outputs = [r for r in records if _is_output(r)]
         if inside := len(records) - len(outputs):
-            log.aside["spans inside others"] += inside
+            log.not_read["spans inside others"] += inside
         several = len({_system(r) for r in outputs}) > 1
         for record in outputs:
             values = record.values
@@ -54,7 +54,7 @@ class Braintrust(LogReader):
                 references=texts_of(values.get("expected")),
             )
             for scorer, value in below(values, "scores").items():
-                by = CODE if scorer in scorers else PERSON if HUMAN.search(scorer) else UNKNOWN
+                by = CODE if scorer in scorers else HUMAN if HUMAN_WORDS.search(scorer) else UNKNOWN
                 log.judged(row, scorer, value, by)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
-from nlgauge.data.provenance import HUMAN, is_model
+from nlgauge.data.provenance import HUMAN_WORDS, is_model
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, read_object, read_records
 from nlgauge.registry import register
 
@@ -49,7 +49,7 @@ class Helm(LogReader):
             trial = record.values.get("train_trial_index")
             shift = record.maybe("perturbation", dict, str)
             if shift:
-                log.aside["statistics of perturbed instances"] += 1
+                log.not_read["statistics of perturbed instances"] += 1
                 continue
             key = str(record.want("instance_id", str, int)), str(trial)
             row = rows.get(key)
@@ -78,7 +78,7 @@ def _outputs(
         if instance.get("perturbation"):
             continue
         trial, answers = str(request.values.get("train_trial_index")), request.maybe("result", dict) or {}
-        first = next(iter(answers.get("completions") or ()), {})
+        first: dict[str, Any] = next(iter(answers.get("completions") or ()), {})
         correct = [r.get("output") for r in instance.get("references") or () if "correct" in (r.get("tags") or ())]
         key = str(instance.get("id")), trial
         rows[key] = log.output(
@@ -99,11 +99,17 @@ def _judge(log: Log, row: int, record: Record) -> None:
         about = stat.want("name", dict, str)
         name = str(about.get("name") if isinstance(about, Mapping) else about)
         if isinstance(about, Mapping) and about.get("perturbation"):
-            log.aside["statistics of perturbed instances"] += 1
+            log.not_read["statistics of perturbed instances"] += 1
         elif TELEMETRY.match(name):
-            log.aside["statistics of what the run took"] += 1
+            log.not_read["statistics of what the run took"] += 1
         else:
-            by = PERSON if HUMAN.search(name) else MODEL if is_model(name) or name.startswith("annotation_") else CODE
+            by = (
+                HUMAN
+                if HUMAN_WORDS.search(name)
+                else MODEL
+                if is_model(name) or name.startswith("annotation_")
+                else CODE
+            )
             log.judged(row, name, _mean(stat.values), by)
 
 

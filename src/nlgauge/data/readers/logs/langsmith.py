@@ -8,13 +8,13 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
 # "app" is the annotation page of LangSmith; "api" is whatever a program sent.
-SOURCES = {"app": PERSON, "model": MODEL, "auto_eval": CODE, "api": UNKNOWN}
+SOURCES = {"app": HUMAN, "model": MODEL, "auto_eval": CODE, "api": UNKNOWN}
 
 
 @register("reader", "langsmith", only="json text")
@@ -47,7 +47,7 @@ class LangSmith(LogReader):
         runs = [r for r in records if "run_type" in r.values and not r.values.get("parent_run_id")]
         given = [r for r in records if "run_id" in r.values and "key" in r.values]
         frames = [r for r in records if "run_type" not in r.values and "key" not in r.values]
-        log.aside["runs inside others"] += sum(bool(r.values.get("parent_run_id")) for r in records)
+        log.not_read["runs inside others"] += sum(bool(r.values.get("parent_run_id")) for r in records)
         several = len({_system(r.values) for r in runs}) > 1
         rows = {str(run.values.get("id")): _run(log, run, several) for run in runs}
         told = {str(f.values.get("run_id")) for f in given}
@@ -57,16 +57,16 @@ class LangSmith(LogReader):
                 _feedback(log, rows[str(run.values.get("id"))], feedback)
             if not inner and str(run.values.get("id")) not in told:
                 _statistics(log, rows[str(run.values.get("id"))], run.values.get("feedback_stats"))
-        for feedback in given:
-            subject = str(feedback.values.get("trace_id") or feedback.values.get("run_id"))
-            subject = subject if subject in rows else str(feedback.values.get("run_id"))
+        for item in given:
+            subject = str(item.values.get("trace_id") or item.values.get("run_id"))
+            subject = subject if subject in rows else str(item.values.get("run_id"))
             if subject not in rows:
                 rows[subject] = log.output("system", subject)
                 log.notes = log.notes or ["feedback is not with its run here: one system, and the run is the input"]
-            _feedback(log, rows[subject], feedback.values)
+            _feedback(log, rows[subject], item.values)
         for record in frames:
             _frame(log, record)
-        log.aside = +log.aside
+        log.not_read = +log.not_read
 
 
 def _system(values: Mapping[str, Any]) -> str:
@@ -93,11 +93,11 @@ def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
     source = values.get("feedback_source")
     source = source if isinstance(source, dict) else {}
     by = SOURCES.get(str(source.get("type")), UNKNOWN)
-    who = source.get("user_name") or source.get("user_id") if by == PERSON else None
+    who = source.get("user_name") or source.get("user_id") if by == HUMAN else None
     value = values.get("score")
     value = values.get("value") if value is None else value
     if value is None:
-        log.aside["comments and corrections, which are no scores"] += 1
+        log.not_read["comments and corrections, which are no scores"] += 1
         return
     why = str(values.get("comment") or "")
     log.judged(row, str(values.get("key")), value, by, None if who is None else str(who), why)

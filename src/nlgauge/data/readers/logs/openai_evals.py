@@ -41,7 +41,9 @@ class OpenAiEvals(LogReader):
         for item in items:
             _item(log, item)
         if not items:
-            spec = next((r.values["spec"] for r in records if isinstance(r.values.get("spec"), dict)), {})
+            spec: dict[str, Any] = next(
+                (r.values["spec"] for r in records if isinstance(r.values.get("spec"), dict)), {}
+            )
             named = spec.get("completion_fns")
             system = str(named[0] if isinstance(named, list) and named else spec.get("model_name") or "system")
             _events(log, system, [r for r in records if _is_event(r.values)])
@@ -55,7 +57,7 @@ def _item(log: Log, item: Record) -> None:
     values = item.values
     sample, given = item.maybe("sample", dict) or {}, item.maybe("datasource_item", dict) or {}
     if sample.get("output") is None and "response" not in given and "output" not in given:
-        log.aside["items without an output"] += 1
+        log.not_read["items without an output"] += 1
         return
     row = log.output(
         str(sample.get("model") or given.get("model") or "system"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
 from nlgauge.data.readers.logs._rows import below, dig, read_rows
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -19,7 +19,7 @@ EVENT = "gen_ai.evaluation.result"
 RESOURCES = {"resourceLogs": ("scopeLogs", "logRecords"), "resourceSpans": ("scopeSpans", "spans")}
 SNAKE = {"traceId": "trace_id", "spanId": "span_id", "eventName": "event_name"}
 KINDS = {
-    "human": PERSON, "llm_judge": MODEL, "llm": MODEL, "model": MODEL, "deterministic": CODE, "code": CODE,
+    "human": HUMAN, "llm_judge": MODEL, "llm": MODEL, "model": MODEL, "deterministic": CODE, "code": CODE,
     "heuristic": CODE,
 }  # fmt: skip
 
@@ -63,7 +63,7 @@ class OpenTelemetry(LogReader):
             given = subject or inside.get("gen_ai.response.id") or event.get("trace_id")
             name = inside.get("gen_ai.evaluation.name")
             if not given or not name:
-                log.aside["evaluation events without a name or a span"] += 1
+                log.not_read["evaluation events without a name or a span"] += 1
                 continue
             span = spans.get(subject, {})
             alone += not span
@@ -73,7 +73,7 @@ class OpenTelemetry(LogReader):
             by = KINDS.get(str(inside.get("gen_ai.evaluation.evaluator.type")).lower(), UNKNOWN)
             value = inside.get("gen_ai.evaluation.score.value")
             value = inside.get("gen_ai.evaluation.score.label") if value is None else value
-            who = inside.get("gen_ai.evaluation.evaluator.id") if by in (PERSON, MODEL) else None
+            who = inside.get("gen_ai.evaluation.evaluator.id") if by in (HUMAN, MODEL) else None
             why = inside.get("error.type") or inside.get("gen_ai.evaluation.explanation")
             log.judged(row, str(name), value, by, str(who) if who else None, str(why or ""))
         if alone:
@@ -128,7 +128,7 @@ def _plain(value: Any) -> Any:
     """Return the value of {"doubleValue": 0.5}; OTLP JSON writes whole numbers as texts."""
     kind, inner = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", value)
     if kind == "intValue":
-        return int(inner) if str(inner).lstrip("-").isdecimal() else inner
+        return int(str(inner)) if str(inner).lstrip("-").isdecimal() else inner
     if kind == "arrayValue" and isinstance(inner, dict):
         return [_plain(each) for each in inner.get("values") or []]
     return inner
@@ -147,7 +147,7 @@ def _texts(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _message(turn: Any) -> Any:
-    """Return {"role", "content"} of a message whose text stands in its `parts`."""
+    """Return {"role", "content"} of a message whose text is in its `parts`."""
     parts = turn.get("parts") if isinstance(turn, dict) else None
     texts = [str(part["content"]) for part in parts or () if isinstance(part, dict) and part.get("content")]
     return {"role": turn.get("role"), "content": "\n".join(texts)} if texts else turn

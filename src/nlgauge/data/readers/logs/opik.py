@@ -8,12 +8,12 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.readers.logs._rows import first_of, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
-SOURCES = {"ui": PERSON, "online_scoring": MODEL, "sdk": UNKNOWN}  # "sdk" is whatever a program sent
+SOURCES = {"ui": HUMAN, "online_scoring": MODEL, "sdk": UNKNOWN}  # "sdk" is whatever a program sent
 INPUTS, EXPECTED = ("input", "question", "user_input", "prompt", "query"), ("expected_output", "reference", "expected")
 
 
@@ -47,7 +47,7 @@ class Opik(LogReader):
             elif isinstance(record.values.get("feedback_scores"), list):
                 _trace(log, record)
             else:
-                log.aside["traces without feedback scores"] += 1
+                log.not_read["traces without feedback scores"] += 1
 
 
 def _results(log: Log, record: Record) -> None:
@@ -92,5 +92,5 @@ def _trace(log: Log, record: Record) -> None:
 
 def _judged(log: Log, row: int, name: str, values: Mapping[str, Any], who: Any) -> None:
     by = SOURCES.get(str(values.get("source")), UNKNOWN)
-    author = str(who) if who and by == PERSON else None
+    author = str(who) if who and by == HUMAN else None
     log.judged(row, name, values.get("value"), by, author, str(values.get("reason") or ""))

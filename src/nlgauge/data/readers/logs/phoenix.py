@@ -8,12 +8,12 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
 from nlgauge.data.readers.logs._rows import below, dig, first_of, object_in, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
-KINDS = {"HUMAN": PERSON, "LLM": MODEL, "CODE": CODE}
+KINDS = {"HUMAN": HUMAN, "LLM": MODEL, "CODE": CODE}
 SUBJECTS = ("span_id", "context.span_id", "trace_id", "session_id", "document_position")
 DETAILS = "_execution_details"
 
@@ -72,7 +72,7 @@ def _annotation(log: Log, record: Record, spans: Mapping[str, Record], several: 
     values = record.values
     subject = next((str(dig(values, name)) for name in SUBJECTS if dig(values, name) is not None), None)
     if subject is None:
-        log.aside["annotations without a span"] += 1
+        log.not_read["annotations without a span"] += 1
         return False
     span = spans.get(subject)
     inside = below(span.values, "attributes") if span else {}
@@ -95,7 +95,7 @@ def _judged(log: Log, row: int, values: Mapping[str, Any], name: str) -> None:
     value = result.get("label") if value is None else value
     who = values.get("user_id") or values.get("identifier") or dig(values, "metadata.model")
     why = str(values.get("error") or result.get("explanation") or "")
-    log.judged(row, name, value, by, str(who) if who and by in (PERSON, MODEL) else None, why)
+    log.judged(row, name, value, by, str(who) if who and by in (HUMAN, MODEL) else None, why)
 
 
 def _run(log: Log, record: Record) -> None:

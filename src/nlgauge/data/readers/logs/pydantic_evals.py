@@ -54,4 +54,4 @@ class PydanticEvals(LogReader):
                 why = str(failure.values.get("error_message"))
                 log.judged(row, str(failure.values.get("name")), None, CODE, None, why)
         if failures := report.children("failures"):
-            log.aside["cases that ended in an error"] += len(failures)
+            log.not_read["cases that ended in an error"] += len(failures)

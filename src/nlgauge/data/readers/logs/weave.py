@@ -9,7 +9,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, Log, LogReader, text_of, texts_of
 from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
@@ -45,7 +45,7 @@ class Weave(LogReader):
         calls = [r for r in records if "op_name" in r.values]
         evaluated = [c for c in calls if "predict_and_score" in str(c.values["op_name"])]
         if (others := len(calls) - len(evaluated)) and evaluated:
-            log.aside["calls inside evaluations"] += others
+            log.not_read["calls inside evaluations"] += others
         several = len({_system(c) for c in evaluated}) > 1
         rows = {str(c.values.get("id")): _call(log, c, several) for c in evaluated or calls}
         for call in evaluated or calls:
@@ -99,10 +99,10 @@ def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
     payload = payload if isinstance(payload, dict) else {}
     who = values.get("creator") or values.get("wb_user_id")
     if kind.startswith(ANNOTATION):
-        log.judged(row, kind.removeprefix(ANNOTATION), payload.get("value"), PERSON, str(who) if who else None)
+        log.judged(row, kind.removeprefix(ANNOTATION), payload.get("value"), HUMAN, str(who) if who else None)
     elif kind == REACTION and (thumb := str(payload.get("emoji"))[:1]) in THUMBS:
-        log.judged(row, "reaction", THUMBS[thumb], PERSON, str(who) if who else None)
+        log.judged(row, "reaction", THUMBS[thumb], HUMAN, str(who) if who else None)
     elif kind.startswith(RUNNABLE):
         log.judged(row, kind.removeprefix(RUNNABLE), payload.get("output"), CODE)
     else:
-        log.aside[f"feedback of the type {kind}"] += 1
+        log.not_read[f"feedback of the type {kind}"] += 1
