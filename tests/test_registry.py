@@ -99,7 +99,7 @@ def test_to_recognize_a_table_imports_no_reader_of_json_files(tmp_path: Path) ->
     (tmp_path / "table.csv").write_text("system,input,quality\nA,1,2\n")
     code = f"import sys; from nlgauge.data.load import load; load({str(tmp_path / 'table.csv')!r}); print(*sys.modules)"
     loaded = in_a_new_process(code).split()
-    assert not {"nlgauge.data.readers.tidy", "nlgauge.data.readers.logs.mlflow"} & {*loaded}
+    assert not {"nlgauge.data.readers.tidy", "nlgauge.data.readers.tracing.mlflow"} & {*loaded}
     assert "nlgauge.data.readers.mqm" in loaded  # which may know a text
 
 

@@ -18,6 +18,7 @@ from nlgauge.data.names import look_alikes
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
+from nlgauge.data.readers.tracing._tool_tables import declare_tool
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables._classes import with_classes
 from nlgauge.data.tables.build import build, scales_of_table
@@ -26,7 +27,6 @@ from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import read_names, with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import explode_outputs
-from nlgauge.data.tables.tools import declare_tool
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.options import option

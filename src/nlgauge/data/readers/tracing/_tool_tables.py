@@ -11,15 +11,15 @@ from nlgauge.data.declared import Declared
 from nlgauge.data.provenance import tool_of
 
 
-class Layout(NamedTuple):
+class ToolTable(NamedTuple):
     """Columns of a tool's result table, by role and in order of preference, and those that are not read."""
 
     roles: Mapping[str, Sequence[str]]
     aside: re.Pattern[str]
 
 
-LAYOUTS = {
-    "Azure AI Evaluation": Layout(
+TOOL_TABLES = {
+    "Azure AI Evaluation": ToolTable(
         {
             "source": ("inputs.query", "inputs.question", "inputs.conversation"),
             "output": ("inputs.response", "outputs.response", "inputs.answer"),
@@ -34,7 +34,7 @@ LAYOUTS = {
             r"completion_tokens|finish_reason|model|sample_input|sample_output)$"
         ),
     ),
-    "Ragas": Layout(
+    "Ragas": ToolTable(
         {
             "source": ("user_input",),
             "output": ("response",),
@@ -49,13 +49,13 @@ LAYOUTS = {
 def declare_tool(declared: Declared, columns: Sequence[str]) -> Declared:
     """Add the roles of a tool's columns to what the user declares of a table; the user's words come first."""
     tool = tool_of(columns)
-    if tool not in LAYOUTS:
+    if tool not in TOOL_TABLES:
         return declared
-    layout, names = LAYOUTS[tool], set(columns)
+    known, names = TOOL_TABLES[tool], set(columns)
     taken = declared.mentioned
-    found = {role: next((n for n in wanted if n in names), None) for role, wanted in layout.roles.items()}
+    found = {role: next((n for n in wanted if n in names), None) for role, wanted in known.roles.items()}
     roles = {role: name for role, name in found.items() if name and name not in taken}
-    aside = [n for n in columns if n not in taken and (layout.aside.search(n) or _repeats(n, names))]
+    aside = [n for n in columns if n not in taken and (known.aside.search(n) or _repeats(n, names))]
     return replace(declared, columns={**roles, **declared.columns}, ignore=[*declared.ignore, *map(_literal, aside)])
 
 

@@ -1,0 +1,1 @@
+"""Exports of tracing tools: outputs, and feedback, annotations and scores of them."""
