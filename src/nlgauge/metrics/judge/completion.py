@@ -7,7 +7,6 @@ field that is odd counts as unknown and never costs the rating, which is paid fo
 from __future__ import annotations
 
 import json
-import math
 import re
 import zlib
 from typing import Any
@@ -178,7 +177,7 @@ def _name(value: Any) -> str:
 
 def _count(value: Any) -> int:
     """A number of tokens; 0 (unknown) for what is none, so that it can lower no cost."""
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if usable and 0 <= value <= MAX_TOKENS else 0
 
 
