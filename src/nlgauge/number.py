@@ -1,7 +1,4 @@
-"""One formatter of numbers, as journals print correlations (without the zero before the point), of lists and of titles.
-
-It takes a number, never a text: a zero that is taken out of a sentence may stand in a name (bleurt-0.2, 127.0.0.1).
-"""
+"""One formatter of numbers, intervals, p-values, lists and titles."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ def missing(value: Any) -> bool:
 
 
 def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign: bool = False) -> str:
-    """Format a number as journals print correlations, without the zero before the point.
+    """Format a number with a fixed number of decimals.
 
     Parameters
     ----------
@@ -34,23 +31,31 @@ def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign
     Examples
     --------
     >>> number(0.5234), number(-0.1, 2), number(1.0, 2), number(10.5, 1), number(0.25, 2, sign=True), number(None)
-    ('.523', '-.10', '1.00', '10.5', '+.25', '–')
+    ('0.523', '-0.10', '1.00', '10.5', '+0.25', '–')
     """
     if value is None or math.isnan(value):
         return missing
-    text = f"{value:{'+' if sign else ''}.{decimals}f}"
-    whole, point, part = text.partition(".")
-    return f"{whole[:-1]}.{part}" if point and whole.lstrip("+-") == "0" else text
+    return f"{value:{'+' if sign else ''}.{decimals}f}"
 
 
 def p_value(p: float, decimals: int = 3) -> str:
-    """A p-value; one that would print as 0 says below what it lies, since no test gives 0.
+    """Format a p-value without the zero before the point; one that would print as 0 is given as an upper bound.
 
-    >>> p_value(0.0312), p_value(0.0002), p_value(0.0002, 4)
-    ('.031', '<.001', '.0002')
+    >>> p_value(0.0312), p_value(0.0002), p_value(0.0002, 4), p_value(1.0)
+    ('.031', '<.001', '.0002', '1.000')
     """
     least = 10.0**-decimals
-    return f"<{number(least, decimals)}" if 0 <= p < least / 2 else number(p, decimals)
+    below = 0 <= p < least / 2
+    return ("<" if below else "") + number(least if below else p, decimals).removeprefix("0")
+
+
+def p_text(p: float) -> str:
+    """Format a p-value with its name.
+
+    >>> p_text(0.0312), p_text(0.0002)
+    ('p = .031', 'p < .001')
+    """
+    return f"p < {p_value(p)[1:]}" if p_value(p).startswith("<") else f"p = {p_value(p)}"
 
 
 def is_p(column: str) -> bool:
@@ -73,18 +78,18 @@ def interval(value: float | None, low: float | None, high: float | None, decimal
     Examples
     --------
     >>> interval(0.523, 0.47, 0.57, 2), interval(0.523, None, None)
-    ('.52 [.47 .57]', '.523')
+    ('0.52 [0.47, 0.57]', '0.523')
     """
     if low is None or math.isnan(low):
         return number(value, decimals)
-    return f"{number(value, decimals)} [{number(low, decimals)} {number(high, decimals)}]"
+    return f"{number(value, decimals)} [{number(low, decimals)}, {number(high, decimals)}]"
 
 
 def row_interval(row: Mapping[str, Any], decimals: int = 2) -> str:
     """The value of a row with its interval, as the cells of tables show it.
 
     >>> row_interval({"value": 0.523, "low": 0.47, "high": 0.57})
-    '.52 [.47 .57]'
+    '0.52 [0.47, 0.57]'
     """
     return interval(row["value"], row.get("low"), row.get("high"), decimals)
 
@@ -103,7 +108,7 @@ def starred(value: float, p: float, level: float) -> str:
     Examples
     --------
     >>> starred(-0.21, 0.01, 0.05), starred(0.3, 0.2, 0.05), starred(math.nan, math.nan, 0.05)
-    ('-.21*', '.30', '–')
+    ('-0.21*', '0.30', '–')
     """
     return number(value, 2) + ("*" if p < level else "")
 

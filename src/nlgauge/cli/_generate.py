@@ -66,7 +66,7 @@ PROVIDED: dict[str, Callable[[str], Any]] = {
             command_output("explore", [{"address": address}], [f"open {address}", "Ctrl-C ends it."]), format
         )
     ),
-    "command": lambda format: sys.argv[1:],
+    "command": lambda format: sys.argv[1:] or ["run"],
 }
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from nlgauge.foreign_text import CELL, cut, visible
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.svg import svg_of
-from nlgauge.report.figures.svg_marks import with_zero
 from nlgauge.report.sections import Finding
 from nlgauge.report.sections.words import sentence
 from nlgauge.table import Cell, Table, Title
@@ -55,15 +54,8 @@ def sort_key(cell: Cell) -> float | None:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return the text of a cell, cut where it is long, numbers with their zero before the point.
-
-    >>> cell_text(Cell(".64 [.47 .77]", 0.64)), cell_text(Cell("v.5", "v.5")), cell_text(Cell("<.001", 0.0001))
-    ('0.64 [0.47, 0.77]', 'v.5', '<0.001')
-    """
-    text = cut(cell.text, CELL)
-    if isinstance(cell.value, float):
-        text = re.sub(r"\[(-?[\d.]+) (-?[\d.]+)\]", r"[\1, \2]", with_zero(text))
-    return str(visible(text))
+    """Return the text of a cell, cut where it is long."""
+    return str(visible(cut(cell.text, CELL)))
 
 
 def open_table(part: Finding) -> Table | None:

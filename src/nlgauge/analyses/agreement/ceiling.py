@@ -89,7 +89,7 @@ def ceiling(
             "may lift it above 1",
             "ceiling": "what a metric that knew the true score would reach: "
             + ", ".join(
-                f"{m} {number(c)} [{number(low)} {number(high)}]"
+                f"{m} {number(c)} [{number(low)}, {number(high)}]"
                 for m, c, low, high in zip(chosen, found.ceiling, found.low, found.high, strict=True)
                 if np.isfinite(c)
             ),

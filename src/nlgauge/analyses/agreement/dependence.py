@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nlgauge.data.families import family_in_name, related_systems
-from nlgauge.number import p_value, some
+from nlgauge.number import p_text, some
 from nlgauge.options import option
 from nlgauge.stats.tests.zero_correlation import MAX_INPUTS, adjacent_inputs_p, lag_one_correlation
 from nlgauge.types import Array
@@ -80,7 +80,7 @@ def adjacent_systems_hint(panel: Panel) -> str:
     return (
         "Adjacent systems in the file have similar metric errors "
         f"(lag-1 correlation {lag_one_correlation(errors):.2f}, "
-        f"p {_relation(p)}): if they are variants of one model, name their family with {option('family')}; "
+        f"{p_text(p)}): if they are variants of one model, name their family with {option('family')}; "
         "intervals may be too short otherwise."
     )
 
@@ -115,15 +115,9 @@ def adjacent_inputs_hint(panel: Panel) -> str:
         return ""
     return (
         f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(values):.2f}, "
-        f"p {_relation(p)}): if they come from one document or "
+        f"{p_text(p)}): if they come from one document or "
         f"conversation, name its column with {option('cluster')}; intervals may be too short otherwise."
     )
-
-
-def _relation(p: float) -> str:
-    """A p-value with its sign of relation: "= .004" or "< .001"."""
-    shown = p_value(p)
-    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
 
 
 def _series(panel: Panel) -> list[tuple[str, Array]]:

@@ -131,7 +131,7 @@ def _blocks(found: Distances) -> list[str]:
     lines = []
     for block, first in found.blocks["tau-b"].items():
         each = [
-            f"{rule} {number(b.value)} [{number(b.low)} {number(b.high)}]"
+            f"{rule} {number(b.value)} [{number(b.low)}, {number(b.high)}]"
             for rule in RULES
             if (b := found.blocks[rule].get(block))
         ]

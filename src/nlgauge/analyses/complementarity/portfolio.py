@@ -171,7 +171,7 @@ def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:
     single = found.curve[0]
     reached = (
         f"Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} "
-        f"[{number(stopped.low)} {number(stopped.high)}] on held-out inputs of these systems; the best single metric "
+        f"[{number(stopped.low)}, {number(stopped.high)}] on held-out inputs of these systems; the best single metric "
         f"{number(single.value)}, all {len(sides.panel.names)} metrics {number(whole.value)}"
     )
     p = gain_p(stopped.folds, single.folds)

@@ -296,7 +296,7 @@ def value_text(row: Row, share: bool, signed: bool = False) -> str:
         ends = f" [{points_text(row['low'])} {points_text(row['high'])}]" if np.isfinite(row["low"]) else ""
         return f"{sign}{points_text(row['value'])} %{ends}"
     if np.isfinite(row["low"]):
-        ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]"
+        ends = f" [{number(row['low'], 2)}, {number(row['high'], 2)}]"
     return f"{sign}{number(row['value'], 2)}{ends}"
 
 

@@ -187,4 +187,4 @@ def _found(rows: Rows, metric: str, grouping: str, coefficient: Coefficient, lev
 def _cell(row: Row) -> str:
     if not np.isfinite(row["value"]):
         return "–"
-    return f"{number(row['value'], 2)} [{number(row['low'], 2)} {number(row['high'], 2)}]"
+    return f"{number(row['value'], 2)} [{number(row['low'], 2)}, {number(row['high'], 2)}]"

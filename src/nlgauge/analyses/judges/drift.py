@@ -391,7 +391,7 @@ def _answers(rows: list[Row]) -> list[str]:
 
 
 def _ends(row: Row) -> str:
-    return f"[{number(row['low'], 2)} {number(row['high'], 2)}]"
+    return f"[{number(row['low'], 2)}, {number(row['high'], 2)}]"
 
 
 def _unknown(metrics: list[str], old: Dataset, new: Dataset) -> list[str]:

@@ -244,11 +244,6 @@ def percent(value: float) -> str:
     return f"{number(100 * value, decimals)} %"
 
 
-def p_text(p: float) -> str:
-    """Return a p-value as papers print it."""
-    return "p < .001" if p < 0.001 else f"p {number(p)}"
-
-
 def share_text(row: Row) -> str:
     """'60 % (37 of 62), between 47 and 71 %'."""
     if not np.isfinite(row["value"]):

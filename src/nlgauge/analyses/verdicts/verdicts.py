@@ -19,14 +19,13 @@ from nlgauge.analyses.verdicts._labelled import (
     judges_across,
     missing_notes,
     no_verdicts,
-    p_text,
     people_pass,
     share_text,
 )
 from nlgauge.analyses.verdicts.class_verdicts import class_verdicts
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import number, row_interval
+from nlgauge.number import number, p_text, row_interval
 from nlgauge.options import call
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of

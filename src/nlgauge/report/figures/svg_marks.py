@@ -24,18 +24,9 @@ def escaped(text: Any) -> str:
     return html.escape(str(text))
 
 
-def with_zero(text: str) -> str:
-    """Return a text whose numbers have their zero before the point.
-
-    >>> with_zero(".53"), with_zero("p < .001"), with_zero("v.5")
-    ('0.53', 'p < 0.001', 'v.5')
-    """
-    return re.sub(r"(?<![\w.])\.(?=\d)", "0.", text)
-
-
 def label(x: float, y: float, text: Any, size: float = SIZE, **facts: Any) -> str:
     """Return a text in SVG, whose size and color are those of the figure unless told; `x`, `y` is its base line."""
-    spans = [_colored(part) for part in re.split(r"<br\s*/?>", with_zero(str(text)))]
+    spans = [_colored(part) for part in re.split(r"<br\s*/?>", str(text))]
     facts = {**({"font_size": f"{size:g}"} if size != SIZE else {}), **facts}
     more = "".join(
         f' {k.replace("_", "-")}="{escaped(v)}"' for k, v in facts.items() if v not in (None, "", INK_OF_PAGE)

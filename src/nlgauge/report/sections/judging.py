@@ -9,6 +9,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import p_text
 from nlgauge.options import call
 from nlgauge.report.answer_types import RELIABLE_FROM, MetricAnswer
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
@@ -232,7 +233,7 @@ def _flip_words(metric: str, rows: list[Row], outputs: int) -> str:
     p = sign_test(worse, len(labeled))
     return (
         f"{text} Of the {len(labeled):,} with a human label, {better:,} are right now and {worse:,} are wrong now "
-        f"(McNemar test, p {'< .001' if p < 0.001 else f'= {p:.3f}'.replace('0.', '.')})."
+        f"(McNemar test, {p_text(p)})."
     )
 
 
