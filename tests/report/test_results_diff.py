@@ -18,10 +18,10 @@ from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
 from nlgauge.data.load import load
+from nlgauge.datasets.results import SCHEMA_VERSION, read_results, write_results
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.report.results import per_input, results_of
 from nlgauge.report.sections import ReportContext
-from nlgauge.results_file import SCHEMA_VERSION, read_results, write_results
 from nlgauge.session import Session
 
 

@@ -13,9 +13,9 @@ from scipy.stats import binom
 import nlgauge as ng
 from command import run_command
 from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
+from nlgauge.datasets.results import write_results
 from nlgauge.report.results import results_of, verdicts_of
 from nlgauge.report.sections import ReportContext
-from nlgauge.results_file import write_results
 from nlgauge.session import Session
 
 ROWS = 80

@@ -32,11 +32,10 @@ from nlgauge.api.limits import (
 )
 from nlgauge.api.questions import ChoiceOptions, select
 from nlgauge.data.choice import listed
-from nlgauge.datasets.results import holds_results
+from nlgauge.datasets.results import holds_results, read_results
 from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
 from nlgauge.options import option
-from nlgauge.results_file import read_results
 from nlgauge.session import Session
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Bounds, Mask, Names

@@ -10,11 +10,11 @@ import numpy as np
 
 import nlgauge
 from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
+from nlgauge.datasets.results import SCHEMA_VERSION
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.options import option
 from nlgauge.report.answer_types import ReportAnswer
 from nlgauge.report.sections import Answered, ReportContext
-from nlgauge.results_file import SCHEMA_VERSION
 from nlgauge.stats.correlation.measure import Measure, group_values
 
 

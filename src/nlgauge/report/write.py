@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from nlgauge.api.questions import ChoiceOptions, dataset, select
 from nlgauge.data.choice import listed
-from nlgauge.datasets.results import named_alike
+from nlgauge.datasets.results import named_alike, write_results
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.options import option
@@ -22,7 +22,6 @@ from nlgauge.report.page import page_of
 from nlgauge.report.results import results_of
 from nlgauge.report.sections import Answered, ReportContext, answer_all
 from nlgauge.report.sections.evaluated import without_humans
-from nlgauge.results_file import write_results
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Table
 from nlgauge.terminal import wrapped

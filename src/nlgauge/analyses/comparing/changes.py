@@ -19,10 +19,10 @@ import numpy as np
 
 from nlgauge.analyses.comparing import score_changes, verdict_changes
 from nlgauge.analyses.judges.fingerprint import made_otherwise
+from nlgauge.datasets.results import read_results
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.options import SOME, call, option
 from nlgauge.registry import did_you_mean
-from nlgauge.results_file import read_results
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import mean_test
