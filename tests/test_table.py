@@ -39,8 +39,8 @@ def table() -> Table:
 def test_the_best_of_each_column_is_marked(table: Table) -> None:
     header, body = table.grid()
     assert header == ["metric", "inp", "system", "n"]
-    assert [[c.text for c in cells] for cells in body] == [["a_b", ".123", "-.500", "10"], ["c", ".900", "–", "10"]]
-    assert [(c.text) for cells in body for c in cells if c.best] == ["-.500", ".900"]
+    assert [[c.text for c in cells] for cells in body] == [["a_b", "0.123", "-0.500", "10"], ["c", "0.900", "–", "10"]]
+    assert [(c.text) for cells in body for c in cells if c.best] == ["-0.500", "0.900"]
 
 
 def test_values_that_print_alike_are_best_alike() -> None:
@@ -70,7 +70,7 @@ def test_latex_is_booktabs_and_escapes(table: Table) -> None:
 
 def test_markdown_escapes_and_marks(table: Table) -> None:
     text = table.to_markdown()
-    assert "| c | **.900** | – | 10 |" in text
+    assert "| c | **0.900** | – | 10 |" in text
     assert "&lt;b>" in text
 
 

@@ -123,7 +123,7 @@ def test_names_longer_than_half_the_line_stand_above_their_values() -> None:
     rows = [{"metric": name, "measure": f"input {c}", "value": 0.5} for c in "abcdefgh"]
     lines = on_screen(Table("t", rows, Layout("metric", "measure", "value")), 60).splitlines()
     assert name in lines
-    assert lines[lines.index(name) + 1].split() == [".500"] * 8
+    assert lines[lines.index(name) + 1].split() == ["0.500"] * 8
 
 
 def test_the_title_of_groups_names_the_data_set_and_no_group() -> None:
@@ -151,7 +151,7 @@ def test_groups_print_as_one_table_with_the_groups_first() -> None:
     table = joined(parts, ["dataset"])
     header, body = table.grid()
     assert (table.title, header) == ("set: correlate by dataset and aspect", ["dataset", "aspect", "metric", "r"])
-    assert [[c.text for c in cells] for cells in body][2] == ["x", "sense", "a", ".100"]
+    assert [[c.text for c in cells] for cells in body][2] == ["x", "sense", "a", "0.100"]
     assert [cells[3].best for cells in body] == [False, True] * 4  # the best of each group
     text = on_screen(table, 80)
     assert text.count("How.") == 1 and text.count("metric") == 1
@@ -186,5 +186,5 @@ def test_rows_whose_texts_find_no_room_stand_one_below_the_other() -> None:
         for m, v in (("bleu", 0.5), ("chrf", 0.25))
     ]
     text = on_screen(Table("t", rows), 60)
-    assert text.splitlines()[1:3] == ["bleu", "  value: .500"]
+    assert text.splitlines()[1:3] == ["bleu", "  value: 0.500"]
     assert all(text.count(f"  text {k}: whole") == 2 for k in range(4)) and "left out" not in text

@@ -80,4 +80,4 @@ def test_a_measure_without_a_ceiling_says_so_and_borrows_none() -> None:
     table = ceiling(panel_of(cube.mean(axis=0), {"m": cube[0]}, raters=cube), splits=5)
     top = {row["measure"]: row["ceiling"] for row in table}
     assert np.isnan(top["input/kendall"]) and np.isfinite(top["item/kendall"])
-    assert any(note.startswith("input/kendall: the raters do not agree") for note in table.notes)
+    assert any(note.startswith("input/kendall: the annotators agree no better than by chance") for note in table.notes)

@@ -50,7 +50,7 @@ def test_without_anchors_nothing_is_apportioned_and_the_number_needed_is_said() 
     assert table.facts["verdict"] == "cannot tell"
     assert np.isnan(found["judge_shift"]["value"]) and np.isnan(found["data_shift"]["value"])
     assert np.isfinite(found["total"]["low"])
-    assert f"about {anchors_needed(1.0, 0.2)} to see a shift of .2 SD" in table.answers[0]
+    assert f"about {anchors_needed(1.0, 0.2)} to see a shift of 0.2 SD" in table.answers[0]
 
 
 def test_anchors_in_a_file_of_their_own_are_outputs_of_the_old_run_judged_anew() -> None:

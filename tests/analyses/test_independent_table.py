@@ -67,7 +67,7 @@ def test_fisher_and_the_check_agree_on_the_whole() -> None:
 
 
 def test_what_it_cannot_do_is_named() -> None:
-    with pytest.raises(NlgaugeError, match="no single correlation"):
+    with pytest.raises(NlgaugeError, match="not a single correlation"):
         independent(data(), by="domain", measure="input/kendall")
     with pytest.raises(NlgaugeError, match="name the column"):
         independent(data())

@@ -80,10 +80,10 @@ SIZE = PanelSize(12, 50, 8)
 
 def test_one_measure_is_trusted_only_if_it_stands_out_and_the_one_in_use_is_named() -> None:
     text = recommend(ROWS, Advice((0,), (0,)), SIZE, "global/pearson")
-    assert text.startswith("On these data trust global/pearson: DP .020 [.010 .040], RC .850 [.800 .900]")
+    assert text.startswith("On these data trust global/pearson: DP 0.020 [0.010, 0.040], RC 0.850 [0.800, 0.900]")
     assert text.endswith("Metrics are ranked by it.")
     other = recommend(ROWS, Advice((0,), (0,)), SIZE, "system/kendall")
-    assert "ranked by system/kendall all the same" in other and "not steady here (DP .300, RC .200)" in other
+    assert "ranked by system/kendall all the same" in other and "not steady here (DP 0.300, RC 0.200)" in other
 
 
 def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
@@ -101,7 +101,7 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
 def test_nothing_steady_is_said_with_what_would_help() -> None:
     rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
     text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
-    assert text.startswith("No measure is steady here: even system/pearson has DP .511") and "trust" not in text
+    assert text.startswith("No measure is steady here: even system/pearson has DP 0.511") and "trust" not in text
     assert "More inputs (now 50) and systems (now 12) would help" in text
     assert "ranked by input/kendall all the same" in text
 

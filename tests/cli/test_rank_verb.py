@@ -100,7 +100,7 @@ def test_run_answers_from_votes_alone(tmp_path):
     assert "By people alpha is clearly first of 3; 3 of 3 pairs are told apart, in 3 tiers." in out.stdout
     assert "By gpt4 " in out.stdout
     page = (tmp_path / "page.html").read_text()
-    assert "Which system is best by choices between two outputs" in page
+    assert "System ranking from pairwise comparisons" in page
     results = json.loads((tmp_path / "page.results.json").read_text())
     assert [s["key"] for s in results["sections"]] == ["rank", "evaluated", "wins", "made"]
     assert not any(s["missing"] for s in results["sections"])

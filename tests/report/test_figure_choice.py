@@ -118,5 +118,5 @@ def test_a_pairwise_accuracy_at_chance_is_white_in_the_table_of_colors() -> None
     drawn = figure_of(table)
     assert drawn is not None
     assert [list(line) for line in drawn.data[0].z] == [[0.0, 0.0], [pytest.approx(0.8), 0.7]]
-    assert drawn.data[0].customdata[0][0].startswith("0.5000") and drawn.data[0].text[1][0] == ".900"
+    assert drawn.data[0].customdata[0][0].startswith("0.5000") and drawn.data[0].text[1][0] == "0.900"
     assert list(drawn.data[0].x) == ["input pairwise accuracy", "input Kendall"]

@@ -207,8 +207,8 @@ def test_nimah2023_figure_1_labels_each_line_at_its_end_without_overlap() -> Non
     ]
     figure = transfer_lines(Table("t", rows, layout=Layout("family", "group", "value"), kind="transfer"))
     labels = {a.text: a.y for a in figure.layout.annotations}
-    assert set(labels) == {"A .100", "B .101"}
-    assert labels["B .101"] - labels["A .100"] > 0.01
+    assert set(labels) == {"A 0.100", "B 0.101"}
+    assert labels["B 0.101"] - labels["A 0.100"] > 0.01
     assert list(figure.data[0].y) == [0.5, 0.1]
 
 
@@ -295,6 +295,6 @@ def test_novikova2017_figure_2_crosses_pairs_that_do_not_differ_on_both_sides() 
 def test_novikova2017_figure_3_has_bad_outputs_above_and_the_others_below() -> None:
     table = example().panel().analyze("quality-bins")
     figure = bin_circles(table)
-    bad = {row["metric"]: f"{row['value']:.2f}".replace("0.", ".", 1) for row in table if row["bin"] == "bad"}
+    bad = {row["metric"]: f"{row['value']:.2f}" for row in table if row["bin"] == "bad"}
     assert dict(zip(figure.data[0].x, figure.data[0].text, strict=True)) == bad
     assert [a.text for a in figure.layout.annotations][:2] == ["rated bad", "rated average and good"]

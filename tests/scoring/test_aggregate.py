@@ -24,7 +24,7 @@ def test_unscored_samples_are_counted_per_line_and_lower_is_marked(small: Datase
     header, body = table.grid()
     assert header == ["system", "test-words ↓", "test-share (corpus)", "test-share (mean)", "unscored"]
     assert [line[-1].text for line in body] == ["1", "2"]
-    assert [cell.text for line in body for cell in line if cell.best] == [".600", ".750", "1.000"]
+    assert [cell.text for line in body for cell in line if cell.best] == ["0.600", "0.750", "1.000"]
 
 
 def test_all_outputs_together_and_by_any_column(small: Dataset) -> None:
