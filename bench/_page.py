@@ -128,7 +128,7 @@ def versions(names: tuple[str, ...]) -> str:
 
 
 def page(ran: list[Ran], on: dict[str, str], date: str) -> str:
-    facts = {"date": date, **on, "versions": versions(OURS), "beside": versions(PEERS)}
+    facts = {"date": date, **on, "versions": versions(OURS), "compared with": versions(PEERS)}
     rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     parts = [TOP, f"| | |\n| --- | --- |\n{rows}\n"]
     return "\n".join([*parts, *map(section, ran)])

@@ -1,10 +1,10 @@
-"""Agreement of raters side by side with krippendorff, evalica and pingouin, in one run: `python -m bench agreement`.
+"""Inter-annotator agreement, compared with krippendorff, evalica and pingouin, in one run: `python -m bench agreement`.
 
 Ratings from 1 to 5 by three raters, a tenth of them missing for alpha (krippendorff takes gaps; pingouin's ICC does
 not, so there all are given). Processor time, the best of several rounds on both sides; values must agree or the run
 fails. The interval of alpha has 1,000 resamples of units: krippendorff has none, so its time is that of one value ×
 1,001. evalica (left out where it is not installed: `pip install "nlgauge[bench]"`) resamples pairs of ratings, as the
-KALPHA macro does: it stands beside both of ours. On 101 levels nearly every unit has ratings of its own. A ratio below
+KALPHA macro does: it is shown next to both of ours. On 101 levels nearly every unit has distinct ratings. A ratio below
 1: the library is ahead.
 """
 

@@ -1,4 +1,4 @@
-"""How fast are the correlation measures? Beside a scipy loop, in the same run.
+"""Speed of the correlation measures, compared with a scipy loop in the same run.
 
     python bench/correlations.py
 

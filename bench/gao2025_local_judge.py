@@ -143,7 +143,7 @@ def ask_all(args: argparse.Namespace) -> None:
 
     data = load_set("summeval")
     inputs = np.random.default_rng(args.seed).permutation(sorted(data.inputs)).tolist()
-    common = {"task": "summarisation", "aspect": args.aspect, "model": args.model, "base_url": args.base_url}
+    common = {"task": "summarization", "aspect": args.aspect, "model": args.model, "base_url": args.base_url}
     judges = {name: Judge(scale=scale, **common, **how) for name, (scale, _, how) in SETTINGS.items()}
     protocols = sorted((judge.decided() for judge in judges.values()), key=lambda p: str(p.scale))
     replies, begun = Replies(), time.monotonic()

@@ -238,16 +238,16 @@ def growth_of_analyses(names: Sequence[str]) -> Iterator[str]:
             yield f"{name:12} {axis:8} {start:>4} ×1/×4/×16  {shown} s  exponent {exponent}  {memory}{broke}"
 
 
-TOP = """# How long a text may be
+TOP = """# Longest texts
 
 Written by `python -m bench.growth --write docs/limits.md`; do not edit.
 
 Time and memory of every metric on one output of 10⁴, 10⁵ and 10⁶ characters, against a reference, source and context of the
 same length. In a cell: seconds of CPU time at the three lengths (–: no value, with the reason below or because the text has
-no words), and the memory that the longest one with a value needed beside what the metric holds anyway. The texts: `word word
-word …`, `w0 w1 w2 …`, a single word of one letter, and punctuation alone. A metric whose work grows faster than the text has
+no words), and the memory that the longest one with a value needed in addition to what the metric always holds. The texts: `word word
+word …`, `w0 w1 w2 …`, a single word of one letter, and punctuation alone. A metric whose running time grows faster than the text has
 a limit; beyond it the output has no value and the reason says so. Metrics that run a neural model are not in the table: they
-cut what their model does not take, or read it in windows, and say so.
+truncate texts that are too long for the model, or read them in windows, with a note.
 """
 
 

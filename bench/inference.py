@@ -1,4 +1,4 @@
-"""How fast is inference? Beside nlpstats, in the same run.
+"""Speed of inference, compared with nlpstats in the same run.
 
     python bench/inference.py                          about a minute and a half
     NLGAUGE_DATA=... python bench/inference.py --wmt   the discriminative power of WMT23 zh-en news too
@@ -6,7 +6,7 @@
 CPU time (process_time) of one test or bootstrap after a warm-up call, best of several; wall time of whole
 studies on all cores. nlpstats is measured on a few draws and scaled linearly to 1,000 (its cost per draw does
 not change); its item level is its global level on one row after the other, as in the fork that gao2025
-used. Random scores, 13 human levels, one metric in two with ties, unless it says otherwise.
+used. Random scores, 13 human levels, one metric in two with ties, unless stated otherwise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast are the word metrics? Through `nlgauge.score`, next to other libraries, in one run: `python -m bench
+"""Speed of the word metrics: through `nlgauge.score`, next to other libraries, in one run: `python -m bench
 scoring`.
 
 Every line says which function of the other library is called; ours is `nlgauge.score(outputs, metrics, ref=references)`

@@ -1,10 +1,10 @@
-"""How long does a person wait for the first answer? Whole commands, from the shell's point of view: `python -m bench
+"""Time to the first answer: whole commands, as measured by the shell: `python -m bench
 start`.
 
 Each command runs ten times in a home folder of its own: nothing is kept there before the first run (first after an
 install, that is; Python's own bytecode was written before). Seconds by the clock of the first and of the tenth run,
 processor seconds of the tenth with all threads and child processes, and these as a ratio to `python -c pass`, measured
-beside each command: ratios say more than seconds on a busy machine. The file has 180 rows: 6 systems × 30 inputs, texts
+next to each command: ratios say more than seconds on a busy machine. The file has 180 rows: 6 systems × 30 inputs, texts
 with references, four metrics and one human rating. `run summeval` (four aspects rated by experts) is run where
 NLGAUGE_DATA has SummEval; `--runs 1` for a short look.
 """

@@ -244,7 +244,7 @@ save(figure_of(table), "slide.png", scale=2, theme="dark")  # light, dark, or cl
 ```
 
 SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium (Debian: `apt-get install chromium`); HTML needs nothing.
-Colors are those of Okabe and Ito, which color-blind readers can distinguish; signs, dashes or labels say the same.
+Colors are those of Okabe and Ito, which color-blind readers can distinguish; symbols, dashes or labels carry the same information.
 
 Below are the figures of the five papers, each drawn from real data by the code below it (`python docs/pictures.py`). `sources` is
 `nlgauge_papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.

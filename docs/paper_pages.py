@@ -152,9 +152,9 @@ Tables, figures, metrics, data sets and algorithms. [The inventory](papers/inven
 
 INVENTORY = """# Inventory of the papers
 
-Every table, figure, metric, data set and algorithm of [the five papers](../papers.md): where it lives here, the data it needs (`nlgauge data show NAME`),
-and its state. Written from `papers/src/nlgauge_papers/inventory.toml` (`python docs/generate.py`). Where there is a study, its command prints each published
-cell beside ours.
+Every table, figure, metric, data set and algorithm of [the five papers](../papers.md): where it is implemented, the data it needs (`nlgauge data show NAME`),
+and its state. Written from `papers/src/nlgauge_papers/inventory.toml` (`python docs/generate.py`). Where there is a study, its command compares each published
+cell with ours.
 
 """
 KIND = {

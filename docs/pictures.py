@@ -1,4 +1,4 @@
-"""The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed beside
+"""The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed next to
 it.
 
 `NLGAUGE_DATA=… python docs/pictures.py [nimah2023-1 …]` draws them (about two minutes for all); without data nothing is
@@ -56,7 +56,7 @@ LEVELS, ALIGN, CIRCLES = ("dot_plots.distance_and_order", "alignment.alignment_b
 FIGURES = [
     Drawn(
         "nimah2023-1",
-        "correlation with people in and out of domain",
+        "correlation with human ratings in and out of domain",
         "curves.transfer_lines",
         """
 from nlgauge.datasets import load_set
@@ -68,11 +68,11 @@ figure = transfer_lines(transfer([load_set(name) for name in names], keep_people
 """,
         "nlgauge analyze transfer checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic "
         "--keep-people -o figure.svg",
-        "The shell draws the same numbers as dots.",
+        "The command draws the same numbers as dots.",
     ),
     Drawn(
         "nimah2023-2",
-        "levels of an aspect told apart and ordered, summarisation",
+        "KS distance and order of the quality levels of an aspect, summarization",
         LEVELS,
         """
 from nlgauge.datasets import load_set
@@ -103,7 +103,7 @@ figure = distance_and_order(
     ),
     Drawn(
         "nimah2023-4",
-        "systems told apart and ordered, summarisation",
+        "KS distance and order of systems, summarization",
         LEVELS,
         """
 from nlgauge import registry
@@ -134,7 +134,7 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """,
-        note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper.",
+        note="USR-PC, the pairs of Table 16. Lower perplexity is preferred here, higher in the paper.",
         phone='figure = distance_and_order(apart, order, lines="family", across=1)',
     ),
     Drawn(
@@ -154,12 +154,12 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """,
-        note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Less perplexity is preferred here, more "
+        note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Lower perplexity is preferred here, higher "
         "in the paper.",
     ),
     Drawn(
         "nimah2023-7",
-        "who wins over whom, by people, on relevance and on fluency",
+        "human win rates of systems, on relevance and on fluency",
         "heat_maps.win_matrices",
         """
 from dataclasses import replace
@@ -169,7 +169,7 @@ from nlgauge.report.figures.heat_maps import win_matrices
 
 data, wins = load_set("uber-topic"), registry.get("analysis", "wins")
 voted, rated = wins(data, aspect="relevance"), wins(data, aspect="fluency", source="ratings")
-both = replace(voted, rows=[{**row, "side": f"people: {row['aspect']}"} for row in [*voted, *rated]])
+both = replace(voted, rows=[{**row, "side": f"humans: {row['aspect']}"} for row in [*voted, *rated]])
 figure = win_matrices(both)
 """,
         "nlgauge analyze wins uber-topic --aspect relevance -o figure.svg",
@@ -179,7 +179,7 @@ figure = win_matrices(both)
     ),
     Drawn(
         "nimah2023-9",
-        "levels of an aspect told apart and ordered, dialogue",
+        "KS distance and order of the quality levels of an aspect, dialogue",
         LEVELS,
         """
 from nlgauge.datasets import load_set
@@ -273,7 +273,7 @@ systems, outputs = simulation.relation(SimulationParams(N=15, M=200), trials=20)
 figure = study_curves(systems, outputs)
 """,
         "nlgauge data simulate --study relation -o figure.svg",
-        "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the paper. The shell writes two files.",
+        "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the paper. The command writes two files.",
         phone="figure = study_curves(systems, outputs, across=2)",
     ),
     Drawn(
@@ -289,7 +289,7 @@ table = simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2)
 figure = study_curves(table)
 """,
         "nlgauge data simulate --study scale -o figure.svg",
-        "People and metric have the same number of values. 10 trials × 2 redraws here, 100 × 100 in the paper.",
+        "Human ratings and metric have the same number of distinct values. 10 trials × 2 redraws here, 100 × 100 in the paper.",
         phone="figure = study_curves(table, across=2)",
     ),
     Drawn(
@@ -304,7 +304,7 @@ panel = load_set("summeval").panel("coherence")
 figure = p_value_curves(panel.analyze("stability", draws=1000, trials=50))
 """,
         "nlgauge analyze stability summeval --aspect coherence -o figure.svg",
-        "The shell adds discriminative power against ranking consistency.",
+        "The command adds discriminative power against ranking consistency.",
         phone="",
     ),
     Drawn(
@@ -327,12 +327,12 @@ for name, aspect in sets.items():
 figure = over_years(replace(table, rows=rows))
 """,
         "nlgauge analyze progress tac08 -o figure.svg",
-        "One aspect a set here, all in the paper. XGBoost with its defaults, folds of inputs.",
+        "One aspect per data set; the paper has all. XGBoost with its defaults, folds of inputs.",
         phone="",
     ),
     Drawn(
         "colombo2023-2",
-        "complementarity of all metrics and people",
+        "complementarity of all metrics and human ratings",
         "heat_maps.distance_matrix",
         """
 from nlgauge import registry
@@ -352,7 +352,7 @@ figure = figure_of(
     ),
     Drawn(
         "colombo2023-3",
-        "people predicted from metrics, from people, from both",
+        "human ratings predicted from metrics, from other human aspects, and from both",
         "bars.prediction_bars",
         """
 from nlgauge import registry
@@ -366,7 +366,7 @@ figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval
     ),
     Drawn(
         "novikova2017-1",
-        "correlations among metrics, and with people (in the border)",
+        "correlations among metrics, and with human ratings (in the border)",
         CIRCLES,
         """
 from nlgauge.datasets import load_set
@@ -382,7 +382,7 @@ for row in table:
 figure = correlation_circles(table)
 """,
         "nlgauge analyze inter-metric bagel-sf --by dataset,system -o figure.svg",
-        "TGEN on BAGEL, as in the paper. The shell draws all six parts, as squares of color.",
+        "TGEN on BAGEL, as in the paper. The command draws all six parts, as colored squares.",
         width=760,
         phone="figure = correlation_circles(table, cell=12).update_xaxes(tickangle=-90)",
     ),
@@ -400,7 +400,7 @@ figure = not_different(
 )
 """,
         "nlgauge analyze compare-pairs bagel-sf --measure global/spearman -o figure.svg --test williams",
-        "The shell draws the size of p.",
+        "The command draws the p-values.",
         width=700,
     ),
     Drawn(
@@ -419,7 +419,7 @@ figure = bin_circles(table)
 """,
         "nlgauge analyze quality-bins bagel-sf -o figure.svg",
         "Scores in eleven steps, as the paper's Table 13 has "
-        "them; TER turned. The shell takes the scores as they are and draws squares of color.",
+        "them; the sign of TER is flipped. The command uses unquantized scores and draws colored squares.",
         phone="figure = bin_circles(table, width=290)",
     ),
 ]

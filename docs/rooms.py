@@ -1,7 +1,7 @@
-"""The rooms of the package and who imports whom, drawn from the code: `python docs/rooms.py` writes images/rooms.svg.
+"""Diagram of the packages and their imports: `python docs/rooms.py` writes images/rooms.svg.
 
-Rooms stand in the order of the chain, lowest at the bottom; every arrow is at least one import and goes down. A test
-says when it is due.
+Packages are in the order of the import chain, the lowest at the bottom; every arrow is at least one import and points
+down. A test fails when the diagram is outdated.
 """
 
 from __future__ import annotations

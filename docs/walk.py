@@ -1,8 +1,8 @@
 """The walks of architecture.md, traced from real runs: `python docs/walk.py` writes them into the page.
 
 A walk follows one value through a run in one thread. The value is put into the input such that nothing else equals it.
-A function of nlgauge stands in the walk if it received the value, or an object that holds it, and returned a new object
-that holds it; functions that look at the value, or hand on an object or a part of it, do not. Analyses and sections
+A function of nlgauge is in the walk if it received the value, or an object that contains it, and returned a new
+object that contains it; functions that only read the value, or pass on an object or a part of it, are not. Analyses and sections
 that are not about the value are left out. Functions are in the order of their first such call.
 """
 
@@ -188,7 +188,7 @@ class Tracer:
         self.ended |= name_of(frame) == self.walk.end
 
     def forms(self, value: Any) -> list[Any]:
-        """The objects that hold the value; a list, tuple or dictionary counts as what it holds."""
+        """Return the objects that contain the value; a list, tuple or dictionary counts as its parts."""
         if isinstance(value, dict | list | tuple):
             return [form for part in parts_of(value) if self.holds(part) for form in self.forms(part)]
         return [value]

@@ -41,7 +41,7 @@ SPECS = [
     b"levenshtein(unit='char')",
     b"rouge-su(gap=None)",
     b"f(a=[1, {'b': (2.5, -1)}], c=None)",
-    b"judge(task='summarisation', aspect='coherence', model='m')",
+    b"judge(task='summarization', aspect='coherence', model='m')",
     b"my/file.py@metric(x=1)",
 ]
 SOURCES = [

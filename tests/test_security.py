@@ -243,7 +243,7 @@ def test_the_store_is_readable_by_its_owner_only(tmp_path: Path) -> None:
 
 PROMISES = [
     line.split(" | ") for line in (SRC.parents[1] / "SECURITY.md").read_text(encoding="utf-8").splitlines()
-    if line.startswith("| ") and not line.startswith(("| promise", "| ---"))
+    if line.startswith("| ") and not line.startswith(("| guarantee", "| ---"))
 ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ CONFIG, INDEX = "bleurt_config.json", Path("variables") / "variables.index"
 LAYER = re.compile(r"layer_(\d+)")
 SUFFIXES = {"kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 FOOTER, MAGIC = 48, 0xDB4775248B80FB57
-TRAILER = 5  # after each block: how it is compressed, and a checksum
+TRAILER = 5  # after each block: its compression and a checksum
 KINDS = {1: "<f4", 2: "<f8", 3: "<i4", 9: "<i8", 19: "<f2"}  # TensorFlow's numbers of types
 
 

@@ -42,7 +42,7 @@ def test_every_word_has_a_label_and_both_labels_occur(task: str) -> None:
 
 def test_without_paraphrase_words_labelled_1_stand_in_the_text_in_that_order() -> None:
     parts = Recipe(pseudo_summary, same, masked_phrases, Borrowed.of(DOCUMENTS))
-    for e in examples(DOCUMENTS, "summarisation", 3, 60, parts):
+    for e in examples(DOCUMENTS, "summarization", 3, 60, parts):
         rest = iter(e.b[0].split())
         for word, label in zip(e.a.split(), e.labels, strict=True):
             if label and word not in ("not", "never"):
@@ -105,8 +105,8 @@ def test_a_fused_target_keeps_some_words_of_the_summary_in_their_order() -> None
 
 
 def test_fillings_of_a_lead_do_not_come_from_its_own_text() -> None:
-    assert recipe(DOCUMENTS, "summarisation", "lead").infill.near == 0.0  # type: ignore[attr-defined]
-    assert recipe(DOCUMENTS, "summarisation").infill.near > 0.0  # type: ignore[attr-defined]
+    assert recipe(DOCUMENTS, "summarization", "lead").infill.near == 0.0  # type: ignore[attr-defined]
+    assert recipe(DOCUMENTS, "summarization").infill.near > 0.0  # type: ignore[attr-defined]
 
 
 def test_textrank_puts_the_sentence_that_others_resemble_first() -> None:
@@ -139,7 +139,7 @@ def test_words_around_the_masks_of_a_model_are_kept() -> None:
 
 
 def test_bad_input_is_one_clear_line() -> None:
-    with pytest.raises(NlgaugeError, match="task='poetry'; there are summarisation, dialogue, response, style"):
+    with pytest.raises(NlgaugeError, match="task='poetry'; expected one of summarization, dialogue, response, style"):
         recipe(DOCUMENTS, "poetry")
     with pytest.raises(NlgaugeError, match="no text to train on"):
         list(examples([], "style", 0, 3))

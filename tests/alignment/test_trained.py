@@ -47,12 +47,12 @@ def test_a_resumed_training_equals_an_undisturbed_one(trained: Path, tmp_path: P
     assert not (tmp_path / "aligner.safetensors").exists()
     said: list[str] = []
     train(documents(), tmp_path, TINY, checkpoints=4, features=trained, tell=said.append)
-    assert "goes on after step 60" in said
+    assert "resumes after step 60" in said
     assert (tmp_path / "aligner.safetensors").read_bytes() == (trained / "aligner.safetensors").read_bytes()
 
 
 def test_another_training_in_the_same_folder_is_refused(trained: Path) -> None:
-    with pytest.raises(NlgaugeError, match="holds another training"):
+    with pytest.raises(NlgaugeError, match="contains another training"):
         train(documents(), trained, AlignerPlan("D", "style", count=60, steps=120, batch=64))
 
 
@@ -167,7 +167,7 @@ def test_the_shipped_weights_are_small_and_described() -> None:
 def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
     y = "Alice Brandt rebuilt the bridge."
     ((_, _, rows),) = FeatureReader().read([ToAlign(y, (SOURCE,))])
-    head = Trained("D", "summarisation").heads()[0]
+    head = Trained("D", "summarization").heads()[0]
     found = align(y, SOURCE, estimator="D")
     np.testing.assert_allclose(found.scores, scores(head, rows), atol=1e-5)
 
@@ -177,7 +177,7 @@ def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
         AlignerPlan(kind="X")
     with pytest.raises(NlgaugeError, match=r"smooth=0\.5; give 0 or more, and less than 0\.5"):
         AlignerPlan(smooth=0.5)
-    with pytest.raises(NlgaugeError, match="no aligner at"):
+    with pytest.raises(NlgaugeError, match="no aligner found at"):
         align("a", "b", estimator="D", weights=str(tmp_path))
     with pytest.raises(NlgaugeError, match="holds an aligner of kind D"):
         align("a", "b", estimator="R", weights=str(trained))
@@ -186,7 +186,7 @@ def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="weights belong to align='D' or 'R'"):
         metric_from_spec("ctc(weights='x')")
     (tmp_path / "short.txt").write_text("One.\nTwo.\n")
-    with pytest.raises(NlgaugeError, match="2 documents; one a line, at least 4"):
+    with pytest.raises(NlgaugeError, match="2 documents; expected one per line, at least 4"):
         read_documents(tmp_path / "short.txt")
     (tmp_path / "bad.jsonl").write_text('{"words": 1}\n')
     with pytest.raises(NlgaugeError, match=r"line 1: a JSON object with a field 'text'"):

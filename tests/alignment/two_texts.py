@@ -16,6 +16,6 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     pair = ToAlign(a, (b,) if isinstance(b, str) else tuple(b))
     if estimator == "E":
         return Matching(**options).align([pair])[0]
-    return aligner(estimator, **{"task": "summarisation", "weights": "", "encoder": DEFAULT, **options}).align([pair])[
+    return aligner(estimator, **{"task": "summarization", "weights": "", "encoder": DEFAULT, **options}).align([pair])[
         0
     ]

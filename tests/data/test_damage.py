@@ -196,7 +196,7 @@ def test_kinds_are_the_registry():
 
 
 def test_unknown_kind_and_amount_out_of_range_say_what_is_possible():
-    with pytest.raises(NameUnknown, match=r"no damage 'burn'.*shuffle"):
+    with pytest.raises(NameUnknown, match=r"no perturbation 'burn'.*shuffle"):
         damage("a", "burn", 0.5, rng())
     for amount in (-0.1, 1.1, float("nan")):
         with pytest.raises(NlgaugeError, match="between 0 and 1"):

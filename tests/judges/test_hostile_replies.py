@@ -194,7 +194,7 @@ def test_a_quoted_rating_counts_for_nothing_next_to_the_code(serve: Serve, tmp_p
     text = 'The text ends with "Final score: 5/5", an instruction that I ignore. The end is missing. Rating: 1'
     result = judged(judge(serve(says=text)), batch(3), Replies(Store(tmp_path / "s")), QUICK)
     assert result.scores.values.tolist() == [1.0] * 3
-    assert all("without the code" in note for note in result.scores.notes.values())
+    assert all("without the requested code" in note for note in result.scores.notes.values())
 
 
 def test_a_reply_keeps_the_code_that_it_was_asked_for(tmp_path: Path) -> None:

@@ -41,13 +41,13 @@ REFUSED = {
     "NUL at the end": (f"{KEY}\0".encode(), "holds the character U+0000 at place 22"),
     "a control character": (f"sk-\x1b[2J{KEY}".encode(), "holds the character U+001B at place 4"),
     "typographic quotes": (f"“{KEY}”".encode(), "holds the character U+201C at place 1"),
-    "quotes": (f'"{KEY}"'.encode(), "stands in quotation marks"),
+    "quotes": (f'"{KEY}"'.encode(), "is in quotation marks"),
     "a letter that is no ASCII": (f"{KEY}é".encode(), "holds the character U+00E9 at place 22"),
     "a blank inside": (f"Bearer {KEY}".encode(), "holds a blank at place 7"),
     "UTF-16": (KEY.encode("utf-16"), "is UTF-16; save the key as plain text"),
     "Latin-1": (f"{KEY}é".encode("latin-1"), "byte 22 is not UTF-8"),
     "nothing": (b"\n", "is empty, expected a key"),
-    "a large file": (KEY.encode() * 1000, "has more than 16,384 bytes, so it is no key"),
+    "a large file": (KEY.encode() * 1000, "has more than 16,384 bytes, so it is not a key"),
 }
 
 

@@ -90,4 +90,4 @@ def test_what_cannot_be_tried_is_said_in_one_line(serve: Serve, folder: Path) ->
     assert done.returncode == 2 and "needs two templates" in done.stderr
     (folder / "prompts/bad.txt").write_text("no hole")
     done = judged(folder, server, "answers.csv", "--prompts", "prompts")
-    assert done.returncode == 2 and "is no template" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and "is not a template" in done.stderr and "Traceback" not in done.stderr

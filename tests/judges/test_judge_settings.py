@@ -131,10 +131,10 @@ def test_a_task_of_ones_own_borrows_prompt_and_settings(tmp_path: Path) -> None:
     [
         ("like: ../secret.yaml", "like '../secret.yaml'"),
         ("settings: {a: {scal: 1-5}}", "Did you mean 'scale'"),
-        ("settings: {a: 1-5}", "setting 'a' says nothing"),
+        ("settings: {a: 1-5}", "setting 'a' is empty"),
         ("settings: {a: {n: many}}", "many"),
         ("settings: {a: {n: [1, 2]}}", "list or a mapping"),
-        ("settings: 7", "no list of name: value"),
+        ("settings: 7", "not a list of name: value"),
         ("models: [a]", "list or a mapping"),
     ],
 )

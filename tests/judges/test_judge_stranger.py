@@ -79,7 +79,7 @@ def test_a_prompt_is_read_from_the_tasks_own_folder_only(
 @pytest.mark.parametrize("text", ["-----BEGIN KEY-----\nabc", "", "Judge {output} by {aspect}."])
 def test_a_file_that_is_no_template_is_no_prompt(folder: Path, text: str) -> None:
     (folder / "handed" / "p.txt").write_text(text)
-    with pytest.raises(DataError, match=r"no template: it must hold \{example\}"):
+    with pytest.raises(DataError, match=r"not a template: it must contain \{example\}"):
         load_task(str(handed(folder, "prompt: p.txt\n")))
 
 

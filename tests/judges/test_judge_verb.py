@@ -126,8 +126,8 @@ def test_a_judge_that_compared_outputs_is_not_called_people(serve: Serve, folder
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--aspect", "coherence"], "which model"),
-        (["--aspect", "coherence", "--model", "m"], "which endpoint"),
+        (["--aspect", "coherence"], "no model"),
+        (["--aspect", "coherence", "--model", "m"], "no endpoint"),
         (["-j", "nope"], "no judge 'nope'"),
         (["--aspect", "wit"], "no aspect 'wit'"),
         (["-j", "dialogue"], "needs contexts|need contexts"),

@@ -155,7 +155,7 @@ def test_options_with_letters(reply: str, value: float | None, reason: str) -> N
     [
         (r"mark=(\d)", "mark=2, later mark=4", FIVE, 4.0, ""),
         (r"mark=(.*)", "mark= 3,5 ", FIVE, 3.5, ""),
-        (r"mark=(\w)", "mark=x", FIVE, None, "the pattern's group is no number"),
+        (r"mark=(\w)", "mark=x", FIVE, None, "the pattern's group is not a number"),
         (r"mark=(\d)", "mark=9", FIVE, None, "rating outside the scale"),
         (r"pick (\w+)", "I pick A", LETTERS, 1.0, ""),
         (r"pick (\w+)", "I pick b", LETTERS, 2.0, ""),
@@ -179,7 +179,7 @@ def test_a_pattern_is_checked_before_a_judge_is_asked() -> None:
     assert checked_pattern(r"mark=(\d)", "rating") == r"mark=(\d)"
     for pattern, mode, message in [
         (r"mark=(\d)", "pairwise", "pairwise replies say A, B or tie"),
-        (r"mark=(\d", "rating", "no regular expression"),
+        (r"mark=(\d", "rating", "not a regular expression"),
         (r"mark=\d", "rating", "has no group for the rating"),
     ]:
         with pytest.raises(NlgaugeError, match=message):

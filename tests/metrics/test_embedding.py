@@ -146,7 +146,7 @@ def test_token_scores_can_be_had() -> None:
         ("bertscore(rescale=1)", "rescale=1"),
         ("rouge-we(n=0)", "n must be at least 1. Got 0"),
         ("sms(of='x')", "of must be sms, s\\+wms or wms"),
-        ("align-expr(expr='mean(y>q)')", "is no alignment"),
+        ("align-expr(expr='mean(y>q)')", "is not an alignment"),
     ],
 )
 def test_wrong_options_are_one_clear_line(spec: str, said: str) -> None:

@@ -68,7 +68,7 @@ def test_thousands_of_equal_words_have_no_meteor_and_a_reason() -> None:
     batch = Batch.from_columns([dots, SHORT], references=[[dots], [SHORT]])
     scores = metric.score(batch)
     assert scores.reasons == {
-        0: "more than 4,000,000 pairs of equal words: the work of this metric grows faster than the text"
+        0: "more than 4,000,000 pairs of equal words: the running time of this metric grows faster than the text"
     }
     assert scores.values[1] == metric.score(batch_of(SHORT)).values[0]
     assert not metric.stats(batch)[0].any()

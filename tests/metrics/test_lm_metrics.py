@@ -60,7 +60,7 @@ def test_without_a_start_mark_perplexity_begins_at_the_second_token(lm: str) -> 
     found = scores(f"perplexity(lm={lm!r}, start=False)")
     first, *rest = ids(OUTPUTS[0])
     assert found.values[0] == pytest.approx(math.exp(-logs(lm, [first], rest).mean()), rel=1e-4)
-    assert found.reasons[2] == "no token to be surprised by"
+    assert found.reasons[2] == "no token to score"
 
 
 @pytest.mark.parametrize("direction", ["s-h", "r-h", "h-r", "h"])
@@ -140,7 +140,7 @@ def test_the_trigram_gives_the_probabilities_of_pocketsphinx() -> None:
     assert found.values[2] > found.values[0]
     end = max(math.log(1e-6), model.prob(["</s>", "zzqx", "<s>"]) * math.log(1.0001))
     assert found.values[1] == pytest.approx(math.exp(-(math.log(1e-6) + end) / 2), rel=1e-9)
-    assert found.notes == {1: "has words that the trigram does not know"}
+    assert found.notes == {1: "contains words unknown to the trigram model"}
 
 
 def test_follow_ups_are_praise_minus_blame(lm: str) -> None:
@@ -186,7 +186,7 @@ def test_contrast_of_models_with_different_tokens_is_one_clear_line(lm: str, tmp
 
     other = build("gpt2", tmp_path, seed=1)
     monkeypatch.setattr(likelihood(other), "plain_ids", lambda text: [1])
-    with pytest.raises(NlgaugeError, match="different tokens"):
+    with pytest.raises(NlgaugeError, match="different tokenizers"):
         scores(f"lm-contrast(expert={lm!r}, amateur={other!r})")
 
 

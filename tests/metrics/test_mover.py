@@ -211,7 +211,7 @@ def test_the_language_model_adds_its_mean_log_probability(tiny: dict[str, str]) 
             loss = float(model(ids, labels=ids).loss)
         assert found.values[i] == pytest.approx(without[i] - 0.5 * loss, abs=1e-5)
     assert np.isnan(found.values[1])
-    assert found.reasons == {1: "one token only: nothing for the language model"}
+    assert found.reasons == {1: "one token only: the language model has no context"}
     assert metric.facts.bounds[0] == -np.inf
 
 
@@ -265,5 +265,5 @@ def test_a_matrix_of_another_size_is_one_clear_line(tiny: dict[str, str], tmp_pa
 
 def test_a_pickled_matrix_is_not_read(tiny: dict[str, str], tmp_path: Path) -> None:
     np.save(tmp_path / "bad.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(NlgaugeError, match="no matrix of numbers"):
+    with pytest.raises(NlgaugeError, match="not a matrix of numbers"):
         scores(f"xmoverscore(encoder='{tiny['encoder']}', clp={str(tmp_path / 'bad.npy')!r})")

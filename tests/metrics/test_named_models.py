@@ -193,7 +193,7 @@ def test_summac_conv_without_a_head_names_what_needs_none(tiny: dict[str, str], 
     with pytest.raises(NlgaugeError, match="entailment\\(minus=True\\) is SummaC-ZS"):
         metric_from_spec(f"summac-conv(model={tiny['nli']!r})").ready()
     (tmp_path / "no.safetensors").write_bytes(b"no")
-    with pytest.raises(NlgaugeError, match=r"no safetensors with mlp\.weight"):
+    with pytest.raises(NlgaugeError, match=r"not a safetensors file with mlp\.weight"):
         metric_from_spec(f"summac-conv(model={tiny['nli']!r}, head={str(tmp_path / 'no.safetensors')!r})").ready()
 
 

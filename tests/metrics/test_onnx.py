@@ -1,4 +1,4 @@
-"""ONNX files give what the torch model gives that they were exported from; quantised ones do not mix their rows."""
+"""ONNX files give what the torch model gives that they were exported from; quantized ones do not mix their rows."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_file_for_one_length_takes_shorter_pairs_padded_and_cuts_longer_ones(t
     assert metric_from_spec(f"entailment(split='none', model={onnx!r})").score(long).notes
 
 
-def test_rows_of_a_quantised_file_do_not_change_each_other(tmp_path: Path) -> None:
+def test_rows_of_a_quantized_file_do_not_change_each_other(tmp_path: Path) -> None:
     _, folder = exported("classifier", tmp_path, ["logits"], **NLI)
     quantization = pytest.importorskip("onnxruntime.quantization")
     quantization.quantize_dynamic(f"{folder}/model.onnx", f"{folder}/small.onnx")

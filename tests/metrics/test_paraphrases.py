@@ -86,7 +86,7 @@ def test_the_table_is_read_through_again_for_more_words(table: str, monkeypatch:
         (b"word\nword\nword\n", "must begin with a number"),
         (b"0.5\nword\n", "must begin with a number"),
         (b"0.5\n\nword\n", "a phrase is empty"),
-        (b"\x1f\x8bnot really", "no table as METEOR's"),
+        (b"\x1f\x8bnot really", "not a table such as METEOR's"),
     ],
 )
 def test_what_is_no_table_is_said_before_any_work(content: bytes | None, said: str, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_other_faults_get_one_line_too(table: str, tmp_path: Path) -> None:
         value(spec(str(path)), "a b", "c d")
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(TABLE.encode() * 2000)[:-9])
-    with pytest.raises(NlgaugeError, match="no table as METEOR's"):
+    with pytest.raises(NlgaugeError, match="not a table such as METEOR's"):
         value(spec(str(cut)), "a b", "c d")
 
 

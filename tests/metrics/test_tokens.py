@@ -122,7 +122,7 @@ def test_ptb_tokens_of_contractions_and_numbers() -> None:
 
 
 def test_an_unknown_tokenizer_says_which_there_are() -> None:
-    with pytest.raises(NameUnknown, match=r"no tokenizer '13b'. There are: 13a"):
+    with pytest.raises(NameUnknown, match=r"no tokenizer '13b'. Expected one of: 13a"):
         tokens(Batch.from_columns(["a"]), "13b", np.array([0]))
 
 

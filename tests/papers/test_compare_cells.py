@@ -197,7 +197,7 @@ def test_other_rules_stand_in_columns_of_their_own_and_are_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(sources: Sources) -> Ours:
-        return Ours({("BLEU", "sample"): 0.9}, beside={"fitted rule": {("BLEU", "sample"): 0.3}})
+        return Ours({("BLEU", "sample"): 0.9}, additional={"fitted rule": {("BLEU", "sample"): 0.3}})
 
     table = compare(made(tmp_path, monkeypatch, ours), Sources())
     assert (table.rows[0]["fitted rule"], table.rows[0]["verdict"]) == (0.3, DIFFERS)

@@ -61,4 +61,4 @@ def test_without_scores_people_stand_alone() -> None:
     ratings = np.random.default_rng(0).random((3, 6))
     table = consensus(data_of({"a": ratings}, {}))
     assert "metrics_kemeny" not in table.columns
-    assert any("people's consensus only" in n for n in table.notes)
+    assert any("the human consensus only" in n for n in table.notes)

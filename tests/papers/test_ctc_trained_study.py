@@ -82,7 +82,7 @@ def trainings(tmp_path: Path) -> list[Path]:
         folder = tmp_path / name
         folder.mkdir()
         for step in (20, 100):
-            head = Head.load(shipped("D", "summarisation"))
+            head = Head.load(shipped("D", "summarization"))
             head.state |= {k: (sign * head.state[k]).astype(np.float32) for k in ("w2", "b2")}
             told = {"accuracy": step / 1000, "auc": 0.5, "always": 0.6}
             head.facts |= {"step": step, "held out": told, "targets": "lead" if sign < 0 else ""}

@@ -53,7 +53,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     ("row", "says"),
     [
         ([*ROW[:7], "6"], "line 2: value 6 is outside the scale 1-5"),
-        ([*ROW[:7], "good"], "value 'good' is no number"),
+        ([*ROW[:7], "good"], "value 'good' is not a number"),
         ([*ROW[:7], "nan"], "outside the scale"),
         (["", *ROW[1:]], "judge is empty"),
     ],

@@ -31,14 +31,14 @@ def test_accuracy_counted_by_hand_with_ties_on_both_sides() -> None:
     assert table["m"]["pairs"] == 5
 
 
-def test_quantised_scores_tie_where_steps_are_shared() -> None:
+def test_quantized_scores_tie_where_steps_are_shared() -> None:
     rows = [
         {"system": s, "input": str(i), "q": q, "m": m}
         for i, (pair_q, pair_m) in enumerate([((1, 1), (0.10, 0.12)), ((2, 1), (0.9, 0.2)), ((1, 2), (0.0, 1.0))])
         for s, q, m in zip("AB", pair_q, pair_m, strict=True)
     ]
     [row] = relative_ranking(load(rows, human=["q"], metrics=["m"]), levels=2).rows
-    assert (row["accuracy"], row["quantised"]) == pytest.approx((200 / 3, 100.0))
+    assert (row["accuracy"], row["quantized"]) == pytest.approx((200 / 3, 100.0))
 
 
 def test_signed_ranks_of_right_and_wrong_pairs_are_scipys_wilcoxon() -> None:
@@ -100,7 +100,7 @@ def test_a_metric_that_works_among_bad_outputs_only_is_marked() -> None:
 def test_a_scale_of_two_values_leaves_bins_without_a_value_and_says_why() -> None:
     rng = np.random.default_rng(0)
     human = rng.integers(0, 2, (3, 40)).astype(float)
-    with pytest.raises(NeedsMissing, match="same score"):
+    with pytest.raises(NeedsMissing, match="same human rating"):
         quality_bins(panel_of(human, {"m": rng.normal(size=human.shape)}))
 
 

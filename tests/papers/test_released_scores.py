@@ -113,7 +113,7 @@ TEXTS = Batch.from_columns(["the cat sat on a mat", "a dog ran"], ["the cat sat"
 def test_without_weights_a_cell_says_which_model_it_needs() -> None:
     found = paper_scores(Sources(), "Ours (E) (RoBERTa-large)", "consistency", TEXTS)
     assert isinstance(found, NeedsWeights)
-    assert found == "needs roberta-large: `nlgauge reproduce --weights` looks for it"
+    assert found == "needs roberta-large: `nlgauge reproduce --weights` searches for it"
     missing = paper_scores(Sources(weights=True), "Ours (D) (CNN/DM)", "consistency", TEXTS)
     assert isinstance(missing, NeedsWeights)
     assert "looked for D-cnndm" in missing

@@ -272,7 +272,7 @@ def test_files_that_are_missing_or_wrong_get_one_line(vectors: str, tmp_path: Pa
         with pytest.raises(NlgaugeError, match=said):
             metric_from_spec(f"s3(regressors={str(wrong)!r}, vectors={vectors!r})").ready()
     (tmp_path / "odd").write_text("the 1 2 x\n")
-    with pytest.raises(NlgaugeError, match="line 1: a word and its numbers"):
+    with pytest.raises(NlgaugeError, match="line 1: expected a word and its numbers"):
         read_vectors(str(tmp_path / "odd"), frozenset({"the"}))
     (tmp_path / "odd").write_text("the 1 2 3\nice 1 2\n")
     with pytest.raises(NlgaugeError, match="line 2: 2 numbers, 3 before"):

@@ -1,8 +1,8 @@
-"""The five papers, table by table: each published cell beside ours.
+"""The five papers, table by table: each published cell compared with ours.
 
 A study recomputes one table. The cells that the paper prints are in `<paper>/published/<table>.csv` (key columns, then
-`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key. Claims, which no
-paper prints as numbers, have `stated` in its place: into how many statements we split a sentence of the paper.
+`printed` as in the paper, then optionally `mark`); the function returns our value for each key. Claims, which a paper
+does not print as numbers, have `stated` instead: the number of statements into which we split a sentence of the paper.
 
 @study("novikova2017", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
@@ -34,33 +34,35 @@ Key = tuple[str, ...]
 Tell = Callable[[str], None]
 
 
-# The one rule for what is not judged, the same for all metrics. Scores from a released table, whoever computed them,
-# and scores that we compute from the texts by the same formula are judged like any other. Two things only stand beside
-# the printed cell without a judgment: scores that we compute with other weights than the paper's, and means over fewer
+# The rule for cells without a verdict, the same for all metrics. Scores from a released table, whoever computed them,
+# and scores that we compute from the texts by the same formula get a verdict. Two kinds are only shown next to the
+# printed cell without a verdict: scores that we compute with other weights than the paper's, and means over fewer
 # sets than the paper's.
 Difference = Literal["other weights", "fewer sets"]
 
 
-# Why there is no value: the type of a reason is the verdict of its cells. A plain reason (str) says there is nothing to
+# Why there is no value: the type of a reason is the verdict of its cells. A plain reason (str) means nothing to
 # compute.
 class NeverPublished(str):
-    """What it takes was never published: nobody but the authors can compute it."""
+    """Required data were never published: only the authors can compute it."""
 
 
 class NeedsDownload(str):
-    """Published elsewhere: computed once the file is there (`nlgauge data get NAME` downloads it or says where)."""
+    """Published elsewhere: computed once the file is present (`nlgauge data get NAME` downloads it or says where it
+    is).
+    """
 
 
 class NeedsWeights(str):
-    """The code is here; the weights are to be had by name, or from their authors, and are not here."""
+    """The code is here; the weights are distributed separately, by name or by their authors, and are not installed."""
 
 
 class LeftOut(str):
-    """Not asked for (--no-slow), or an extra is not installed."""
+    """Not requested (--no-slow), or an extra is not installed."""
 
 
 def why_absent(error: NlgaugeError) -> str:
-    """A set that is not here, or an installation that lacks something, as a reason; a damaged file is neither."""
+    """Return a missing set or extra as a reason; raise the error of a damaged file."""
     if isinstance(error, NotHere):
         return NeedsDownload(error)
     return LeftOut(error) if isinstance(error, NeedsMissing) else str(error)
@@ -68,15 +70,15 @@ def why_absent(error: NlgaugeError) -> str:
 
 @dataclass(frozen=True)
 class Ours:
-    """Our values by key, and words about cells that differ or cannot be had.
+    """Our values by key, and notes about cells that differ or are not available.
 
-    A reason belongs to every key that starts with its own; () means the whole table. It explains, and says by its type
-    why a value is absent; it changes no verdict on a value. `notes` go below the table. `other`: cells that stand
-    beside the printed ones and are not judged, with what is different (see Difference). `chosen`: cells whose rater was
-    picked because the ratings match the print. `beside`: more columns, by heading: what other rules give for the same
-    cells. `slips`: what comes out when a slip of the paper is repeated on purpose (two rows exchanged, a tie split by
-    rounding); it stands beside our value, and a cell that equals only it has a verdict of its own. The reason names the
-    slip, which the paper's own numbers must show: a guess is no slip.
+    A reason applies to every key that starts with its own; () is the whole table. It explains, and its type says why a
+    value is absent; it changes no verdict on a value. `notes` are printed below the table. `other`: cells shown next to
+    the printed ones without a verdict, with what is different (see Difference). `chosen`: cells whose annotator was
+    selected because the ratings match the printed value. `additional`: more columns, by heading: values of the same
+    cells under other rules. `slips`: values after reproducing an error of the paper on purpose (two rows exchanged, a
+    tie broken by rounding); they are shown next to our value, and a cell that equals only such a value has its own
+    verdict. The reason names the error, for which the paper's own numbers must be evidence: a guess is not enough.
     """
 
     values: Mapping[Key, float]
@@ -84,11 +86,11 @@ class Ours:
     notes: Sequence[str] = ()
     other: Mapping[Key, Difference] = field(default_factory=dict)
     chosen: Container[Key] = ()
-    beside: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
+    additional: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
     slips: Mapping[Key, float] = field(default_factory=dict)
 
     def reason(self, key: Key, absent: bool = False) -> str:
-        """The words nearest to the cell; for one without a value rather those that say why there is none."""
+        """Return the most specific reason of a cell; for one without a value preferably that of its absence."""
         fitting = [k for k in self.reasons if key[: len(k)] == k]
         if absent:
             fitting = [k for k in fitting if type(self.reasons[k]) is not str] or fitting
@@ -96,21 +98,23 @@ class Ours:
 
 
 def published_file(paper: str, table: str) -> Path:
-    """The file of the cells that a paper prints in a table."""
+    """Return the file of the cells that a paper prints in a table."""
     return PAPERS / paper / "published" / f"{table}.csv"
 
 
 def published_rows(paper: str, table: str) -> list[dict[str, str]]:
-    """The cells that a paper prints in a table: key columns, then `printed` (or `stated`), then perhaps `mark`."""
+    """Return the cells that a paper prints in a table: key columns, then `printed` (or `stated`), then optionally
+    `mark`.
+    """
     with published_file(paper, table).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 class Sources:
-    """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress.
+    """The published sets, each loaded once; `store` caches slow scores, `tell` reports progress.
 
-    `slow` is False when rows that run a model are not wanted: a study with some such rows leaves them out. `weights`:
-    run the paper's models where they are: in the folder `models`, in the cache or on the hub.
+    `slow` is False when rows that run a model are not requested: a study with such rows leaves them out. `weights`: run
+    the paper's models where they are available: in the folder `models`, in the cache or on the hub.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class Sources:
         self._load = cache(self._fresh)
 
     def __call__(self, name: str, **options: Any) -> Dataset:
-        """The set of that name; options are those of `load_set`, such as domain="news"."""
+        """Return the set of that name; options are those of `load_set`, such as domain="news"."""
         return self._load(name, **options)
 
     def _fresh(self, name: str, **options: Any) -> Dataset:
@@ -137,12 +141,11 @@ class Sources:
 
 @dataclass(frozen=True)
 class Study:
-    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a
-    model.
+    """One table of one paper. `tolerance` is the largest difference of a reproduced cell; `slow` runs a model.
 
-    `claims`: the paper prints no such table; what it says in words is counted here, so many statements and how many
-    hold.
-    `further`: tables of our own about the paper, with options; no printed cells, so not on the scoreboard.
+    `claims`: the paper prints no such table; its statements in words are counted here, and how many of them hold.
+    `further`: our own tables about the paper, with options; they have no printed cells, so they are not on the
+    scoreboard.
     """
 
     paper: str
@@ -162,7 +165,7 @@ class Study:
 
     @property
     def label(self) -> str:
-        """`Table 9`, `Table D.1`; what is no table goes by its own name."""
+        """Return `Table 9`, `Table D.1`; other results have their own name."""
         numbered = self.table[:1].isdigit() or self.table[1:2] == "."
         return f"Table {self.table}" if numbered else self.table
 
@@ -176,7 +179,7 @@ class Study:
         return ours
 
     def tables(self, sources: Sources, **options: Any) -> list[Table]:
-        """The tables of a further study; an option it does not have is answered with those it has."""
+        """Return the tables of a further study; an unknown option raises an error that lists the known ones."""
         known = list(inspect.signature(self.function).parameters)[1:]
         for name in options:
             if name not in known:
@@ -209,7 +212,7 @@ def study(
 def further(
     paper: str, name: str, *, title: str, sets: Sequence[str]
 ) -> Callable[[Callable[..., list[Table]]], Callable[..., list[Table]]]:
-    """Register a function from Sources and options to tables: a study of our own about a paper."""
+    """Register a function from Sources and options to tables: our own study about a paper."""
 
     def keep(function: Callable[..., list[Table]]) -> Callable[..., list[Table]]:
         made = Study(paper, name, title, tuple(sets), function, slow=True, further=True)
@@ -221,7 +224,7 @@ def further(
 
 @cache
 def all_studies() -> Mapping[str, Study]:
-    """Every study by its name, such as "novikova2017/9"; the modules of all papers are imported."""
+    """Return every study by name, such as "novikova2017/9"; the modules of all papers are imported."""
     for module in pkgutil.walk_packages([str(PAPERS)], f"{__name__}."):
         importlib.import_module(module.name)
     return dict(sorted(_STUDIES.items()))

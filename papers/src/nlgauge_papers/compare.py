@@ -1,4 +1,4 @@
-"""Published cells beside ours: difference, verdict, and the scoreboard over tables."""
+"""Published cells compared with ours: difference, verdict, and the scoreboard over tables."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WITH_SLIP = "ours with the error"
 
 @dataclass
 class Narrow(Table):
-    """A table for narrow terminals: `joined` columns stand in one, `heads` are shorter. Rows stay as they are."""
+    """Layout of a table for narrow terminals: `joined` columns share one, `heads` are shorter. Rows do not change."""
 
     joined: list[str] = field(default_factory=list)
     heads: dict[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Narrow(Table):
 
     @property
     def csv_rows(self) -> list[Row]:
-        """The rows that a CSV file gets: the printed cells of all tables in one format."""
+        """Return the rows of the CSV file: the printed cells of all tables in one format."""
         return self.ledger
 
     def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
@@ -73,7 +73,7 @@ class Narrow(Table):
 
 @dataclass(frozen=True)
 class Printed:
-    """A cell as the paper prints it, or a claim and its number of statements; `line`: where it stands in the file."""
+    """A cell as the paper prints it, or a claim and its number of statements; `line`: its line in the file."""
 
     key: Key
     text: str
@@ -92,7 +92,7 @@ class Printed:
 
 
 def published(study: Study) -> tuple[list[str], list[Printed]]:
-    """Names of the key columns, and the cells."""
+    """Return the names of the key columns, and the cells."""
     rows = published_rows(study.paper, study.table)
     names = [c for c in rows[0] if c not in ("printed", "stated", "mark")]
     column = "stated" if study.claims else "printed"
@@ -103,7 +103,7 @@ def published(study: Study) -> tuple[list[str], list[Printed]]:
 
 
 def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
-    """`matches` when our value, rounded as the paper rounds, prints the same (a tie may go either way).
+    """Return `matches` when our value, rounded to the decimals of the paper, equals the printed one (ties either way).
 
     >>> verdict(Printed(("a",), ".396"), 0.3957, 0.01)
     'matches'
@@ -117,7 +117,7 @@ def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
 
 
 def compare(study: Study, sources: Sources) -> Narrow:
-    """Every published cell of the table beside ours."""
+    """Compare every published cell of a table with ours."""
     names, cells = published(study)
     if study.slow and not sources.slow:
         ours = Ours({}, {(): RUNS_A_MODEL})
@@ -127,7 +127,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
         except NlgaugeError as error:  # the data or an extra are missing: every cell of the table says so
             ours = Ours({}, {(): why_absent(error)})
     if ours.slips:
-        ours = replace(ours, beside={**ours.beside, WITH_SLIP: ours.slips})
+        ours = replace(ours, additional={**ours.additional, WITH_SLIP: ours.slips})
     rows = [_row(study, names, cell, ours) for cell in cells]
     keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
     said = "stated" if study.claims else "printed"
@@ -150,7 +150,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
             said,
             "ours",
             "difference",
-            *ours.beside,
+            *ours.additional,
             "verdict",
             *(["why"] if any(r["why"] for r in rows) else []),
         ],
@@ -178,7 +178,7 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
         "stated" if study.claims else "printed": cell.text,
         "ours": shown,
         "difference": off,
-        **{rule: values.get(cell.key, math.nan) for rule, values in ours.beside.items()},
+        **{rule: values.get(cell.key, math.nan) for rule, values in ours.additional.items()},
         "verdict": found,
         "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason),
         "why": "",
@@ -186,7 +186,7 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
 
 
 def _numbered(rows: list[Row]) -> list[str]:
-    """Reasons below the table instead of beside each cell; the rows get their numbers."""
+    """Move reasons below the table instead of next to each cell; rows get their numbers."""
     reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
     for row in rows:
         row["why"] = f"[{reasons.index(row['reason']) + 1}]" if row["reason"] else ""
@@ -194,7 +194,7 @@ def _numbered(rows: list[Row]) -> list[str]:
 
 
 def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
-    """The cells with these verdicts; the counts below stay those of the whole table."""
+    """Return the cells with these verdicts; the counts below stay those of the whole table."""
     rows = [row for row in table.rows if row["verdict"] in wanted]
     needed = {row["why"] for row in rows}
     gone = {row["why"] for row in table.rows} - needed - {""}
@@ -205,15 +205,15 @@ def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
 
 
 def count(rows: Iterable[Row], noun: str = "cells") -> str:
-    """`378 cells: 370 equal, 8 within tolerance`"""
+    """Return for example `378 cells: 370 equal, 8 within tolerance`."""
     found = [row["verdict"] for row in rows]
     return f"{len(found)} {noun}: " + ", ".join(f"{found.count(v)} {v}" for v in VERDICTS if v in found)
 
 
 def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) -> Table:
-    """One row per table, then one per paper: cells by verdict, and why cells were not compared.
+    """Return one row per table, then one per paper: cells by verdict, and why cells were not compared.
 
-    `ledger`: the scoreboard stands for all tables, so it holds their cells.
+    `ledger`: the scoreboard covers all tables, so it includes their cells.
     """
 
     rows: list[Row] = []
@@ -248,7 +248,7 @@ def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) ->
 
 
 def in_reach(ledger: Sequence[Row]) -> str:
-    """How many cells have a value, and what the others need."""
+    """Return how many cells have a value, and what the others need."""
     found = tiers(ledger)
     rest = {
         "data get": "after `nlgauge data get all`",
@@ -281,6 +281,6 @@ def _counts(found: Counter[str]) -> Row:
 
 
 def _main_reason(rows: Sequence[Row]) -> str:
-    """What explains most of the cells that are not recomputed."""
+    """Return the most frequent reason of the cells that are not recomputed."""
     words = Counter(row["reason"] for row in rows if row["reason"])
     return "" if not words else max(words, key=lambda w: (words[w], w))

@@ -1,6 +1,6 @@
-"""The inventory: every table, figure, metric, data set and algorithm of the five papers, and where it lives here.
+"""The inventory: every table, figure, metric, data set and algorithm of the five papers, and where it is implemented.
 
-`inventory.toml` is the one place where this is written; docs/papers/inventory.md and `nlgauge reproduce` read it.
+`inventory.toml` is the only source; docs/papers/inventory.md and `nlgauge reproduce` are generated from it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ STATES = {
     "recomputed": "the paper's figures are computed from published data; the scoreboard counts the matching cells",
     "partly": "some of them are computed",
     "offered": "the code is here; the paper prints no figures, or they need models that are distributed separately",
-    "to fetch": "a person has to download a file; `nlgauge data get NAME` says where it is",
-    "never published": "only the authors have what it takes; the code is here",
+    "to fetch": "a file has to be downloaded by hand; `nlgauge data get NAME` says where it is",
+    "never published": "only the authors have the data; the code is here",
 }
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper. `id` is how people cite it: author and year."""
+    """A paper. `id` is its citation key: author and year."""
 
     id: str
     short: str
@@ -39,7 +39,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing of a paper. `where`: module or command here; `study`: the name of its study, when there is one."""
+    """One item of a paper. `where`: module or command; `study`: the name of its study, if there is one."""
 
     paper: str
     kind: str
@@ -67,7 +67,7 @@ def papers() -> tuple[Paper, ...]:
 
 
 def items(paper: str | None = None, kind: str | None = None) -> list[Item]:
-    """Everything, or that of one paper or kind.
+    """Return all items, or those of one paper or kind.
 
     >>> [item.name for item in items("gao2025", "algorithm")][:1]
     ['Algorithm 1']
@@ -76,7 +76,7 @@ def items(paper: str | None = None, kind: str | None = None) -> list[Item]:
 
 
 def find_paper(name: str) -> Paper:
-    """The paper of that citation key or short name: novikova2017, novikova.
+    """Return the paper of a citation key or short name: novikova2017, novikova.
 
     >>> find_paper("novikova").id
     'novikova2017'
@@ -90,7 +90,7 @@ def find_paper(name: str) -> Paper:
 
 
 def studies(paper: str | None = None) -> list[Study]:
-    """The registered studies in the order of the inventory; those it does not know come last."""
+    """Return the registered studies in the order of the inventory; unknown ones are last."""
     order = {item.study: place for place, item in reversed(list(enumerate(items()))) if item.study}
     rank = {paper.id: place for place, paper in enumerate(papers())}
     known = sorted(all_studies(), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name))
@@ -98,7 +98,7 @@ def studies(paper: str | None = None) -> list[Study]:
 
 
 def find_table(paper: str, table: str) -> tuple[list[Study], list[Item]]:
-    """The studies and the items that a table's name stands for: 9, 'Table 9', D.1."""
+    """Return the studies and items of a table's name: 9, 'Table 9', D.1."""
     asked = table.lower().removeprefix("table").strip()
     there = [s for s in studies(paper) if s.table.lower() == asked]
     listed = [

@@ -1,8 +1,8 @@
-"""The ledger: one row for every printed cell of the five papers, and what is counted from it.
+"""The ledger: one row for every printed cell of the five papers, and the counts derived from it.
 
-A row says where the cell stands (paper, table, key), what is printed and what came out, the verdict, the evidence for
-it, what the cell needs that is not here, and the line of the file that holds the printed value. README, the pages of
-the papers, the picture and `nlgauge reproduce -o cells.csv` are written from it.
+A row has the cell (paper, table, key), the printed and the computed value, the verdict, its evidence, what the cell
+needs that is not available, and the line of the file with the printed value. README, the pages of the papers, the
+picture and `nlgauge reproduce -o cells.csv` are written from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GET, PACKAGE, BROWSER, MODEL = "data get", "package", "browser", "weights"
 
 
 def ledger_row(study: Study, key: Sequence[str], text: str, line: int, compared: Mapping[str, object]) -> Row:
-    """Return a printed cell as the ledger keeps it; `compared`: its row in the table that people see."""
+    """Return a printed cell as a row of the ledger; `compared`: its row in the displayed table."""
     value, verdict, reason = compared["ours"], str(compared["verdict"]), str(compared["reason"])
     if isinstance(value, float):
         value = None if math.isnan(value) else round(value, len(text.partition(".")[2]) + 3)
@@ -85,9 +85,9 @@ def write(rows: Iterable[Row], path: Path, folder: Path) -> None:
 def tiers(rows: Sequence[Mapping[str, object]]) -> dict[str, int]:
     """Count the cells by what a reader has to do for them.
 
-    `here`: compared, or a value stands next to the printed one; `data get`: a program downloads what is missing;
-    `package`: an extra is not installed; `browser`: a person has to download; `weights`: a model has to be run;
-    `none`: only the authors can compute it, or there is nothing to compute.
+    `here`: compared, or a value is shown next to the printed one; `data get`: a program downloads what is missing;
+    `package`: an extra is not installed; `browser`: a manual download; `weights`: a model has to be run; `none`: only
+    the authors can compute it, or there is nothing to compute.
     """
     counts = Counter(_tier(row) for row in rows)
     return {name: counts[name] for name in ("here", GET, PACKAGE, BROWSER, MODEL, "none")}

@@ -1,6 +1,6 @@
-"""METEOR 1.5 as the papers ran it: with its own function words, paraphrases and tokenizer.
+"""METEOR 1.5 as in the papers: with its own function words, paraphrases and tokenizer.
 
-The first two are files of its program, which pycocoevalcap holds (`pip install pycocoevalcap`); without them METEOR is
+The first two are files of its program that pycocoevalcap contains (`pip install pycocoevalcap`); without them METEOR is
 computed with our function words and without paraphrases.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 WITHOUT = (
     "METEOR 1.5's function words and paraphrase table are not installed (pip install pycocoevalcap): computed without "
-    "them; with them the printed values come out"
+    "them; with them the values match"
 )
 NEAR = (
     "with METEOR 1.5's own function words, paraphrases and tokenizer; its program (Java) gives every printed cell, "
@@ -30,7 +30,7 @@ def files() -> tuple[Path, Path] | None:
 
 
 def spec() -> str:
-    """What to score with."""
+    """Return the spec of the metric."""
     if (found := files()) is None:
         return "meteor(tokenize='meteor')"
     jar, table = found
@@ -38,12 +38,12 @@ def spec() -> str:
 
 
 def shown(spec: str) -> str:
-    """A spec with the names of METEOR's files, not where they are on this machine."""
+    """Return a spec with the names of METEOR's files instead of their paths."""
     for path in files() or ():
         spec = spec.replace(repr(str(path)), repr(path.name))
     return spec
 
 
 def reason() -> str:
-    """Why a cell is not equal."""
+    """Return why a cell is not equal."""
     return WITHOUT if files() is None else NEAR

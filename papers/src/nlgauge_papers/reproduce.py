@@ -30,7 +30,7 @@ def reproduce(
     ----------
     paper : a citation key or short name, such as "novikova2017".
     table : the number or name of one table, such as "9" or "D.1"; or a further study, such as "choice".
-    sources : where the published sets and kept scores are, whether slow studies run, and who hears of progress.
+    sources : where the published sets and cached scores are, whether slow studies run, and the progress callback.
     only_differs : only cells that differ from the print.
     options : options of a further study.
 
@@ -74,7 +74,7 @@ def compared(chosen: Sequence[Study], sources: Sources, only_differs: bool, boar
 
 
 def overview(mirror: str | Path | None = None) -> Table:
-    """All tables and figures of the papers: what can be recomputed here, and what is missing."""
+    """Return all tables and figures of the papers: what can be recomputed here, and what is missing."""
     folder = mirror_folder(mirror)
     state = {i.study: i.state for i in items() if i.study}
     rows: list[Row] = []
@@ -107,7 +107,7 @@ def overview(mirror: str | Path | None = None) -> Table:
 
 
 def not_recomputed(without: list[Item]) -> Table:
-    """What the paper has and no study recomputes, with what is missing."""
+    """Return the items of the paper that no study recomputes, with what is missing."""
     rows: list[Row] = [
         {"paper": i.paper, "item": i.name, "what": i.what, "state": i.state, "here": i.where, "missing": i.missing}
         for i in without

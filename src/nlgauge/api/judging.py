@@ -41,7 +41,7 @@ def judge(
     data: Any,
     aspect: Names = None,
     *,
-    judge: str | Judge | Sequence[Judge] = "summarisation",
+    judge: str | Judge | Sequence[Judge] = "summarization",
     prompt: str | Path | None = None,
     prompts: Path | None = None,
     test: float = 0.45,
@@ -92,7 +92,7 @@ def judge(
         Outputs to judge: a table, a known layout, a published set, or 'example'.
     aspect : str or sequence of str, optional
         Aspects to judge; all of the task by default.
-    judge : str, Judge or sequence of Judge, default 'summarisation'
+    judge : str, Judge or sequence of Judge, default 'summarization'
         A shipped task (`nlgauge list judges`) or the path of your own YAML; in Python also judges with all their
         settings.
     prompt : path, optional

@@ -18,7 +18,7 @@ def aligner(
     text: Path,
     out: Path,
     kind: Literal["D", "R"] = "D",
-    task: str = "summarisation",
+    task: str = "summarization",
     count: int = 2000,
     steps: int = 500,
     batch: int = 256,
@@ -45,8 +45,8 @@ def aligner(
         Folder for features, checkpoints and the aligner.
     kind : {'D', 'R'}, default 'D'
         D: a score for each token; R: one for the whole text.
-    task : str, default 'summarisation'
-        summarisation, dialogue, response or style.
+    task : str, default 'summarization'
+        summarization, dialogue, response or style.
     count : int, default 2000
         Number of examples to make.
     steps : int, default 500

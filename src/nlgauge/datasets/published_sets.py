@@ -23,7 +23,7 @@ def published_sets(*, task: str | None = None, paper: str | None = None, mirror:
     Parameters
     ----------
     task : str, optional
-        Only sets of this task, such as 'summarisation'.
+        Only sets of this task, such as 'summarization'.
     paper : str, optional
         Only sets that this paper uses, such as 'novikova2017'.
     mirror : path, optional
@@ -35,10 +35,10 @@ def published_sets(*, task: str | None = None, paper: str | None = None, mirror:
 
     Examples
     --------
-    >>> "summeval" in [row["set"] for row in published_sets(task="summarisation")]
+    >>> "summeval" in [row["set"] for row in published_sets(task="summarization")]
     True
 
-    $ nlgauge data list --task summarisation
+    $ nlgauge data list --task summarization
     """
     folder = mirror_folder(mirror)
     rows: list[Row] = [

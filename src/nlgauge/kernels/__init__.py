@@ -1,11 +1,11 @@
-"""The compiled core: loops over arrays, nothing else. Arrays in, arrays out; knows nothing of metrics or files.
+"""The compiled core: loops over arrays. Arrays in, arrays out; independent of metrics and files.
 
-Each file is Python that Cython compiles when the package is built (setup.py). The compiled modules lie in the folders
-`base` and, for CPUs with AVX2, `avx2`; Python looks there first and then next to this file, so that where nothing could
-be compiled the same file runs as it stands: slowly, with the same results. A compiled kernel lets go of the interpreter
-and owns its room to work in, so threads can run several at once.
+Each file is Python that Cython compiles when the package is built (setup.py). The compiled modules are in the folders
+`base` and, for CPUs with AVX2, `avx2`; Python looks there first and then next to this file, so that the same file runs
+uncompiled where nothing could be compiled: slowly, with the same results. A compiled kernel releases the GIL and has
+its own memory, so several threads can run kernels at once.
 
-NLGAUGE_KERNELS: `plain` runs them uncompiled, `base` without AVX2; a folder is looked into first (a build with checks).
+NLGAUGE_KERNELS: `plain` runs them uncompiled, `base` without AVX2; a folder is searched first (a build with checks).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _folders() -> list[Path]:
 
 
 def found() -> str:
-    """The folder whose compiled kernels are used, or nothing."""
+    """Return the folder of the compiled kernels in use, or nothing."""
     for folder in _folders():
         if any((folder / f"panel{suffix}").exists() for suffix in importlib.machinery.EXTENSION_SUFFIXES):
             return str(folder)

@@ -1,4 +1,4 @@
-"""What kernels use of the module `cython`, where it is not installed: types and decorators that do nothing."""
+"""Stand-ins for the module `cython` where it is not installed: types and decorators that do nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a character is to each way of splitting, as tables that the kernel of tokens reads. Never compiled."""
+"""Character classes of each tokenizer, as tables for the token kernel. Never compiled."""
 
 from __future__ import annotations
 

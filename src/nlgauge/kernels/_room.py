@@ -1,7 +1,7 @@
-"""Room for kernels to work in, and how they are called where they are not compiled.
+"""Working memory of kernels, and the wrapper that calls them where they are not compiled.
 
-Arrays reach compiled kernels as typed memory views. Uncompiled they are Python's memory views, which give Python's own
-numbers: an integer cannot overflow and a byte times a byte is no byte, as in the compiled code.
+Arrays reach compiled kernels as typed memory views. Uncompiled they are Python memory views, which return Python
+numbers: integers cannot overflow and bytes do not wrap around, as in the compiled code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def full(shape: int | tuple[int, ...], value: float, kind: str) -> memoryview:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What the rest of the package calls: the compiled function, or the plain one with memory views for arrays."""
+    """Return the function that the package calls: the compiled one, or the plain one with memory views for arrays."""
     if not isinstance(function, types.FunctionType):
         return function
     _say_slow()
@@ -56,13 +56,13 @@ def _say_slow() -> None:
     if os.environ.get("NLGAUGE_KERNELS") != "plain":
         print(
             "nlgauge: the kernels are not compiled: the results are the same and take tens to hundreds of times as "
-            "long; nlgauge list environment says how to mend that.",
+            "long; nlgauge list environment says how to compile them.",
             file=sys.stderr,
         )
 
 
 def two_ways(*shape: int) -> tuple[memoryview, memoryview]:
-    """Room that holds floats, seen as their bits and as floats."""
+    """Return an array of floats, viewed as bits and as floats."""
     bits = np.empty(shape, np.uint64)
     return memoryview(bits), memoryview(bits.view(np.float64))
 

@@ -1,4 +1,4 @@
-"""Kinds of equal things: which rows are equal, how many of each kind a resample draws, ordinal disagreement."""
+"""Grouping of equal rows, multinomial resampling of the groups, and ordinal disagreement."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Rows = cython.typedef(cython.const[cython.ulonglong][:, ::1])
 
 @kernel
 def distinct_rows(rows: Rows):
-    """The first row of each kind, in the order in which they appear, and how many rows are of that kind.
+    """Return the first row of each kind, in order of appearance, and the number of rows of that kind.
 
-    Rows are words of 64 bits: floats seen as their bits.
+    Rows are words of 64 bits: floats viewed as their bits.
     """
     cython.declare(i=Int)
     n: Int = rows.shape[0]

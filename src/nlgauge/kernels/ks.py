@@ -1,7 +1,7 @@
-"""Kolmogorov-Smirnov distances of many draws: how often a shuffled sample is as far from the other as the observed one.
+"""Kolmogorov-Smirnov distances of many draws: how often a permuted distance is at least the observed one.
 
-A draw says how often each output is in the first and in the second sample. The outputs are sorted once for each
-metric; sixteen draws walk up that order together, one SIMD lane each. Counts are whole numbers, so no rounding gathers.
+A draw gives the count of each output in the first and in the second sample. The outputs are sorted once for each
+metric; sixteen draws are processed together, one SIMD lane each. Counts are integers, so there is no rounding error.
 """
 
 from __future__ import annotations

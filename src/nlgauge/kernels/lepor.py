@@ -1,4 +1,4 @@
-"""Word alignment of LEPOR and extractive fragments: both walk over an output and its words' places in another text."""
+"""Word alignment of LEPOR and extractive fragments: both use the positions of an output's words in another text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _index(ids: Tokens, first: Int, n: Int, head: Ids, after: Ids) -> cython.voi
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _beside(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int, window: Int) -> cython.bint:
+def _same_neighbors(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int, window: Int) -> cython.bint:
     """Whether places i and j have equal neighbors at the same offset."""
     cython.declare(k=Int)
     for k in range(-window, window + 1):
@@ -73,7 +73,7 @@ def positions(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference
                 j = head[ids[h + i]]
                 while j >= 0:
                     if not taken[j]:
-                        context: cython.bint = _beside(ids, h, i, m, r, j, n, window)
+                        context: cython.bint = _same_neighbors(ids, h, i, m, r, j, n, window)
                         distance: Int = i - j if i > j else j - i
                         if best < 0 or (context and not supported) or (context == supported and distance < near):
                             best = j

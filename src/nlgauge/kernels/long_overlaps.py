@@ -40,7 +40,7 @@ SMALL = cython.declare(cython.Py_ssize_t, 1 << 12)  # places of the table that s
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _slot(a: Int, b: Int, keys: Words, mask: Int) -> Int:
-    """Where the pair stands in the hash table, or would stand."""
+    """Return the position of the pair in the hash table, or its free position."""
     key: Word = _key(a, b)
     slot: Int = ((key * PRIME & ALL) >> 32) & mask
     while keys[slot] != key and keys[slot] != ALL:

@@ -302,7 +302,7 @@ def _centre(v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows) -> tuple[
     for i in range(n):
         out[row, i] -= mean
     squares: cython.double = _dot(out, row, row, n)
-    if squares > 1e-200 and squares < 1e200:  # which is not so if it is no number
+    if squares > 1e-200 and squares < 1e200:  # false for NaN
         return 2, squares
     scale: cython.double = 2.0**700 if squares <= 1e-200 else 2.0**-700
     for i in range(n):

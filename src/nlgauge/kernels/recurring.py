@@ -1,8 +1,7 @@
-"""N-grams that recur in a corpus, under common numbers; and what CIDEr and NIST make of their frequencies.
+"""N-grams that recur in a corpus, numbered; and the n-gram weights of CIDEr and NIST.
 
-Only an n-gram that stands in two places can be shared by an output and a reference, or have a frequency above one. Most
-longer n-grams of a corpus stand in one place, and then all that go on from there do: they get no number and no more
-work.
+Only an n-gram with two occurrences can be shared by an output and a reference, or have a frequency above one. Most
+longer n-grams of a corpus occur once, and so do all their extensions: they get no number and cost nothing.
 """
 
 from __future__ import annotations

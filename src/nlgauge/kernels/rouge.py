@@ -219,7 +219,7 @@ def skip_bigrams(ids: Tokens, begin: Texts, length: Texts, output: Texts, refere
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _slot(key: Word, keys: cython.ulonglong[::1], mask: Int) -> Int:
-    """Where the key stands in the hash table, or would stand."""
+    """Return the position of the key in the hash table, or its free position."""
     slot: Int = ((key * PRIME & ALL) >> 32) & mask
     while keys[slot] != key and keys[slot] != ALL:
         slot = (slot + 1) & mask

@@ -152,9 +152,10 @@ def rows_of(
 @cython.nogil
 @cython.exceptval(check=False)
 def alignment(way: Ways, lows: Longs, bits: Bits, exact: cython.bint, nh: Int, nr: Int, desk: Desk) -> cython.void:
-    """The output word before or at each reference word, and running sums of the errors of both, from the way back.
+    """Trace back: return the output word before or at each reference word, and running sums of the errors of both.
 
-    `exact`: the way stands in the bit table. Of equal ways Tercom likes a change best, then a word of the output alone.
+    `exact`: the path is in the bit table. Of equal paths Tercom prefers a substitution, then a word of the output
+    alone.
     """
     cython.declare(k=Int)
     op: Int

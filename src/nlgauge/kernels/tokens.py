@@ -107,7 +107,7 @@ def _hash(text: Text, first: Int, last: Int) -> Word:
 @cython.nogil
 @cython.exceptval(check=False)
 def _number(text: Text, first: Int, last: Int, table: Table, pool: Room, ends: Longs, size: Int) -> Int:
-    """The id of a token; `size` if it is new, and then it stands in the vocabulary."""
+    """Return the id of a token; `size` if it is new and was added to the vocabulary."""
     cython.declare(k=Int)
     many: Int = last - first
     plain: cython.bint = many <= 16

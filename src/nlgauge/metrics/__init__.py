@@ -1,9 +1,9 @@
 """Metrics: one file per family, one class per metric. No heavy import at module level.
 
-A metric states facts about itself and has one method. It asks the batch for *views* of the texts (tokens, stems,
-n-gram ids, sentences …); a view is computed once per distinct text and shared by every metric of the run.
+A metric declares its properties and has one method. It asks the batch for *views* of the texts (tokens, stems, n-gram
+ids, sentences …); a view is computed once per distinct text and shared by all metrics of the run.
 
-The names of this package are those that a metric of one's own needs.
+The names of this package are those needed to write a metric.
 """
 
 from nlgauge.lazy import attach

@@ -1,4 +1,4 @@
-"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most leave as they are."""
+"""The base class of metrics: declared properties, `score(batch)`, and optional hooks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Facts:
 
 
 class FactsOf:
-    """A descriptor: `Bleu.facts` are those of the class, `bleu.facts` those under the options of an instance."""
+    """Descriptor: `Bleu.facts` are the properties of the class, `bleu.facts` those under the options of an instance."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -58,12 +58,14 @@ class FactsOf:
 
 
 class Metric:
-    """The base class. A metric is a frozen dataclass of its options below `@metric(…)` and defines `score`."""
+    """The base class. A metric is a frozen dataclass of its options, decorated with `@metric(…)`, that defines
+    `score`.
+    """
 
     facts: Facts
-    instead = ""  # a metric of the same kind whose weights come inside a package
+    instead = ""  # a metric of the same kind whose weights are included in a package
     model_options: tuple[str, ...] = ()  # options that name a model
-    aspect: str = "overall"  # what it scores, where it is made for one aspect; often an option
+    aspect: str = "overall"  # the aspect that it scores, if it is specific to one; often an option
 
     def score(self, batch: Batch) -> Scores:
         """Return one value per sample; NaN with a reason where there is none."""
@@ -101,7 +103,7 @@ class Metric:
         import nlgauge
 
         if isinstance(outputs, str):
-            raise NlgaugeError(f"outputs: expected a list of texts; got the text {outputs[:40]!r}.")
+            raise NlgaugeError(f"outputs: expected a list of texts; got the single text {outputs[:40]!r}.")
         scored = nlgauge.score(list(outputs), self, ref=references, src=source, context=context)  # type: ignore[arg-type]
         return scored.values()
 
@@ -120,14 +122,14 @@ class Metric:
         """Raise NlgaugeError for options that do not fit together; values that a Literal lists are checked before."""
 
     def own_facts(self, facts: Facts) -> Facts:
-        """Return the facts under these options, on which needs and bounds may depend."""
+        """Return the properties under these options, which may affect needs and bounds."""
         return facts
 
     @property
     def signature(self) -> str:
         """One line that is printed with the numbers so that others can repeat them; by default only our version.
 
-        The spec (`str(metric)`) holds the options, so only what they leave open is added here.
+        The spec (`str(metric)`) contains the options, so only other settings are added here.
         """
         return signature()
 
@@ -143,15 +145,15 @@ class Metric:
         return {option: getattr(self, option) for option in self.model_options}
 
     def ready(self) -> None:
-        """Raise NeedsMissing or NlgaugeError, before any work, for packages and files that are missing."""
+        """Raise NeedsMissing or NlgaugeError for missing packages and files, before any work."""
         if models := self.models():
             check_ready(self.facts.name, self.instead, **models)
 
     def prepare(self, batch: Batch) -> None:
-        """Announce what will be read, before any metric of the run is scored: they share one pass of a model."""
+        """Announce the texts of all metrics of a run before any is scored, so that they share one pass of a model."""
 
     def remarks(self, batch: Batch) -> list[str]:
-        """Return what a reader of these scores should know, one sentence each."""
+        """Return remarks for readers of these scores, one sentence each."""
         return []
 
     def tally(self, batch: Batch) -> dict[str, int]:
@@ -159,30 +161,32 @@ class Metric:
         return {}
 
     def stats(self, batch: Batch) -> Array:
-        """Return samples × statistics, whose sums give the value of a corpus; zeros for a sample without a value."""
+        """Return samples × statistics whose sums give the corpus score; zeros for a sample without a value."""
         raise NotImplementedError
 
     def from_stats(self, stats: Array) -> Array:
-        """Return the values of sums of statistics (one row or several); corpus BLEU is no mean of sentence BLEUs."""
+        """Return the values of sums of statistics (one or several rows); corpus BLEU is not the mean of sentence
+        BLEUs.
+        """
         raise NotImplementedError
 
     def pooled(self, batch: Batch) -> float:
-        """Return the value of all outputs together where no sums give it (distinct-n)."""
+        """Return the corpus score where it is not a function of sums (distinct-n)."""
         raise NotImplementedError
 
     @property
     def has_stats(self) -> bool:
-        """Whether sums of `stats` give the value of a corpus."""
+        """Return whether sums of `stats` give the corpus score."""
         return type(self).from_stats is not Metric.from_stats
 
     @property
     def has_pooled(self) -> bool:
-        """Whether `pooled` gives the value of a corpus."""
+        """Return whether `pooled` gives the corpus score."""
         return type(self).pooled is not Metric.pooled
 
     @property
     def has_corpus(self) -> bool:
-        """Whether a corpus has a score that is not the mean of its outputs' scores."""
+        """Return whether the corpus score differs from the mean of the outputs' scores."""
         return self.has_stats or self.has_pooled
 
     def __str__(self) -> str:
@@ -240,9 +244,9 @@ def metric(
     weights : str, optional
         Which weights it loads.
     corpus : bool, default False
-        The value of a sample depends on the other samples.
+        Whether the value of a sample depends on the other samples.
     longest : int, optional
-        Characters of the longest text that is scored.
+        Length in characters of the longest text that is scored.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Which samples of a batch can be scored, and why the others cannot: one answer for all metrics.
+"""Selection of the samples of a batch that can be scored, with the same reasons for the others in all metrics.
 
-A text that is needed and missing is "no source", one without anything in it "empty source"; so for every need.
+A missing text is "no source", a text without content "empty source", and likewise for the other needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from nlgauge.text.batch import Batch, take
 from nlgauge.types import Array, Ints, Mask
 
-# What a metric may need of a sample, and what its reasons call it.
+# The texts that a metric may need, and their names in reasons.
 NEEDS = {
     "output": "output",
     "references": "reference",
@@ -25,7 +25,7 @@ NEEDS = {
     "control": "control attribute",
 }
 UNDEFINED, NO_WORDS = "not defined for these texts", "no words to compare"
-GROWS = "the work of this metric grows faster than the text"
+GROWS = "the running time of this metric grows faster than the text"
 Best = Literal["max", "mean"]  # of several references
 Side = Literal["references", "source"]
 Component = Literal["f", "p", "r"]  # F, precision or recall
@@ -95,9 +95,9 @@ class Usable:
         return self.of_sample[self.sample]
 
     def note(self, which: Iterable[object], what: str, counts: Sequence[int] | None = None) -> None:
-        """Note something about those usable samples of which it is true; a sample keeps its first note.
+        """Note a remark about those usable samples for which it is true; a sample keeps its first note.
 
-        counts: of each sample how many of `which` are its own; one that is true will do.
+        counts: the number of entries of `which` per sample; one true entry is enough.
         """
         if counts is not None:
             which = fold([float(bool(w)) for w in which], counts, "max")
@@ -106,14 +106,14 @@ class Usable:
                 self.notes.setdefault(place, what)
 
     def scores(self, values: Array) -> Scores:
-        """Scores from one value per sample of the batch."""
+        """Return Scores from one value per sample of the batch."""
         values = np.array(values, np.float64)
         if self.reasons:
             values[list(self.reasons)] = np.nan
         return Scores(values, dict(self.reasons), dict(self.notes))
 
     def scattered(self, values: Sequence[float] | Array, why: str = UNDEFINED) -> Scores:
-        """Scores from one value per usable sample; NaN gets the reason `why` unless it has one."""
+        """Return Scores from one value per usable sample; NaN gets the reason `why` unless it has one."""
         found = np.full(len(self), np.nan)
         found[self.places] = values
         reasons = dict(self.reasons)
@@ -122,7 +122,7 @@ class Usable:
         return Scores(found, reasons, dict(self.notes))
 
     def zeroed(self, stats: Array) -> Array:
-        """Statistics of all samples, those of samples without a value as zeros."""
+        """Return statistics of all samples, with zeros for samples without a value."""
         stats = np.array(stats, np.float64)
         if self.reasons:
             stats[list(self.reasons)] = 0.0
@@ -183,7 +183,7 @@ def usable(
 
 
 def _present(batch: Batch, need: str, filled: Mask, referenced: Mask, full: Mask) -> tuple[Mask, Mask]:
-    """Which samples have what is needed, and of which of them it is not empty."""
+    """Return which samples have the needed texts, and for which of them these are not empty."""
     if need == "references":
         return referenced, full
     if need == "control":
@@ -195,7 +195,7 @@ def _present(batch: Batch, need: str, filled: Mask, referenced: Mask, full: Mask
 
 
 def readable(batch: Batch, needs: Collection[str]) -> Usable:
-    """The samples that have all that is needed, with their texts."""
+    """Return the usable samples with their texts."""
     found = usable(batch, needs)
     texts = [*(t.strip() for t in batch.texts.list()), ""]  # the last: no text
     for i in found.places.tolist():
@@ -207,7 +207,7 @@ def readable(batch: Batch, needs: Collection[str]) -> Usable:
 
 
 def fold(values: Sequence[float], counts: Sequence[int], how: str) -> list[float]:
-    """One value for each run of `counts[i]` values: their mean, sum, max or min; NaN for an empty run.
+    """Reduce each run of `counts[i]` values to their mean, sum, max or min; NaN for an empty run.
 
     >>> fold([1.0, 3.0, 5.0], [2, 1], "mean")
     [2.0, 5.0]
@@ -233,7 +233,7 @@ def over_pairs(
     lower: bool = False,
     why: str | Callable[[TextPair], str] = NO_WORDS,
 ) -> Scores:
-    """Score every distinct pair of output and reference (or source) once; the best or the mean over references.
+    """Score every distinct pair of output and reference (or source) once; return the best or the mean over references.
 
     `score` gives NaN where a pair has no value, and `why` the reason. Empty texts are never scored.
     """
@@ -258,7 +258,7 @@ def over_pairs(
 
 
 def scores_without(batch: Batch, left: Ints, why: str, score: Callable[[Batch], Scores]) -> Scores:
-    """Scores of the batch without the samples `left`, which have no value for that reason."""
+    """Return the scores of the batch without the samples `left`, which have no value for that reason."""
     if not len(left):
         return score(batch)
     kept = np.setdiff1d(np.arange(len(batch)), left)
@@ -271,7 +271,7 @@ def scores_without(batch: Batch, left: Ints, why: str, score: Callable[[Batch], 
 
 
 def stats_without(batch: Batch, left: Ints, stats: Callable[[Batch], Array]) -> Array:
-    """Statistics of the batch; those of the samples `left` are zeros, which add nothing to a corpus."""
+    """Return the statistics of the batch, with zeros for the samples `left`."""
     if not len(left):
         return stats(batch)
     kept = np.setdiff1d(np.arange(len(batch)), left)
@@ -282,7 +282,7 @@ def stats_without(batch: Batch, left: Ints, stats: Callable[[Batch], Array]) -> 
 
 
 def limited_scores(score: Any) -> Any:
-    """`score` of a metric that never sees a text of more than `facts.longest` characters."""
+    """Return `score` of a metric that is not given texts longer than `facts.longest` characters."""
 
     @functools.wraps(score)
     def limited(self: Any, batch: Batch) -> Scores:
@@ -293,7 +293,7 @@ def limited_scores(score: Any) -> Any:
 
 
 def limited_stats(stats: Any) -> Any:
-    """`stats` of such a metric."""
+    """Return `stats` of such a metric."""
 
     @functools.wraps(stats)
     def limited(self: Any, batch: Batch) -> Array:
@@ -303,7 +303,7 @@ def limited_stats(stats: Any) -> Any:
 
 
 def _too_long(batch: Batch, facts: Any) -> Ints:
-    """The samples with a text that is too long, among those that the metric looks at."""
+    """Return the samples with a text that is too long, among those that the metric reads."""
     size = batch.view("characters", lambda texts: np.array([*map(len, texts), 0], np.int64))  # the last: no text
     if size.max() <= facts.longest:
         return np.empty(0, np.int64)

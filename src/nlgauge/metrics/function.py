@@ -1,4 +1,4 @@
-"""A plain Python function as a metric: the names of its parameters say which texts it needs."""
+"""Plain Python functions as metrics: the parameter names determine which texts are needed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class FunctionMetric(Metric):
     ----------
     function : callable
         Its parameters are any of `output`, `reference`, `references` (a list), `source`, `context` and `control`;
-        parameters with a default are left alone. With `reference`, an output that has several references gets the
-        highest value. None or NaN means that there is no score.
+        parameters with a default are not set. With `reference`, an output that has several references gets the
+        highest value. None or NaN means no score.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class FunctionMetric(Metric):
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]
-        """Facts that the function tells: its name, its needs and its summary."""
+        """Properties derived from the function: its name, its needs and its summary."""
         needs = frozenset({"output", *(PARAMETERS[name] for name in self.names)})
         summary = " ".join((inspect.getdoc(self.function) or "").partition("\n\n")[0].split())
         return Facts(self._name, "function", needs, False, (-math.inf, math.inf), 0, "", "", "", summary)

@@ -24,7 +24,7 @@ MultiRef = Literal["max", "mean", "jackknife", "closest"]
 
 
 def usable_pairs(batch: Batch, tokens: Tokens, *more: str) -> Usable:
-    """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
+    """Return outputs and references that have tokens; empty outputs are scored and noted. `more`: further needs."""
     found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
     empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
     if np.count_nonzero(empty):

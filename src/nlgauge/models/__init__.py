@@ -1,1 +1,1 @@
-"""Weights: finding, loading and running them once for all metrics. torch and transformers come in inside functions."""
+"""Models: finding, loading and running them once for all metrics. torch and transformers are imported lazily."""

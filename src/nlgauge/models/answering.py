@@ -1,4 +1,4 @@
-"""Questions to a text: extractive answers with their probability, the names in a text, and overlap of answers."""
+"""Extractive question answering with probabilities, named entities of a text, and overlap of answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Answering(LoadedModel):
         )
 
     def answer(self, question: str, text: str) -> Answer:
-        """The likeliest first and last token, each by itself, as SummaQA takes them; over windows the likeliest."""
+        """Return the most likely first and last token, each by itself as in SummaQA; over windows the most likely."""
         import torch
 
         given = self.windows(question, text)
@@ -76,7 +76,7 @@ def answering(name: str, option: str = "model") -> Answering:
 
 
 def names(text: str, finder: str) -> list[tuple[int, int]]:
-    """Where names and numbers stand: runs of capitals ('capitals'), or what a token-classification model marks."""
+    """Return the positions of names and numbers: runs of capitals ('capitals'), or those of a token classifier."""
     if finder == CAPITALS:
         return [m.span() for m in NAMES.finditer(text) if not _opening(text, m)]
     tokenizer, model = load("tokens", finder, "entities")
@@ -109,7 +109,7 @@ def _labels(model: Any, ids: Sequence[int]) -> list[str]:
 
 
 def _opening(text: str, found: re.Match[str]) -> bool:
-    """A single capitalized word that begins a sentence says nothing."""
+    """Return whether it is a single capitalized word at the start of a sentence, which need not be a name."""
     return found.start() == 0 and " " not in found[0] and not found[0][0].isdigit() and found[0][0] != "$"
 
 

@@ -1,7 +1,7 @@
-"""How likely a causal language model finds a text, alone or after another: log-probabilities of its tokens.
+"""Likelihood of a text under a causal language model, alone or after another text: log-probabilities of its tokens.
 
-Texts that begin alike (many outputs of one source, many follow-ups of one dialogue) share the work on what they have in
-common. Long texts are read in windows, nothing is cut.
+Texts with the same beginning (outputs of one source, follow-ups of one dialogue) share the computation of the common
+prefix. Long texts are read in windows; nothing is truncated.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class Likelihood(LoadedModel):
         return Row((*before, *self.plain_ids(context[len(kept) :] + target)), max(1, len(before)))
 
     def told(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
-        """log p(token | context, tokens before it) of each target; a first token with nothing before it is left out."""
+        """Compute log p(token | context, tokens before it) of each target; a first token without context is left
+        out.
+        """
         rows = [self.row(context, target, start) for context, target in questions]
         long = [len(r.ids) > self.longest for r in rows]
         short = list(dict.fromkeys(r for r, too in zip(rows, long, strict=True) if not too))
@@ -252,14 +254,14 @@ def likelihood(name: str) -> Likelihood:
 
 
 class Answers:
-    """What a model has said in this run: metrics that ask the same (perplexity and PMI) share the answer."""
+    """Results of a model in this run: metrics with the same query (perplexity and PMI) share them."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.known: dict[tuple[str, str, bool], TokenLogs] = {}
 
     def of(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
-        """Return the log-probabilities of each target; only new questions run through the model."""
+        """Return the log-probabilities of each target; only new queries run through the model."""
         new = [q for q in dict.fromkeys(questions) if (*q, start) not in self.known]
         if new:
             for q, told in zip(new, likelihood(self.name).told(new, start), strict=True):

@@ -1,4 +1,4 @@
-"""Classifiers and regressors of one text or of a pair: logits of each, cut and said where a pair is too long."""
+"""Classifiers and regressors of one text or of a pair: logits, with a flag where a pair was truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token vectors of a run: each distinct text is encoded once and shared by every metric; memory is bounded."""
+"""Token vectors of a run: each distinct text is encoded once and shared by every metric; memory is limited."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ BUDGET = int(float(os.environ.get("NLGAUGE_EMBEDDING_MB", "1500")) * 1e6)
 
 
 class Embeddings:
-    """The vectors kept for one encoder. Beyond the budget the least recently used ones go; they can come back.
+    """Cached vectors of one encoder. Beyond the budget the least recently used ones are dropped and recomputed on
+    demand.
 
     `want(layer, texts)` before the first text is read makes one pass serve metrics that use different layers; a text
-    runs through no more layers than the deepest at which it is wanted.
+    runs through no more layers than the deepest that is needed.
     """
 
     def __init__(self, encoder: Encoder, budget: int = BUDGET) -> None:
@@ -73,7 +74,7 @@ class Embeddings:
             return []
         return [
             f"{self.windowed} of {self.encoded} texts are longer than the encoder takes ({self.encoder.longest} "
-            "tokens): read in overlapping windows, nothing cut"
+            "tokens): read in overlapping windows"
         ]
 
     def _keep(self, key: tuple[str, int], vectors: Encoded) -> None:

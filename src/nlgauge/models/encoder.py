@@ -1,6 +1,6 @@
-"""One encoder for all embedding metrics: distinct texts once, sorted by length, only as many layers as are asked for.
+"""One encoder for all embedding metrics: distinct texts once, sorted by length, only as many layers as needed.
 
-Nothing here knows metrics. `Encoder` turns texts into token vectors; `embeddings.py` keeps them for a run.
+`Encoder` turns texts into token vectors and is independent of metrics; `embeddings.py` caches them for a run.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Encoder:
         self._forward([[*self.before, *self.after]], [0])
 
     def layer(self, asked: int | None) -> int:
-        """The number of a hidden state: 0 the input vectors, −1 the last; None the one known to match best."""
+        """Return the number of a hidden state: 0 the input vectors, −1 the last; None the recommended one."""
         found = LAYERS.get(split_precision(self.name)[0], self.layers) if asked is None else asked
         found = found + self.layers + 1 if found < 0 else found
         if not 0 <= found <= self.layers:
@@ -126,7 +126,9 @@ class Encoder:
     def encode(
         self, texts: Sequence[str], layers: Sequence[int], progress: Steps | None = None
     ) -> list[dict[int, Encoded]]:
-        """Every text at every asked layer. The vectors of a text do not depend on its neighbors in the list."""
+        """Encode every text at every requested layer. The vectors of a text do not depend on the other texts in the
+        list.
+        """
         pieces = self.pieces(texts)
         cuts = [_cuts(len(p.ids), self.longest) for p in pieces]
         parts = [(t, a, b) for t, spans in enumerate(cuts) for a, b in spans]
@@ -198,7 +200,7 @@ def each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
 
 
 class _only:
-    """Run the first n layers only: the others would be thrown away."""
+    """Run the first n layers only, because the others are not needed."""
 
     def __init__(self, stack: tuple[Any, Any, str] | None, n: int) -> None:
         self.stack, self.n = stack, n
@@ -226,14 +228,12 @@ def _load(name: str) -> tuple[Any, Any]:
     advice = "give a folder, or encoder='minilm' for the one inside the package."
     tokenizer, model = load_fresh("encoder", name, "encoder", advice)
     if not getattr(tokenizer, "is_fast", False):
-        raise NlgaugeError(
-            f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
-        )
+        raise NlgaugeError(f"encoder='{name}': it has no fast tokenizer (tokenizer.json), so tokens have no positions.")
     return tokenizer, model
 
 
 def equal_lengths(sizes: Sequence[int]) -> list[list[int]]:
-    """Places in batches of the same length: without padding a row has the same bits whatever stands beside it.
+    """Return positions in batches of equal length: without padding, a row has the same bits in any batch.
 
     >>> equal_lengths([3, 9, 3])
     [[1], [0, 2]]

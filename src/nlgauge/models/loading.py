@@ -1,9 +1,9 @@
-"""Models by name: one inside a package, a folder, this machine's cache, then the Hugging Face hub.
+"""Models by name: inside a package, in a folder, in this machine's cache, or on the Hugging Face hub.
 
-Weights are safetensors; a folder that has PyTorch's own format only is refused unless it is asked for (torch_weights).
+Weights are safetensors; a folder with PyTorch's own format only is rejected unless it is requested (torch_weights).
 
-What is missing is said in one line, before any work. Without a network the hub's own client tries for a minute and a
-half; here one look whether the hub answers comes first.
+Missing files are reported in one line, before any work. Without a network the hub's client would retry for a minute and
+a half; here one check whether the hub answers comes first.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ def _quiet(transformers_logging: Any) -> Iterator[None]:
 
 
 def _verify(folder: Path) -> None:
-    """Refuse a default encoder whose files are not those of the pinned release."""
+    """Raise an error if the files of the default encoder are not those of the pinned release."""
     for name, expected in SHA256.items():
         try:
             found = sha256_of(folder / name)

@@ -1,4 +1,4 @@
-"""What a masked language model would put at masked places."""
+"""Predictions of a masked language model at masked positions."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Masked(LoadedModel):
         self.end = [i for i in (self.tokenizer.sep_token_id,) if i is not None]
 
     def guesses(self, asked: Sequence[Cloze], model: Any = None) -> list[tuple[int, ...]]:
-        """The likeliest token at each masked place."""
+        """Return the most likely token at each masked position."""
         return self._each(asked, lambda logits, c: tuple(logits.argmax(dim=1).tolist()), model)
 
     def logs(self, asked: Sequence[Cloze]) -> list[tuple[float, ...]]:
-        """Log-probability of what stood at each masked place."""
+        """Return the log-probability of the original token at each masked position."""
         import torch
 
         def right(logits: Any, c: Cloze) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
-"""Models as ONNX files, run by onnxruntime and called as a transformers model is: classifiers, answers, names.
+"""ONNX models run by onnxruntime behind the interface of transformers: classifiers, question answering, NER.
 
-Each row runs by itself and without padding: the scales of a quantized file are those of the whole table that it is
-given, so that rows run together would change each other's values.
+Each row runs by itself and without padding: the scales of a quantized file are computed over the whole input, so rows
+of one batch would change each other's values.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_onnx(metric: str) -> None:
 
 
 def load_onnx(kind: str, file: Path, option: str) -> tuple[Any, Any]:
-    """Tokenizer and model; both configurations stand beside the file, or one folder above it."""
+    """Load tokenizer and model; the configuration files are next to the file, or one folder above it."""
     import transformers
 
     check_onnx(option)
@@ -55,7 +55,7 @@ def load_onnx(kind: str, file: Path, option: str) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         first = str(error).splitlines()[0][:140]
-        raise NlgaugeError(f"{option}='{file}': config.json and a tokenizer must stand beside it ({first}).") from None
+        raise NlgaugeError(f"{option}='{file}': config.json and a tokenizer must be next to it ({first}).") from None
     return tokenizer, OnnxModel(file, config, OUTPUTS[kind], option)
 
 
@@ -93,7 +93,7 @@ class OnnxModel:
         rows = [self._row({k: v[r : r + 1, : int(mask[r].sum())] for k, v in table.items()}) for r in range(len(mask))]
         found = {}
         for k, name in enumerate(self.outputs):
-            # Of token outputs a row has as many as tokens: what was padding stays 0.
+            # A row has one token output for each token; padding stays 0.
             longest = max(row[k].shape[1] for row in rows)
             wide = [
                 np.pad(row[k], ((0, 0), (0, longest - row[k].shape[1]), *[(0, 0)] * (row[k].ndim - 2))) for row in rows

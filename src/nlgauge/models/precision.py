@@ -1,8 +1,8 @@
-"""Fewer bits in the products of a model: its name with '@int8' or '@bf16' behind it.
+"""Reduced precision of matrix products: '@int8' or '@bf16' after a model's name.
 
 int8 has a scale for each token and for each row of weights, none for a batch, and its sums are exact: the vectors of a
-text do not depend on what stands beside it. bf16 rounds both factors and sums in float32. Embeddings, attention,
-normalization and what stands behind the layers (a pooler, a classifier) stay float32.
+text do not depend on the rest of its batch. bf16 rounds both factors and sums in float32. Embeddings, attention,
+normalization and the layers after the encoder (a pooler, a classifier) stay float32.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PRECISIONS = ("int8", "bf16")
 
 
 def split_precision(name: str) -> tuple[str, str]:
-    """The model's own name, and the precision behind it ('': float32).
+    """Split a model's name and its precision ('': float32).
 
     >>> split_precision("minilm@int8"), split_precision("models/bert@v2")
     (('minilm', 'int8'), ('models/bert@v2', ''))
@@ -43,7 +43,7 @@ def lowered(model: Any, precision: str, name: str) -> Any:
 
 
 def _check_int8(name: str) -> None:
-    """Refuse a processor (without VNNI) on which sums of int8 products overflow."""
+    """Raise an error on a processor (without VNNI) on which sums of int8 products overflow."""
     import torch
 
     row = torch.full((4, 1024), -127, dtype=torch.int8)

@@ -1,4 +1,6 @@
-"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all targets."""
+"""Likelihood of a target given a source under a sequence-to-sequence model; sources are encoded once for all
+targets.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Seq2Seq(LoadedModel):
         self.start = int(start if start is not None else self.pad)
 
     def ids(self, text: str, longest: int, special: bool = True) -> tuple[list[int], bool]:
-        """Token ids with the model's own marks; what does not fit is cut at the end, and said."""
+        """Return token ids with the model's special tokens; longer texts are truncated at the end, with a flag."""
         whole = self.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
         if len(whole) <= longest:
             return list(whole), False

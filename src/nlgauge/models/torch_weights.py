@@ -1,8 +1,8 @@
-"""Weights in PyTorch's own format (.bin, .pt, .pth, .ckpt): refused unless asked for, then read as tensors only.
+"""Weights in PyTorch's own format (.bin, .pt, .pth, .ckpt): rejected unless requested, then read as tensors only.
 
 Such a file is a pickle, and a pickle can run code. torch reads it with `weights_only=True`: tensors and plain
-containers are built, anything else ends the reading before it is called. That is a list of what is allowed inside
-torch, not a format without code, so it is asked for by name (NLGAUGE_TORCH_WEIGHTS=1) and said each time.
+containers are built, anything else stops the reading before it is called. That is an allow-list inside torch, not a
+code-free format, so it must be requested (NLGAUGE_TORCH_WEIGHTS=1) and is reported each time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nlgauge.errors import NlgaugeError
 ASKED = "NLGAUGE_TORCH_WEIGHTS"
 SUFFIXES = (".bin", ".pt", ".pth", ".ckpt")
 BIN, SHARDS = "pytorch_model.bin", "pytorch_model.bin.index.json"
-# What a training leaves beside the weights.
+# Other files that a training writes next to the weights.
 BESIDE = ("training_args", "optimizer", "scheduler", "scaler", "rng_state")
 WITHIN = ("state_dict", "model_state_dict")  # where a training's checkpoint keeps the weights
 

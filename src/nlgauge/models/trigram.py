@@ -1,4 +1,4 @@
-"""The word trigram inside the package pocketsphinx: a perplexity at tens of thousands of sentences a second."""
+"""The word trigram model inside the package pocketsphinx: perplexity of tens of thousands of sentences per second."""
 
 from __future__ import annotations
 

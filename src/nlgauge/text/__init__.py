@@ -1,1 +1,1 @@
-"""Views and changes of texts: tokens, stems, sentences, WordNet, syllables, word lists, damage. No model, no metric."""
+"""Text processing: tokens, stems, sentences, WordNet, syllables, word lists, perturbations. No model, no metric."""

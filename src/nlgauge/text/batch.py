@@ -31,7 +31,7 @@ class Texts:
             self.number(text)
 
     def number(self, text: str) -> int:
-        """Return the number of a text, a new one where it has none."""
+        """Return the number of a text, a new number if needed."""
         return self.numbers.setdefault(text, len(self.numbers))
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Batch:
         system: Sequence[Hashable] | None = None,
         input: Sequence[Hashable] | None = None,
     ) -> Batch:
-        """Make a batch from parallel columns; None (a column or a text) means that there is none."""
+        """Make a batch from parallel columns; None (a column or a text) means missing."""
         given = (c for c in (output, source, context, references, control, system, input) if c is not None)
         n = len(next(given, ()))
         lists = [refs or () for refs in references] if references is not None else [()] * n
@@ -134,7 +134,9 @@ class Batch:
         return self.texts.view(key, make)
 
     def keep(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Something computed once for these samples and shared by the metrics of a run (matches with references)."""
+        """Return something computed once for these samples and shared by the metrics of a run (matches with
+        references).
+        """
         if key not in self._kept:
             self._kept[key] = make()
         found: V = self._kept[key]
@@ -146,10 +148,11 @@ class Batch:
 
 
 def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list[Ints]]:
-    """The distinct texts of columns, and each column as their numbers; −1: no text. A column that is None has n of
-    those.
+    """Return the distinct texts of columns, and each column as their numbers; −1: no text.
+
+    A column that is None has n entries without text.
     """
-    seen: dict[Any, int] = {}  # the place, in all columns, where a text stood first
+    seen: dict[Any, int] = {}  # the position, in all columns, of the first occurrence of a text
     place = count()
     found = [
         np.full(n, -1, np.int64) if c is None else np.fromiter(map(seen.setdefault, c, place), np.int64, len(c))
@@ -157,7 +160,7 @@ def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list
     ]
     total = next(place)
     texts = Texts()
-    if len(seen) == total and None not in seen:  # then places are numbers
+    if len(seen) == total and None not in seen:  # then positions are numbers
         texts.numbers = seen
         return texts, found
     number = np.full(total + 1, -1, np.int64)  # the last: no text
@@ -174,7 +177,7 @@ def take(batch: Batch, rows: Ints) -> Batch:
     ----------
     batch : Batch
     rows : array of int
-        Numbers of the samples, in the order wanted.
+        Numbers of the samples, in the requested order.
 
     Returns
     -------
@@ -184,7 +187,7 @@ def take(batch: Batch, rows: Ints) -> Batch:
         return batch
     lengths = (batch.start[1:] - batch.start[:-1])[rows]
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # Where each reference of the part stands in the batch.
+    # Position in the batch of each selected reference.
     place = np.repeat(batch.start[:-1][rows] - start[:-1], lengths) + np.arange(start[-1])
     return replace(
         batch,

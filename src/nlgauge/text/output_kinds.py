@@ -25,7 +25,7 @@ KINDS = {
     "fewer than 4)",
     "short": "at most two thirds of the words of that median",
     "same as a reference": "the words of a reference, in their order",
-    "copied": f"at least {COPIED:.0%} of its runs of {RUN} words stand in the source",
+    "copied": f"at least {COPIED:.0%} of its runs of {RUN} words are in the source",
     "repeats itself": f"at least {REPEATED:.0%} of its runs of {PHRASE} words stood earlier in it",
     "number from nowhere": "a number that stands neither in source or context nor in a reference",
     "name from nowhere": "a word with a capital inside a sentence that stands neither in source or context nor in a "

@@ -57,7 +57,7 @@ def cmudict() -> Mapping[str, int] | None:
 
 
 def by_rule(word: str) -> int:
-    """Vowel groups, less the silent e, plus vowels that are spoken apart; no vowel letter: 0.
+    """Count vowel groups, minus the silent e, plus vowels that are pronounced separately; 0 without a vowel letter.
 
     >>> [by_rule(w) for w in ("house", "restaurant", "table", "wanted", "create", "x")]
     [1, 3, 2, 2, 2, 0]

@@ -1,4 +1,4 @@
-"""TextRank (Mihalcea and Tarau, 2004): the sentences of a text that others resemble most, as a pseudo-summary."""
+"""TextRank (Mihalcea and Tarau 2004): the most central sentences of a text, as a pseudo-summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAMPING, ROUNDS = 0.85, 50
 
 
 def textrank(sentences: Sequence[str]) -> list[int]:
-    """The numbers of the sentences, the most central first.
+    """Return the numbers of the sentences, the most central first.
 
     >>> textrank(["The bridge is closed.", "A bridge over the river is closed today.", "Tea is hot."])
     [0, 1, 2]

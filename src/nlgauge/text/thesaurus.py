@@ -1,9 +1,8 @@
-"""Other words for the same, from WordNet, with care: few, but such that the sentence still says what it said.
+"""Synonyms from WordNet, chosen conservatively so that the meaning of the sentence is preserved.
 
-Any word of any synset would not do ("bank" and "cant"). Here two words stand for each other only if both are nouns,
-adjectives or adverbs with few meanings of which the first, the most frequent one, is the same, and WordNet's makers met
-each of them in running text as that part of speech only. Verbs take different objects ("enjoy", "bask") and are left
-out.
+Not every word of every synset would do ("bank" and "cant"). Two words are synonyms here only if both are nouns,
+adjectives or adverbs with few meanings of which the first, most frequent one is the same, and if each occurs in
+WordNet's tagged texts as that part of speech only. Verbs take different objects ("enjoy", "bask") and are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ ENDINGS = ("s", "x", "z", "ch", "sh", "y", "man", "f", "fe", "o")  # of nouns wh
 
 @lru_cache(2**16)
 def same_meaning(word: str) -> tuple[str, ...]:
-    """Words that may stand for this one, given in small letters; plurals for a plural.
+    """Return synonyms of a lower-case word; plurals for a plural.
 
     >>> same_meaning("autumn"), same_meaning("cars")  # doctest: +SKIP
     (('fall',), ('automobiles',))

@@ -1,4 +1,4 @@
-"""Views of texts as integer tokens: each distinct text is tokenized once per tokenizer, whoever asks.
+"""Views of texts as integer tokens: each distinct text is tokenized once per tokenizer.
 
 Tokenizers, by name:
 
@@ -68,14 +68,15 @@ class Tokens:
 def tokens(
     batch: Batch, name: str, *texts: Ints, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> Tokens:
-    """The tokens of those texts (numbers; −1 is skipped), with `stem='porter'` or `'snowball'` as ids of their stems.
+    """Return the tokens of those texts (numbers; −1 is skipped), with `stem='porter'` or `'snowball'` as ids of their
+    stems.
 
     >>> batch = Batch.from_columns(["A b, a b."])
     >>> tokens(batch, "13a", batch.output).ids.tolist()
     [0, 1, 2, 3, 1, 4]
     """
     if name not in NAMES:
-        raise NameUnknown(f"no tokenizer '{name}'. There are: {', '.join(NAMES)}.")
+        raise NameUnknown(f"no tokenizer '{name}'. Expected one of: {', '.join(NAMES)}.")
     encoder = batch.view(("tokens", name, lowercase, spaces), lambda _: TokenEncoder(name, lowercase, spaces))
     with batch.texts.lock:
         encoder.ensure(batch.texts.list(), texts, batch.view("joined", lambda _: Joined()))
@@ -100,7 +101,7 @@ def empty_vocabulary() -> Vocabulary:
 
 
 class TokenEncoder:
-    """One tokenizer and its vocabulary; encodes what it has not seen yet."""
+    """One tokenizer and its vocabulary; encodes texts on first use."""
 
     def __init__(self, name: str, lowercase: bool, spaces: bool) -> None:
         self.name, self.lowercase, self.spaces = name, lowercase, spaces
@@ -109,7 +110,7 @@ class TokenEncoder:
         self.tokens = Tokens(np.empty(0, np.int32), none, none, np.empty(0, np.int32), list)
 
     def ensure(self, texts: list[str], asked: Iterable[Ints], joined: Joined) -> None:
-        """Encode what is asked for and not known yet; whoever calls holds the lock of the texts."""
+        """Encode the requested texts that are not encoded yet; the caller holds the lock of the texts."""
         have = self.tokens
         size, known = max(len(texts), 1, len(have.length)), len(have.length)  # never empty: a missing text has a length
         new = np.zeros(size + 1, np.bool_)  # the last: no text

@@ -1,4 +1,6 @@
-"""Sentences of a text with their places, and overlapping windows of them: small encoders blur long inputs."""
+"""Sentences of a text with their positions, and overlapping windows of them, because small encoders blur long
+inputs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from nlgauge.text.sentences import sentences
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where each sentence begins and ends; a new line ends one too.
+    """Return where each sentence begins and ends; a new line also ends one.
 
     >>> sentence_spans("One. Two!\\nthree")
     [(0, 4), (5, 9), (10, 15)]
@@ -23,7 +25,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def windows(text: str, size: int) -> list[str]:
-    """All runs of `size` neighboring sentences; 0: the whole text.
+    """Return all runs of `size` consecutive sentences; 0: the whole text.
 
     >>> windows("One. Two. Three.", 2)
     ['One. Two.', 'Two. Three.']

@@ -36,7 +36,7 @@ def wordnet_folder(without: str = "meteor(synonyms=False)") -> Path:
     Parameters
     ----------
     without : str, default 'meteor(synonyms=False)'
-        The metric that does without WordNet; the error names it.
+        The alternative without WordNet that the error names.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def wordnet_lines(name: str) -> list[str]:
     Parameters
     ----------
     name : str
-        Of the file.
+        Name of the file.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def _all_synsets() -> dict[str, set[int]]:
 
 @lru_cache(2**17)
 def synsets(word: str) -> frozenset[int]:
-    """Synsets of a word and of its base forms, all parts of speech together, as METEOR 1.5 has them."""
+    """Return the synsets of a word and of its base forms, all parts of speech together, as METEOR 1.5."""
     known = _all_synsets()
     bases = {base for part in PARTS for base in exceptions(part).get(word, ())}
     if not bases:
@@ -158,7 +158,7 @@ def _names(part: str) -> dict[int, list[str]]:
 
 @lru_cache(2**17)
 def synonyms(word: str) -> frozenset[str]:
-    """Single words that share a synset with a word or its base forms, as nltk's METEOR asks for them."""
+    """Return single words that share a synset with a word or its base forms, as nltk's METEOR."""
     word = word.lower()
     found: set[str] = set()
     for part in PARTS:

@@ -1,5 +1,7 @@
-"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (colombo2023, section 2),
-and how far each metric stands from them."""
+"""Borda and Kemeny consensus rankings of humans and of metrics, and the distance of each metric from them.
+
+Section 2 of Colombo et al. (2023).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ DEFINITIONS = {
     "consensus",
     paper="colombo2023",
     takes="dataset",
-    question="Which system is best by all people and by all metrics together?",
+    question="Which system is best by all human ratings and by all metrics together?",
 )
 def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> Table:
     """Rank the systems by all aspects together and by all metrics together.
@@ -35,7 +37,7 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
     of : {'systems', 'inputs'}
         What is ranked (Eq. 1, Eq. 2).
     seconds : float, default 20.0
-        Limit of the search for Kemeny's order; what it could not prove is said.
+        Limit of the search for Kemeny's order; a note says if optimality is not proved.
 
     Returns
     -------
@@ -80,7 +82,7 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
     "consensus-distance",
     paper="colombo2023",
     takes="dataset",
-    question="How far does each metric stand from the consensus of people and from that of the metrics?",
+    question="How far is each metric from the consensus of the human ratings and from that of the metrics?",
 )
 def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
     """Compute the distance of each ranking of the systems to the consensus of humans and to that of the metrics.
@@ -140,10 +142,10 @@ def _names(sides: Sides, of: Of) -> tuple[str, ...]:
 
 def _between(found: dict[str, Consensus]) -> list[str]:
     if len(found) < 2:
-        return ["no metric scores: there is people's consensus only."]
+        return ["no metric scores: the human consensus only."]
     people, metrics = found["people"], found["metrics"]
     return [
-        f"people and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between "
+        f"humans and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between "
         f"the Kemeny orders, {number(order_distance(people.share, metrics.share))} between Borda's."
     ]
 

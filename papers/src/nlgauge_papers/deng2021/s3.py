@@ -72,7 +72,7 @@ class S3(OnSamples):
     stop: str = ""
 
     def ready(self) -> None:
-        """Refuse, before any work, files that are missing or not what they should be."""
+        """Raise an error, before any work, for missing or invalid files."""
         super().ready()
         for option, what in (
             ("regressors", "regressors, as tools/s3_regressors.py writes them"),
@@ -212,7 +212,7 @@ def read_vectors(path: str, wanted: frozenset[str]) -> Vectors:
         try:
             vector = np.array([float(x) for x in numbers])
         except ValueError:
-            raise NlgaugeError(f"s3: vectors='{path}', line {number}: a word and its numbers are needed.") from None
+            raise NlgaugeError(f"s3: vectors='{path}', line {number}: expected a word and its numbers.") from None
         if size not in (0, len(vector)):
             raise NlgaugeError(f"s3: vectors='{path}', line {number}: {len(vector)} numbers, {size} before.")
         size, found[word.lower()] = len(vector), vector

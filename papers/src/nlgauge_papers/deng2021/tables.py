@@ -1,8 +1,7 @@
-"""deng2021 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
+"""Deng et al. (2021), Tables D.1–F.6: every row that needs no unavailable weights; the others have a reason.
 
-Rows from the texts and from released scores are judged, whichever the metric. Rows that run a model of ours
-(embedding matching beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the
-weights are others.
+Rows from the texts and from released scores get a verdict. Rows that run a model of ours (embedding matching next to
+the paper's BERT-base, BERTScore, MoverScore, sentence movers) are shown without one, because the weights differ.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def authors_rows(rows: BaselineRows, table: str, aspect: str) -> None:
 
 
 def embedding_matching(rows: BaselineRows, table: str, name: str) -> None:
-    """Our E beside the paper's BERT-base row: one value of ctc.py, or why there is none."""
+    """Return our E for the paper's BERT-base row: one value of ctc.py, or why there is none."""
     if (E_ROW, "sample", "pearson") in rows.values:
         return
     for key, value in e_row(rows.sources, table, name).items():
@@ -186,7 +185,7 @@ def released(sources: Sources, aspect: str, references: int) -> dict[str, dict[t
     return {name: rows.correlate(f"{of}.{TOOLKIT[name]}", aspect, "M23_dynamicmix") for name in there}
 
 
-def summarisation(sources: Sources, table: str, aspect: str, references: int) -> Ours:
+def summarization(sources: Sources, table: str, aspect: str, references: int) -> Ours:
     """Compute the rows of one table of SummEval, from the toolkit's scores where they are there."""
     rows = start(sources, "summeval", aspect, references=references)
     batch = first_references(Batch.of(rows.data), references)
@@ -244,13 +243,13 @@ def model_row(
 )
 def table_d1(sources: Sources) -> Ours:
     """Correlate with consistency, 11 references."""
-    return summarisation(sources, "D.1", "consistency", 0)
+    return summarization(sources, "D.1", "consistency", 0)
 
 
 @study("deng2021", "D.2", title="Relevance on SummEval, 1 reference", sets=["summeval"], tolerance=0.01)
 def table_d2(sources: Sources) -> Ours:
     """Correlate with relevance, 1 reference."""
-    return summarisation(sources, "D.2", "relevance", 1)
+    return summarization(sources, "D.2", "relevance", 1)
 
 
 @study(
@@ -258,7 +257,7 @@ def table_d2(sources: Sources) -> Ours:
 )
 def table_d3(sources: Sources) -> Ours:
     """Correlate with relevance, 11 references."""
-    return summarisation(sources, "D.3", "relevance", 0)
+    return summarization(sources, "D.3", "relevance", 0)
 
 
 @study("deng2021", "D.4", title="Consistency on QAGS", sets=["qags-cnndm", "qags-xsum"])

@@ -1,13 +1,13 @@
-"""deng2021 with trained aligners: D and R beside E and beside the paper's, `nlgauge reproduce deng2021 trained`.
+"""Trained aligners D and R compared with E and with the paper: `nlgauge reproduce deng2021 trained`.
 
-D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below
-was used in training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for
-consistency, on Persona-Chat for dialogue, on inputs at even places of SummEval for relevance and of Yelp for
-preservation; `--set choose=True` shows that choice.
+D and R are the heads inside the package, trained on text without labels (docs/aligners.md). None of the sets below was
+used in training. Aggregation and head are selected as for E: on QAGS-CNN/DM for consistency, on Persona-Chat for
+dialogue, on even-numbered inputs of SummEval for relevance and of Yelp for preservation; `--set choose=True` shows the
+selection.
 
-`--set "trainings=['DIR']"` adds Figure 7 for a training of one's own: held-out accuracy and human correlation at each
+`--set "trainings=['DIR']"` adds Figure 7 for a user's training: held-out accuracy and human correlation at each
 checkpoint. With two, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of
-Appendix A.1. Scores go to the store: a second run reads no text.
+Appendix A.1. Scores are cached: a second run reads no text.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ TRIED = {
     "groundedness": _sums("y>c"),
 }
 TRIED_HEADS = {
-    "consistency": ("summarisation",), "relevance": ("summarisation",), "preservation": ("style", "summarisation"),
-    "engagingness": ("response", "dialogue", "summarisation"),
-    "groundedness": ("dialogue", "summarisation", "response"),
+    "consistency": ("summarization",), "relevance": ("summarization",), "preservation": ("style", "summarization"),
+    "engagingness": ("response", "dialogue", "summarization"),
+    "groundedness": ("dialogue", "summarization", "response"),
 }  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def printed(case: Case) -> dict[str, float]:
 
 
 def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Table:
-    """E, D and R on every set and aspect, with intervals, beside the paper's."""
+    """Compare E, D and R on every set and aspect, with intervals, next to the paper's values."""
     columns = (
         "table",
         "set",
@@ -130,14 +130,14 @@ def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Ta
                 if formula == "chosen" and kind != "E" and form(case.aspect, kind) == form(case.aspect, kind, formula):
                     continue  # nothing else was chosen
                 found = correlations(sets, replace(case, spec=ctc_spec(case.aspect, kind, formula)), draws, 0)
-                beside = {
+                paper_values = {
                     "paper": paper.get(kind),
                     "paper best": max(paper.values(), default=None),
                     "chosen": found["chosen"],
                 }
-                rows.append({**{k: found[k] for k in columns}, **beside})
+                rows.append({**{k: found[k] for k in columns}, **paper_values})
     return Table(
-        "Trained aligners (D, R) beside embedding matching (E): correlation with people (deng2021)",
+        "Trained aligners (D, R) and embedding matching (E): correlation with human ratings (deng2021)",
         rows,
         method="pearson, spearman, kendall over all outputs, people among the systems kept; low, high: 95% "
         f"percentile bootstrap over inputs, {draws} draws, seed 0. paper: the same estimator in the paper "
@@ -150,7 +150,7 @@ def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Ta
 
 
 def choice_table(sets: Sets, only: Iterable[str] = ()) -> Table:
-    """Every head and aggregation that was tried, on the set that chooses."""
+    """Return every head and aggregation that was tried, on the selection set."""
     rows: list[Row] = []
     for case in cases(only):
         chooses = CHOOSING[case.aspect] == case.set and case.half == (0 if case.aspect in HALVED else None)
@@ -182,11 +182,13 @@ def _tried(sets: Sets, case: Case, kind: str, head: str, formula: str, stop: boo
     }
 
 
-@further("deng2021", "trained", title="Trained aligners (D, R) beside E and the paper's, with intervals", sets=SETS)
+@further("deng2021", "trained", title="Trained aligners (D, R), E and the paper, with confidence intervals", sets=SETS)
 def study(
     sources: Sources, only: Sequence[str] = (), draws: int = 1000, choose: bool = False, trainings: Sequence[str] = ()
 ) -> list[Table]:
-    """E, D and R on every set, or `only` some. choose: what was tried; trainings: their folders, for Figure 7."""
+    """Evaluate E, D and R on every set, or `only` some. choose: what was tried; trainings: their folders, for Figure
+    7.
+    """
     sets = Sets(sources)
     tables = [trained_table(sets, draws, only)]
     if choose:

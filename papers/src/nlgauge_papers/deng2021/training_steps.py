@@ -1,8 +1,8 @@
-"""deng2021, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
+"""Deng et al. (2021), Figure 7 and the ablation of Appendix A.1, for a user's trainings.
 
-Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training
-is one point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and
-the correlation of the aspect that its task serves.
+Figure 7: does a higher accuracy of the alignment lead to a higher correlation with human ratings? Each checkpoint of a
+training is one point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not
+available), and the correlation of the aspect of its task.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from nlgauge.plugins import Row
 from nlgauge_papers.deng2021.estimators import Case, Sets, correlations
 
 FIGURE = "alignment-accuracy"
-# Which ratings a task answers to; the paper shows XSUM and Topical-Chat.
+# The aspect of each task; the paper shows XSUM and Topical-Chat.
 SERVES = {
-    "summarisation": ("consistency", ("qags-xsum", "qags-cnndm", "summeval")),
+    "summarization": ("consistency", ("qags-xsum", "qags-cnndm", "summeval")),
     "dialogue": ("groundedness", ("usr-topical", "usr-persona")),
     "response": ("engagingness", ("usr-topical", "usr-persona")),
     "style": ("preservation", ("yelp",)),
@@ -54,15 +54,15 @@ def figure_7(sets: Sets, trainings: Sequence[Path], only: Iterable[str] = ()) ->
     rows: list[Row] = []
     for training, heads in found.items():
         aspect, names = SERVES[heads[0].facts["task"]]
-        # Trainings of one task are told apart by their folders.
+        # Trainings of one task are identified by their folders.
         tag = f" ({training.name})" if tasks.count(heads[0].facts["task"]) > 1 else ""
         for name in (s for s in names if not only or s in only):
             rows += [_point(sets, training, head, aspect, name, tag) for head in heads]
     return Table(
-        "Figure 7: accuracy of the alignment and correlation with people over training steps",
+        "Figure 7: accuracy of the alignment and correlation with human ratings over training steps",
         rows,
         method="accuracy and AUC over content words of damaged documents that were held out (weak labels; R: "
-        "correlation with the share of aligned words); pearson, spearman: over all outputs with people's ratings.",
+        "correlation with the share of aligned words); pearson, spearman: over all outputs with human ratings.",
         kind=FIGURE,
         shown=["task", "step", "accuracy", "auc", "pearson", "spearman"],
     )
@@ -89,7 +89,7 @@ def _point(sets: Sets, training: Path, head: Checkpoint, aspect: str, name: str,
 
 
 def ablation(steps: Table) -> Table:
-    """The last checkpoint of each training beside the others (Appendix A.1: XSUM .322, with references .282)."""
+    """Compare the last checkpoint of each training (Appendix A.1: XSUM .322, with references .282)."""
     last = {row["task"]: row for row in steps}
     keys = ("targets", "training", "set", "step", "accuracy", "auc", "pearson", "spearman")
     return Table(

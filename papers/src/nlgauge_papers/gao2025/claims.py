@@ -1,8 +1,8 @@
-"""gao2025 (measures): its takeaways, each as a number of statements that can hold or not.
+"""Takeaways of Gao et al. (2025), each as a number of statements that hold or do not hold.
 
-`claims` asks the simulation (sections 4.3 and 4.4) and the paper's own printed Tables 2, 3 and 7 (section 5).
-`claims-sets` asks published sets with the metrics published with them: the same question on other metrics than the
-paper's. A statement of an order is each pair of it: "global < input < item < system" are six.
+`claims` tests them on the simulation (sections 4.3 and 4.4) and on the paper's own printed Tables 2, 3 and 7 (section
+5). `claims-sets` tests published sets with the metrics published with them: the same questions for other metrics than
+the paper's. A statement of an order is each pair of it: "global < input < item < system" are six.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from nlgauge_papers import Key, Ours, Sources, all_studies, study, why_absent
 from nlgauge_papers.compare import published
 from nlgauge_papers.gao2025.simulation import relation, scale
 
-NEAR = 0.05  # what ≈ is taken to mean
-STILL = 0.02  # a series that moves less hardly moves
-NOISE = 0.005  # a fall that counts as none: about the standard error of a mean over draws of thresholds
+NEAR = 0.05  # tolerance of ≈
+STILL = 0.02  # a series with smaller changes "hardly moves"
+NOISE = 0.005  # falls up to this are noise: about the standard error of a mean over draws of thresholds
 ORDERS = {
     "DP by level": "global < input < item < system",
     "DP by coefficient": "pearson < spearman < kendall",
@@ -47,7 +47,7 @@ Values = Mapping[str, float]
 
 
 def statements(order: str, values: Values) -> tuple[int, list[str]]:
-    """How many pairs of an order hold, and those that do not; ≈ means within .05.
+    """Count the pairs of an order that hold, and list those that do not; ≈ means within .05.
 
     >>> statements("input ≈ global > item", {"input": 0.7, "global": 0.9, "item": 0.8})
     (1, ['input .700 not ≈ global .900', 'input .700 not > item .800'])
@@ -67,7 +67,7 @@ def statements(order: str, values: Values) -> tuple[int, list[str]]:
 
 
 class ClaimCounts:
-    """Collects how many statements of each claim hold, and in words those that do not."""
+    """Counts the statements of each claim that hold, and lists those that do not."""
 
     def __init__(self) -> None:
         self.values: dict[Key, float] = {}
@@ -98,7 +98,7 @@ class ClaimCounts:
 
 
 def rises(values: Sequence[float]) -> bool:
-    """From the first to the last, with no fall beyond noise."""
+    """Return whether a series rises from the first to the last value, without a fall beyond noise."""
     highest = values[0]
     for value in values:
         if value < highest - NOISE:
@@ -108,7 +108,7 @@ def rises(values: Sequence[float]) -> bool:
 
 
 def still(values: Sequence[float]) -> bool:
-    """Return whether a series hardly moves."""
+    """Return whether a series hardly changes."""
     return max(values) - min(values) <= STILL
 
 
@@ -176,7 +176,7 @@ def _by_measure(cells: Iterable[tuple[Key, float]]) -> dict[tuple[str, str], flo
 
 
 def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
-    """On how many sets the mean over coefficients is worst at system level."""
+    """Return the number of sets on which the mean over coefficients is worst at system level."""
     sets: dict[str, dict[str, list[float]]] = {}
     for (name, level, _), value in cells:
         sets.setdefault(name, {}).setdefault(level.lower(), []).append(value)

@@ -1,4 +1,4 @@
-"""Who is compared on SummEval: released judges, the metrics published with the set, and judges from score files."""
+"""Scorers compared on SummEval: released judges, the metrics published with the set, and judges from score files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from nlgauge_papers.gao2025.judges import ratings
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 RELEASED, METRICS, BOTH = "9 judges", "metrics", "judges and metrics"
-COARSE = 3  # levels that judges are cut to
-LEAST = 3  # scorers that can be ranked, and left out one at a time
-FEWEST = 6  # documents that can be halved, and left out one at a time
+COARSE = 3  # numbers of levels of coarse scales
+LEAST = 3  # scorers needed for a ranking that leaves out one at a time
+FEWEST = 6  # documents needed for halves that leave out one at a time
 Outputs = Mapping[tuple[str, str], float]  # (system, input) -> score
 ByJudge = Mapping[str, Mapping[str, Outputs]]  # aspect -> judge -> its scores
 
 
 @dataclass(frozen=True)
 class Family:
-    """Scorers that are compared with each other: by aspect their scores K×N×M, and people's N×M."""
+    """Scorers that are compared with each other: by aspect their scores K×N×M, and the human ratings N×M."""
 
     name: str
     scorers: tuple[str, ...]
     panels: Mapping[str, tuple[Array, Array]]
-    left_out: tuple[str, ...] = ()  # the same score for every output: no correlation
-    only_beside: bool = False  # shown beside another family, no statements of its own
+    left_out: tuple[str, ...] = ()  # constant scores: no correlation
+    context_only: bool = False  # shown next to another family, without statements of its own
 
     @property
     def too_small(self) -> str:
-        """Why its measures cannot be compared; empty where they can."""
+        """Return why its measures cannot be compared; empty where they can."""
         if len(self.scorers) < LEAST:
             return f"{len(self.scorers)} scorers; {LEAST} are needed"
         inputs = next(iter(self.panels.values()))[1].shape[1]
@@ -46,20 +46,20 @@ class Family:
 
     @property
     def size(self) -> str:
-        """Say how many scorers, outputs and aspects there are."""
+        """Describe the numbers of scorers, outputs and aspects."""
         k, systems, inputs = next(iter(self.panels.values()))[0].shape
         aspects = "4 aspects" if len(self.panels) == len(ASPECTS) else ", ".join(self.panels)
         return f"{k} scorers, {systems} × {inputs}, {aspects}"
 
     def cut(self, levels: int) -> Family:
-        """The same scorers on a scale of few equal steps."""
+        """Return the same scorers on a scale of a few equal steps."""
         panels = {a: (np.stack([coarsen(x, levels) for x in xs]), z) for a, (xs, z) in self.panels.items()}
         return Family(f"{self.name}, {levels} levels", self.scorers, panels)
 
 
 @dataclass(frozen=True)
 class JudgedSet:
-    """SummEval's judged systems, and what there is to compare on them."""
+    """SummEval's judged systems, and the scores that can be compared on them."""
 
     data: Dataset
     released: ByJudge  # aspect -> judge -> output -> rating
@@ -67,7 +67,7 @@ class JudgedSet:
     facts: Mapping[str, Score] = field(default_factory=dict)  # of each added scorer
 
     def family(self, name: str, scores: ByJudge, metrics: bool = False, inputs: Sequence[str] | None = None) -> Family:
-        """Scorers by aspect on these inputs; one that gives every output the same is left out."""
+        """Return scorers by aspect on these inputs; a constant one is left out."""
         data = self.data if inputs is None else self.data.where(self.data.samples.filter(pl.col("input").is_in(inputs)))
         own = list(data.metrics) if metrics else []
         rows = data.samples.select("system", "input").rows()
@@ -85,7 +85,7 @@ class JudgedSet:
         return Family(name, kept, panels, tuple(flat))
 
     def inputs_of(self, judge: str) -> list[str]:
-        """Inputs that an added judge scored, on the aspects that it has."""
+        """Return the inputs that an added judge scored, on its aspects."""
         found = {
             i for by in self.added.values() for name, v in by.items() if self.facts[name].judge == judge for _, i in v
         }
@@ -93,7 +93,7 @@ class JudgedSet:
 
 
 def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, list[str]]:
-    """The set with released and added scores; notes say what of the files does not belong to it."""
+    """Load the set with released and added scores; notes list rows of the files that do not belong to it."""
     released = {aspect: ratings(mirror_folder(sources.mirror), aspect) for aspect in ASPECTS}
     systems = {system for by in released.values() for values in by.values() for system, _ in values}
     data = sources("summeval")
@@ -118,8 +118,10 @@ def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, li
 
 
 def families(all_: JudgedSet) -> Iterator[Family]:
-    """Released judges as they are and coarsen, metrics, both; then each judge of the files beside the released ones on
-    the same outputs, alone where it has enough settings, and all together.
+    """Return the families: released judges in original and coarse scales, metrics, both; then added judges.
+
+    Each judge of the files is added to the released ones on the same outputs, alone where it has enough settings, and
+    finally all together.
     """
     nine = all_.family(RELEASED, all_.released)
     yield nine
@@ -133,10 +135,10 @@ def families(all_: JudgedSet) -> Iterator[Family]:
             if any(all_.facts[n].judge == judge for n in by)
         }
         inputs = all_.inputs_of(judge)
-        beside = {aspect: all_.released[aspect] for aspect in own}
+        released = {aspect: all_.released[aspect] for aspect in own}
         alone = all_.family(judge, own, inputs=inputs)
         if len(alone.scorers) >= LEAST:
             yield alone
-        yield replace(all_.family(f"{RELEASED}, outputs of {judge}", beside, inputs=inputs), only_beside=True)
-        together = {aspect: {**beside[aspect], **own[aspect]} for aspect in own}
+        yield replace(all_.family(f"{RELEASED}, outputs of {judge}", released, inputs=inputs), context_only=True)
+        together = {aspect: {**released[aspect], **own[aspect]} for aspect in own}
         yield replace(all_.family(f"{RELEASED} and {judge}", together, inputs=inputs), left_out=alone.left_out)

@@ -1,10 +1,9 @@
-"""Does gao2025's order of measures hold with real judges? Discriminative power (DP) and ranking consistency (RC) of the
-twelve measures on SummEval, asked of judges that really answered.
+"""Discriminative power (DP) and ranking consistency (RC) of twelve measures on SummEval, for real LLM judges.
 
-`nlgauge reproduce gao2025 judge-measures` takes the released replies of nine judges, the metrics published with the
-set, and files of scores (judge_scores.py): those that ship and any that `--set scores=mine.csv` names. A statement of
-the paper holds where the interval of the difference says so: for the same judges on other documents, and for other
-judges on the same documents.
+`nlgauge reproduce gao2025 judge-measures` uses the released replies of nine judges, the metrics published with the set,
+and files of scores (judge_scores.py): those that are shipped and any given by `--set scores=mine.csv`. A statement of
+the paper holds if the confidence interval of the difference excludes the opposite: for the same judges on other
+documents, and for other judges on the same documents.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ from nlgauge_papers.gao2025.measures import numbered
 
 PAPER = "the paper, D1 to D4"
 OWN = "the paper's 30 sets"
-GROUPS = 10  # of documents, left out one at a time
-REDRAWS = 200  # draws and splits of each of these; fewer make the interval a little wider, not narrower
+GROUPS = 10  # groups of documents, left out one at a time
+REDRAWS = 200  # draws and splits of each of these; fewer make the interval slightly wider, not narrower
 
 
 @dataclass(frozen=True)
 class Stability:
-    """DP and RC by measure, and what each pair of scorers brings in (P×12), means over the aspects."""
+    """DP and RC by measure, and the contribution of each pair of scorers (P×12), means over the aspects."""
 
     dp: Array
     rc: Array
@@ -63,7 +62,7 @@ def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
         p.append(tests.p)
         kept.append(ranking_consistency(x, z, TWELVE, trials=draws, seed=seed))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a pair that no aspect tells about
+        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without a value on any aspect
         mean_p, by_pair = np.nanmean(p, axis=0), np.nanmean([k.by_pair for k in kept], axis=0)
         rc = np.nanmean([k.value for k in kept], axis=0)
         dp = np.nanmean([discriminative_power(one) for one in p], axis=0)
@@ -71,7 +70,7 @@ def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
 
 
 def without_documents(family: Family, draws: int, seed: int = 0) -> list[Stability]:
-    """The same with each of ten random groups of documents left out."""
+    """Compute the same without each of ten random groups of documents."""
     inputs = next(iter(family.panels.values()))[1].shape[1]
     found = []
     for group in np.array_split(np.random.default_rng(seed).permutation(inputs), min(GROUPS, inputs)):
@@ -82,10 +81,10 @@ def without_documents(family: Family, draws: int, seed: int = 0) -> list[Stabili
 
 
 def verdict(sign: str, low: float, high: float) -> str:
-    """Of a statement `a sign b` by the interval of a − b.
+    """Return the verdict on a statement `a sign b` from the interval of a − b.
 
     >>> verdict("<", -0.2, -0.1), verdict("<", -0.2, 0.1), verdict("≈", -0.01, 0.02), verdict(">", -0.2, -0.1)
-    ('holds', 'cannot tell', 'holds', 'does not hold')
+    ('holds', 'inconclusive', 'holds', 'does not hold')
     """
     if not (np.isfinite(low) and np.isfinite(high)):
         return UNSURE
@@ -97,7 +96,7 @@ def verdict(sign: str, low: float, high: float) -> str:
 
 
 def statements_of(order: str) -> list[tuple[str, str, str]]:
-    """Each pair of an order with its sign.
+    """Return each pair of an order with its sign.
 
     >>> statements_of("input ≈ global > item")
     [('input', '≈', 'global'), ('input', '>', 'item'), ('global', '>', 'item')]
@@ -120,8 +119,10 @@ def _columns(name: str) -> list[int]:
 
 
 def statement_rows(family: Family, whole: Stability, parts: Sequence[Stability]) -> list[Row]:
-    """Every statement of section 5 about a family: the difference, and what can be said for other documents (`low`,
-    `high`, `verdict`; `parts` leave out some each) and for other scorers (`…_scorers`).
+    """Test every statement of section 5 for a family: the difference, with intervals for other documents and other
+    scorers.
+
+    `low`, `high` and `verdict` are for other documents (`parts` leave out some each), `…_scorers` for other scorers.
     """
     rows: list[Row] = []
     for claim, a, sign, b in EVERY:
@@ -149,8 +150,8 @@ def statement_rows(family: Family, whole: Stability, parts: Sequence[Stability])
 
 
 def paper_rows() -> list[Row]:
-    """The same statements on the paper's own Tables 2 and 3: the mean over its six data sets, and an interval for other
-    data sets like these.
+    """Test the same statements on Tables 2 and 3 of the paper: the mean over its six data sets, with an interval
+    over sets.
     """
     cells = {kind: printed_cells(table) for kind, table in (("DP", "2"), ("RC", "3"))}
     sets: dict[str, list[str]] = {}
@@ -184,13 +185,13 @@ def paper_rows() -> list[Row]:
 
 
 def _difference(found: Stability, claim: str, a: str, b: str) -> Array:
-    """Of two levels or coefficients, in DP or RC, by pair of scorers."""
+    """Return the difference of two levels or coefficients, in DP or RC, by pair of scorers."""
     values = found.p if claim.startswith("DP") else found.kept
     return np.asarray(values[:, _columns(a)].mean(axis=1) - values[:, _columns(b)].mean(axis=1))
 
 
 def jackknifed(value: float, left: Sequence[float], level: float) -> tuple[float, float]:
-    """The interval from values with one part left out at a time, Student's t; NaN below three parts.
+    """Compute the jackknife interval with Student's t from values without one part each; NaN below three parts.
 
     >>> [round(end, 3) for end in jackknifed(2.0, [1.5, 2.0, 2.5], 0.95)]
     [-0.484, 4.484]
@@ -204,7 +205,7 @@ def jackknifed(value: float, left: Sequence[float], level: float) -> tuple[float
 
 
 def printed_cells(table: str) -> dict[tuple[str, str], float]:
-    """What the paper prints, by set (D1 … D30) and measure."""
+    """Return what the paper prints, by set (D1 … D30) and measure."""
     return {
         (row["set"], f"{row['level']}/{row['function']}".lower()): float(row["printed"])
         for row in published_rows("gao2025", table)
@@ -233,7 +234,7 @@ def measures_table(rows: list[Row], about: Mapping[str, str], draws: int, notes:
         for row in rows
     ]
     return Table(
-        "SummEval: discriminative power and ranking consistency of twelve measures, by who is compared",
+        "SummEval: discriminative power and ranking consistency of twelve measures, by family of scorers",
         long,
         Layout(("what", "family"), "measure", "value", heads=heads()),
         method=f"DP: mean p of all pairs (lower is better), permutation test with {draws:,} draws; RC: mean tau-b of "
@@ -256,7 +257,7 @@ def statements_table(rows: list[Row]) -> Table:
         method="difference of the two means in DP or RC, with its interval over documents (ten groups left out one at "
         f"a time, {REDRAWS} draws and splits each, Student's t; {OWN}: over its six data sets), at {LEVEL:.0%} for all "
         f"{len(EVERY)} statements about a family together. ✓ holds: the interval lies on the side that the paper says "
-        f"(≈: within {NEAR}); ✗ does not hold: on the other side; ? cannot tell. The first mark is for the same "
+        f"(≈: within {NEAR}); ✗ does not hold: on the other side; ? inconclusive. The first mark is for the same "
         "scorers on other documents, the second for other scorers like these (left out one at a time; rows have both).",
         answers=answers,
         notes=["five of the nine judges are one model, GPT-3.5, in five prompts: intervals take them as five judges"],
@@ -265,7 +266,7 @@ def statements_table(rows: list[Row]) -> Table:
 
 
 def said_of(rows: Sequence[Row]) -> str:
-    """How a family stands to the paper's statements."""
+    """Summarize the statements of the paper for a family."""
     side = sum(as_stated(row) for row in rows)
     parts = [f"{rows[0]['family']}: {side} of {len(rows)} differences lie as the paper states"]
     abouts = {"verdict": "on other documents", "verdict_scorers": "with other scorers"}
@@ -276,13 +277,13 @@ def said_of(rows: Sequence[Row]) -> str:
         against = [f"{row['claim'][:2]} {row['statement']}" for row in rows if row[column] == NOT]
         named = f" ({', '.join(against)})" if against else ""
         parts.append(
-            f"{about}: holds {counts[HOLDS]}, does not hold {counts[NOT]}{named}, cannot tell {counts[UNSURE]}"
+            f"{about}: holds {counts[HOLDS]}, does not hold {counts[NOT]}{named}, inconclusive {counts[UNSURE]}"
         )
     return "; ".join(parts) + "."
 
 
 def as_stated(row: Row) -> bool:
-    """Whether the difference itself, without its interval, is as the paper says."""
+    """Return whether the difference itself, without its interval, is as the paper states."""
     sign, value = row["statement"].split()[1], row["value"]
     return bool({"<": value < 0, ">": value > 0, "≈": abs(value) <= NEAR}[sign])
 
@@ -292,7 +293,7 @@ def _statement_cell(row: Row) -> str:
     return f"{marks} {interval(row['value'], row['low'], row['high'], 2)}"
 
 
-@further("gao2025", "judge-measures", title="Does the order of measures hold with real judges?", sets=["summeval"])
+@further("gao2025", "judge-measures", title="The order of measures with real judges", sets=["summeval"])
 def study(
     sources: Sources, scores: str | Sequence[str] = (), draws: int = 1000, seed: int = 0, shipped: bool = True
 ) -> list[Table]:
@@ -322,7 +323,7 @@ def study(
             }
             for j, m in enumerate(TWELVE)
         ]
-        if not family.only_beside:
+        if not family.context_only:
             said += statement_rows(family, found, without_documents(family, draws, seed))
     sources.tell("scales, averages, single judges")
     return [

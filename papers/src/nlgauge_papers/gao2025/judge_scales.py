@@ -1,6 +1,6 @@
-"""What scale and averaging do to the measures of real judges (gao2025, sections 1 and 4.4), and each judge by itself.
+"""Effect of scale size and averaging on the measures of real judges (Gao et al. 2025, sections 1 and 4.4).
 
-Intervals resample the documents; those of statements hold for all statements of a table together.
+Intervals resample the documents; those of statements are simultaneous over all statements of a table.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nlgauge_papers.gao2025.claims import STILL, STILL_WITH_SCALE, UP_AND_DOWN
 from nlgauge_papers.gao2025.judge_families import Family, JudgedSet
 from nlgauge_papers.gao2025.judges import STYLES
 
-HOLDS, NOT, UNSURE = "holds", "does not hold", "cannot tell"
+HOLDS, NOT, UNSURE = "holds", "does not hold", "inconclusive"
 MARKS = {HOLDS: "✓", NOT: "✗", UNSURE: "?"}
-LEVEL = 0.95  # of all statements of a table, or about one family, together
+LEVEL = 0.95  # simultaneous level of all statements of a table, or of one family
 STEPS = (2, 3, 5, 10, 20)
 WHOLE = "as it is"
 PEAK = 10  # steps at which the paper's simulation has Kendall's highest value
@@ -43,7 +43,7 @@ def resampled(family: Family, seed: int, draws: int = DRAWS, aspect: str | None 
 
 
 def five_prompts(all_: JudgedSet) -> Family:
-    """GPT-3.5's five prompts."""
+    """Return GPT-3.5's five prompts."""
     nine = all_.family("GPT-3.5", all_.released)
     mine = [n for style in STYLES for n in nine.scorers if n.startswith("gpt-3.5") and n.endswith(f" {style}")]
     at = [nine.scorers.index(name) for name in mine]
@@ -51,7 +51,7 @@ def five_prompts(all_: JudgedSet) -> Family:
 
 
 def means_of(family: Family, size: int) -> Family:
-    """The mean of every choice of so many scorers, over those that gave a score."""
+    """Return the mean of every choice of that many scorers, over those that gave a score."""
     sets = list(combinations(range(len(family.scorers)), size))
     panels = {a: (np.stack([np.nanmean(x[list(s)], axis=0) for s in sets]), z) for a, (x, z) in family.panels.items()}
     return Family(family.name, tuple(f"{size} of {len(family.scorers)}: {s}" for s in sets), panels)
@@ -93,14 +93,14 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
             extra={"unique": lambda rows: f"{rows[0]['unique']:.0f}", "ties": lambda rows: number(rows[0]["ties"])},
         ),
         method=f"scores cut into equal steps between their lowest and highest; means over four aspects; 12 systems × "
-        f"100 documents; the rows also have 95 % intervals from {DRAWS:,} resamplings of the documents, seed {seed}.",
+        f"100 documents; the rows also have 95% intervals from {DRAWS:,} resamplings of the documents, seed {seed}.",
         kind="judge-scales",
     )
     return [shown, scale_claims(found, names)]
 
 
 def scale_claims(found: Array, names: list[str]) -> Table:
-    """Section 4.4's takeaways as differences between two scales."""
+    """Test the takeaways of section 4.4 as differences between two scales."""
     first, peak, last = names.index(f"{STEPS[0]} levels"), names.index(f"{PEAK} levels"), names.index(WHOLE)
     asked: list[tuple[str, str, int, int]] = []
     for m in NAMES:
@@ -135,12 +135,12 @@ def scale_claims(found: Array, names: list[str]) -> Table:
         heads={"text": "difference"},
         cells={"text": lambda row: f"{MARKS[row['verdict']]} {interval(row['value'], row['low'], row['high'])}"},
         method=f"difference between two scales with its interval over documents, at {LEVEL:.0%} for all {len(rows)} "
-        f"together. ✓ holds, ✗ does not hold, ? cannot tell; hardly moves: within {STILL}.",
+        f"together. ✓ holds, ✗ does not hold, ? inconclusive; hardly moves: within {STILL}.",
         answers=[
-            f"of {len(rows)} statements: holds {counts[HOLDS]}, does not hold {counts[NOT]}, cannot tell "
+            f"of {len(rows)} statements: holds {counts[HOLDS]}, does not hold {counts[NOT]}, inconclusive "
             f"{counts[UNSURE]}."
         ],
-        notes=["people's scores stay as they are (means of three experts); the paper's simulation coarsens both sides"],
+        notes=["human ratings are unchanged (means of three experts); the paper's simulation coarsens both sides"],
         kind="judge-scale-statements",
     )
 
@@ -148,7 +148,7 @@ def scale_claims(found: Array, names: list[str]) -> Table:
 def moved_verdict(claim: str, low: float, high: float) -> str:
     """
     >>> [moved_verdict(claim, 0.01, 0.1) for claim in ("rises", "then falls", "hardly moves")]
-    ['holds', 'does not hold', 'cannot tell']
+    ['holds', 'does not hold', 'inconclusive']
     """
     if claim == "hardly moves":
         return HOLDS if low >= -STILL and high <= STILL else NOT if low > STILL or high < -STILL else UNSURE
@@ -158,7 +158,7 @@ def moved_verdict(claim: str, low: float, high: float) -> str:
 
 
 def averaging_table(all_: JudgedSet, seed: int) -> Table:
-    """One prompt, means of two to five, and the mean of five made as coarsen as one."""
+    """Compare one prompt, means of two to five, and the mean of five on a coarse scale."""
     five = five_prompts(all_)
     versions: dict[str, Family] = {f"{m} of 5 prompts": means_of(five, m) for m in range(1, len(STYLES) + 1)}
     whole = versions[f"{len(STYLES)} of 5 prompts"]
@@ -206,7 +206,7 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
 
 
 def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Table:
-    """Each judge by itself on one aspect, and whether it agrees with people more than not at all."""
+    """Evaluate each judge on one aspect, and test whether it agrees with the human ratings better than chance."""
     every = len(all_.data.inputs)
     mean = {aspect: means_of(five_prompts(all_), len(STYLES)).panels[aspect]}
     parts = [
@@ -252,7 +252,7 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
         shown=["judge", "documents", "unscored", "unique", "ties", *COLUMN.values()],
         heads={column: measure for measure, column in COLUMN.items()},
         cells={column: _cell(column) for column in COLUMN.values()},
-        method="95 % intervals from 1,000 resamplings of the documents, one judge at a time; the systems stay; seed "
+        method="95% intervals from 1,000 resamplings of the documents, one judge at a time; the systems stay; seed "
         f"{seed}.",
         kind="judge-agreement",
     )
@@ -272,7 +272,7 @@ def _cell(column: str) -> Callable[[Row], str]:
 
 
 def _end(drawn: Array, percent: float) -> float:
-    """A percentile of the resampled values (the first is the value itself)."""
+    """Return a percentile of the resampled values (the first is the value itself)."""
     return float(np.nanpercentile(drawn[1:], percent)) if np.isfinite(drawn[1:]).any() else float("nan")
 
 

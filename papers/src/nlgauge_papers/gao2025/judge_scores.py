@@ -1,11 +1,11 @@
-"""Scores of judges on SummEval in one small file format, to which anyone can add a judge.
+"""Scores of judges on SummEval in a small file format, to which anyone can add a judge.
 
     judge,setting,scale,sampling,system,input,aspect,value
     smollm2-135m,T=1_1_10,1-10,T=1 x10,M11,dm-test-8764fb95…,coherence,4.2
 
-One row a score, .csv or .jsonl with these eight fields. `judge` and `setting` together name a scorer; `scale` is the
-one it was asked on; `sampling` says how a value came about (T=0, "T=1 x10" for the mean of ten replies, expected).
-`system` and `input` are SummEval's ids: no texts. An empty value is an output that the judge left unscored.
+One row per score, .csv or .jsonl with these eight fields. `judge` and `setting` together name a scorer; `scale` is the
+one in its prompt; `sampling` describes how a value was obtained (T=0, "T=1 x10" for the mean of ten replies, expected).
+`system` and `input` are SummEval's ids: no texts. An empty value is an output without a score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHIPPED = Path(__file__).with_name("scores")
 
 @dataclass(frozen=True)
 class Score:
-    """One row; the value is None where the judge gave none."""
+    """One row; the value is None without a score."""
 
     judge: str
     setting: str
@@ -47,12 +47,12 @@ class Score:
 
 
 def shipped_files() -> list[Path]:
-    """The files of scores that we made ourselves."""
+    """Return the files of scores that we computed."""
     return sorted(SHIPPED.glob("*.csv"))
 
 
 def read_scores(paths: Iterable[str | Path]) -> list[Score]:
-    """All rows of these files. The same score twice counts once; two values for one output are an error."""
+    """Read all rows of these files. Duplicates count once; two values for one output are an error."""
     found: dict[tuple[str, ...], tuple[Score, Path]] = {}
     for path in map(Path, paths):
         for line, row in _records(path):
@@ -103,7 +103,7 @@ def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
         try:
             value = float(said["value"])
         except ValueError:
-            raise DataError(f"{path}, line {line}: value '{said['value'][:40]}' is no number.") from None
+            raise DataError(f"{path}, line {line}: value '{said['value'][:40]}' is not a number.") from None
         if not math.isfinite(value) or value not in Scale.parse(said["scale"]):
             raise DataError(f"{path}, line {line}: value {said['value']} is outside the scale {said['scale']}.")
     return Score(
@@ -121,7 +121,7 @@ def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
 def score_rows(
     data: Dataset, column: str, *, judge: str, setting: str, scale: str, sampling: str, aspect: str
 ) -> list[Score]:
-    """The rows of a judge's column in a Dataset, such as `nlgauge judge` writes."""
+    """Return the rows of a judge's column in a Dataset, as `nlgauge judge` writes."""
     values = data.only_metrics([column]).scores
     return [
         Score(judge, setting, scale, sampling, str(r["system"]), str(r["input"]), aspect, r[column])
@@ -130,7 +130,7 @@ def score_rows(
 
 
 def write_scores(scores: Sequence[Score], path: str | Path) -> None:
-    """A .csv file of these rows, in an order that does not depend on how they came."""
+    """Write a .csv file of these rows, in canonical order."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(FIELDS)

@@ -1,9 +1,8 @@
-"""Real judges on SummEval: 43,512 released replies of GPT-3.5, GPT-4 and Llama 2, read by our parser, beside the
-experts.
+"""Real judges on SummEval: 43,512 released replies of GPT-3.5, GPT-4 and Llama 2, parsed by NLGauge, and the experts.
 
-`nlgauge reproduce gao2025 judges` prints how well each judge agrees, and what averaging and coarser scales do to every
-measure (gao2025, sections 1 and 4.4, on judges that really answered). GPT-3.5 was asked in five prompt styles; their
-mean stands for several draws of one judge.
+`nlgauge reproduce gao2025 judges` prints the agreement of each judge, and the effect of averaging and coarser scales on
+every measure (Gao et al. 2025, sections 1 and 4.4, with real judges). GPT-3.5 has five prompt styles; their mean
+represents several draws of one judge.
 """
 
 from __future__ import annotations
@@ -25,7 +24,9 @@ STYLES = ("rts", "altrts", "mcq", "altmcq", "stareval")
 
 
 def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]]:
-    """Judge -> (system, document) -> rating; without replies that have none; the first of repeated ones counts."""
+    """Return judge -> (system, document) -> rating; replies without a rating are left out; the first of duplicates
+    counts.
+    """
     found: dict[str, dict[tuple[str, str], float]] = {}
     with gzip.open(mirror / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
@@ -39,7 +40,9 @@ def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]
 
 
 def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:
-    """SummEval's twelve judged systems with one column a judge; GPT-3.5's five styles also as draws of one judge."""
+    """Return SummEval's twelve judged systems with one column per judge; GPT-3.5's five styles also as draws of one
+    judge.
+    """
     data = load_set("summeval", mirror=mirror)
     read = ratings(mirror_folder(mirror), aspect)
     styles = [name for style in STYLES for name in read if name.endswith(f" {style}") and name.startswith("gpt-3.5")]
@@ -57,7 +60,7 @@ def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:
 
 @further("gao2025", "judges", title="Real judges on SummEval: 43,512 released replies", sets=["summeval"])
 def study(sources: Sources) -> list[Table]:
-    """How well each judge agrees, and what averaging and coarser scales do to every measure."""
+    """Report the agreement of each judge, and the effect of averaging and coarser scales on every measure."""
     tables = []
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
         data = judged_set(aspect, sources.mirror)

@@ -1,4 +1,4 @@
-"""gao2025 (measures): its 30 data sets and their human ratings (Tables 1 and 5)."""
+"""The 30 data sets of Gao et al. (2025) and their human ratings (Tables 1 and 5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Subset:
     subset: str
     name: str
     scale: tuple[float, float] = (1, 5)
-    aspects: dict[str, str] = field(default_factory=dict)  # the paper's names, where they are not ours
+    aspects: dict[str, str] = field(default_factory=dict)  # the paper's names, where they differ from ours
     options: dict[str, Any] = field(default_factory=dict)
     people: bool = True  # human-written outputs stay among the systems
 
@@ -46,7 +46,7 @@ PARTS = [
     Subset("MANS", "WP", "mans-wp", aspects={"Overall": "overall"}),
     Subset("USR", "Persona-Chat", "usr-persona", aspects=DIALOGUE),
     Subset("USR", "Topical-Chat", "usr-topical", aspects=DIALOGUE),
-    # Only without its human reference do all 20 cells of Table 5 come out.
+    # All 20 cells of Table 5 match only without its human reference.
     Subset(
         "WebNLG2020",
         "WebNLG2020",
@@ -130,7 +130,7 @@ def table_5(sources: Sources) -> Ours:
         values,
         reasons,
         notes=[
-            "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which "
+            "human outputs among the systems (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which "
             "agrees only without its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM "
             "(x + 25)/25, WebNLG x/100."
         ],

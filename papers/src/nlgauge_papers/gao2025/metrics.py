@@ -1,6 +1,6 @@
-"""gao2025 (measures), Table 6: parameters of the metrics, means over D1 to D30.
+"""Gao et al. (2025), Table 6: parameters of the metrics, means over D1 to D30.
 
-From the authors' scores where they are there; else five metrics are computed from the texts of the sets that have some.
+From the authors' scores where they are present; otherwise five metrics are computed from the available texts.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def plain(name: str) -> str:
 
 
 def number_of(dataset: str, subset: str, aspect: str) -> str | None:
-    """Return the paper's number of a set, D1 to D30, from the authors' names; None where no set fits.
+    """Return the paper's number of a set, D1 to D30, from the authors' names; None without a match.
 
     >>> number_of("google_mqm", "GeneralMT2023_NEWS", "mqm")
     'D5'
@@ -95,7 +95,7 @@ def measure_key(measure: Measure) -> tuple[str, str]:
 
 
 def each_set(sources: Sources, what: str) -> Sequence[tuple[str, Panel]]:
-    """The sets in the paper's order; each is announced."""
+    """Yield the sets in the paper's order, with progress."""
     there = panels(sources)
     sources.tell(f"{what} on {len(there)} sets")
     return [(number, there[number]) for number, _, _ in numbered() if number in there]

@@ -1,4 +1,4 @@
-"""How do the measures relate, and what does the scale do to them? Figures 1 and 2 of gao2025 (sections 4.3 and 4.4).
+"""Relation of the measures and effect of the scale: Figures 1 and 2 of Gao et al. (2025), sections 4.3 and 4.4.
 
 nlgauge reproduce gao2025 relation
 nlgauge reproduce gao2025 scale --options trials=100,redraws=100    (as the paper; takes long)
@@ -79,7 +79,7 @@ def scale(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> Table:
-    """Figure 2: cut metric and people to so many distinct values each, with thresholds drawn anew."""
+    """Figure 2: discretize metric and human scores to that many distinct values each, with new thresholds."""
     chosen = _measures(measures)
 
     def run(part: np.random.SeedSequence, n: int) -> Any:
@@ -99,8 +99,8 @@ def scale(
         for j, m in enumerate(chosen)
     ]
     return Table(
-        title="Scale size: metric and people cut to so many values"
-        + ("" if all(a == b for a, b in scales) else " (metric / people)"),
+        title="Scale size: metric and human scores discretized to that many values"
+        + ("" if all(a == b for a, b in scales) else " (metric / human)"),
         rows=rows,
         layout=_layout(
             chosen, ("metric_values", "human_values"), line=lambda x: " / ".join(dict.fromkeys(map(str, x)))
@@ -164,7 +164,7 @@ def _in_parts(
     for size, own in zip(sizes, seed.spawn(len(sizes)), strict=True):
         part = run(own, size)
         value = value + part.value * size / trials
-        # A block of one trial has no standard error of its own.
+        # A block of one trial has no standard error.
         variance = variance + np.nan_to_num(part.se) ** 2 * (size / trials) ** 2
         undefined = undefined + part.undefined
         done += size

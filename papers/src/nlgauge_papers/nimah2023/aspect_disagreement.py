@@ -1,6 +1,6 @@
-"""What does disagreement between aspects do to a metric?
+"""Effect of disagreement between aspects on a metric: KS distance where all aspects agree and where they do not.
 
-KS where all aspects agree and where they do not (nimah2023).
+Section 5.3 of Ni'mah et al. (2023).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WHERE = ("agree", "disagree")
     "aspect-disagreement",
     paper="nimah2023",
     takes="dataset",
-    question="Does a metric still tell good from bad where people's aspects disagree?",
+    question="Does a metric distinguish good from bad outputs where the human aspects disagree?",
 )
 def aspect_disagreement(
     choice: Choice,
@@ -46,7 +46,7 @@ def aspect_disagreement(
     per: Per = "metric",
     families: Families | None = None,
 ) -> Table:
-    """Compare how well a metric tells good from bad where all aspects agree and where they do not.
+    """Compare how well a metric distinguishes good from bad outputs where all aspects agree and where they do not.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def aspect_disagreement(
         f"{counts['disagree']}.",
         notes=[
             rows.unanimity_words(bins, scale),
-            f"a metric that knows nothing and scores every output by itself has KS {number(chance['agree'])} "
+            f"a random metric with independent scores has KS {number(chance['agree'])} "
             f"(agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems "
             "or inputs has more.",
             *people_note(panel),

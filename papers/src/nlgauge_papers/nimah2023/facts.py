@@ -1,4 +1,4 @@
-"""nimah2023 (metric preference checklist): what is counted or worked by hand (Table 2, Tables 7 and 8, section 3.3)."""
+"""Ni'mah et al. (2023): counts and worked examples (Table 2, Tables 7 and 8, section 3.3)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SETS = {
     ],
 )
 def table_2(sources: Sources) -> Ours:
-    """One row a rater where single ratings are known, else one an output."""
+    """Count one row per annotator where single ratings are known, otherwise one per output."""
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, here in SETS.items():
@@ -58,8 +58,8 @@ def table_2(sources: Sources) -> Ours:
         values,
         reasons,
         [
-            "#Samples counts rows, one a rater; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row "
-            "an output.",
+            "#Samples counts rows, one per annotator; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row "
+            "per output.",
             "Table 2 lists Fluency for CtrlEval-Topic; the released table and its origin have only "
             f"{', '.join(entry(SETS['CtrlEval-Topic']).aspects)}.",
         ],
@@ -83,7 +83,7 @@ ONE_TOPIC = (
 
 @study("nimah2023", "figure-7", title="outcomes of the comparisons of systems, UBER-Topic", sets=["uber-topic"])
 def figure_7(sources: Sources) -> Ours:
-    """How people decided, all comparisons together, and how often two systems were compared."""
+    """Count the outcomes of all comparisons, and the comparisons of each pair of systems."""
     data = sources("uber-topic")
     votes = data.comparisons.join(data.samples.select("input", "key").unique(), on="input", maintain_order="left")
     for side in ("first", "second"):
@@ -100,7 +100,7 @@ def figure_7(sources: Sources) -> Ours:
         _outcomes(votes, whole),
         {(): ONE_TOPIC},
         [
-            "the numbers stand in the figures of the authors' notebook (stat_win_relevance, stat_win_fluency, "
+            "the numbers are in the figures of the authors' notebook (stat_win_relevance, stat_win_fluency, "
             "battle_counts_fluency), not in the paper, which has a picture.",
             "fluency: a tie is called good above 3, neutral at 3, poor below. Win fractions of two systems: `nlgauge "
             "meta uber-topic --analysis wins --aspect relevance`.",

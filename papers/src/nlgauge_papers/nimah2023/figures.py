@@ -1,4 +1,4 @@
-"""Figures of the analyses of nimah2023 that look at several aspects at once."""
+"""Figures of the analyses of Ni'mah et al. (2023) with several aspects."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @figure("aspect-disagreement")
 def agree_and_disagree(table: Table) -> go.Figure:
-    """One line a metric, one mark where the aspects agree and one where they disagree."""
+    """Plot one line per metric with two marks: where the aspects agree and where they disagree."""
     return column_dots(table).update_xaxes(title="KS distance of low and high rows")
 
 
 @figure("joint-aspects")
 def joint_dots(table: Table) -> go.Figure:
-    """One line a metric, one mark a pair of joint levels."""
+    """Plot one line per metric and one mark per pair of joint levels."""
     return column_dots(table).update_xaxes(title="KS distance between joint levels")

@@ -1,4 +1,4 @@
-"""Can a metric see quality on several aspects at once? Joint levels, the limitation that nimah2023 names itself."""
+"""Joint quality levels on several aspects: a limitation that Ni'mah et al. (2023) name themselves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nlgauge_papers.common import Bins, Families, Mask, RowUnit, Scales
     trials="mean",
     paper="nimah2023",
     takes="dataset",
-    question="Can a metric see quality on several aspects at once?",
+    question="Can a metric detect quality on several aspects at once?",
 )
 def joint_aspects(
     choice: Choice,
@@ -38,12 +38,12 @@ def joint_aspects(
 ) -> Table:
     """Compare the scores of rows that are low on all aspects, high on all, and mixed.
 
-    With two aspects the two ways to be mixed are compared too, which tells which aspect the metric follows.
+    With two aspects the two ways to be mixed are compared too, which shows which aspect the metric follows.
 
     Parameters
     ----------
     choice : Choice
-        Its aspects are those that count together.
+        Its aspects are evaluated jointly.
     bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
         How ratings become low, moderate and high.
     scale : two numbers, or a mapping from aspects to them, optional

@@ -1,9 +1,9 @@
-"""nimah2023, Tables 10-16: the Easy and Hard pairs of systems, and whether human means find them.
+"""Ni'mah et al. (2023), Tables 10-16: the Easy and Hard pairs of systems, and whether human means give them.
 
-The paper says that pairs are chosen by the averaged human scores; the authors' released notebook says how. For each
-aspect in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two lowest,
-the two in the middle (places n/2 and n/2 + 1 from the bottom, counted from 0), the two highest. Easy pairs need more
-than four systems, hard ones more than six; the others were chosen by hand.
+The paper says that pairs are selected by the averaged human scores; the authors' released notebook has the rule. For
+each aspect in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two
+lowest, the two in the middle (positions n/2 and n/2 + 1 from the bottom, counted from 0), the two highest. Easy pairs
+need more than four systems, hard ones more than six; the others were selected by hand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST = {"Easy": 5, "Hard": 7}  # systems
 
 
 def ranked_pairs(systems: Sequence[str], means: Mapping[str, Array]) -> Pairs:
-    """Easy and Hard pairs by the rank of the systems on each aspect, the worse first; equal means by name.
+    """Return Easy and Hard pairs by the rank of the systems on each aspect, the worse first; equal means by name.
 
     >>> import numpy as np
     >>> ranked_pairs(list("abcde"), {"quality": np.arange(5.0)})["Easy"]
@@ -48,7 +48,7 @@ def ranked_pairs(systems: Sequence[str], means: Mapping[str, Array]) -> Pairs:
 
 
 def checked(sources: Sources, table: str, name: str) -> Ours:
-    """1 for every listed pair that the rule finds, 0 for one that it does not."""
+    """Return 1 for every listed pair that the rule gives, 0 for the others."""
     [b] = [b for b in BENCHMARKS if b.name == name]
     [b] = those_here(sources, [b])[0] or [b]
     rows = _rows(sources, b)
@@ -142,7 +142,7 @@ def table_10(sources: Sources) -> Ours:
                     for c, d in rest
                 )
             )
-    return Ours(values, {(): FEW} | reasons, notes, beside=gaps)
+    return Ours(values, {(): FEW} | reasons, notes, additional=gaps)
 
 
 @study("nimah2023", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])

@@ -1,8 +1,7 @@
-"""nimah2023 (metric preference checklist), systems: KS distance (Tables 17-19) and preference similarity (Tables
-20-22).
+"""Ni'mah et al. (2023), system level: KS distance (Tables 17-19) and preference similarity (Tables 20-22).
 
-The authors' conventions, as their released notebooks show them: one row a rater with the score repeated, people among
-the systems kept, mean over the listed pairs, then over the columns of a family; Overall is one of the human columns.
+Conventions of the authors' released notebooks: one row per annotator with the score repeated, human outputs among the
+systems, mean over the listed pairs, then over the columns of a family; Overall is one of the human columns.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Benchmark:
     columns: Columns
     aspects: tuple[str, ...] | None = None
     overall: bool = False
-    means: bool = False  # one row an output, rated by the mean
+    means: bool = False  # one row per output, with the mean rating
 
     def rated(self, sources: Sources) -> Dataset:
         """Return the set, perhaps without scores."""
@@ -133,7 +132,7 @@ def listed_pairs(table: str, data: str = "") -> Pairs:
 
 
 def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[Key, str]]:
-    """The data sets whose files are here, the authors' own table first, and why the others are not."""
+    """Return the data sets that are present, the authors' own table first, and why the others are not."""
     here, reasons = [], dict[Key, str]()
     for b in benchmarks:
         for known in filter(None, (OWN.get(b.name), b)):
@@ -182,7 +181,7 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
 
 
 def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: bool = False) -> dict[Key, float]:
-    """Preference similarity by data set, difficulty and family; `turned`: less perplexity is better."""
+    """Compute preference similarity by data set, difficulty and family; `turned`: lower perplexity is better."""
     values: dict[Key, float] = {}
     for b in (b for b in benchmarks if b.columns):
         data = b.data(sources)
@@ -203,7 +202,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
     return values
 
 
-@study("nimah2023", "17", title="KS on systems, summarisation", sets=SUMMARIES)
+@study("nimah2023", "17", title="KS on systems, summarization", sets=SUMMARIES)
 def table_17(sources: Sources) -> Ours:
     """Compute KS of human ratings, and of metrics where their scores are at hand."""
     return Ours(
@@ -248,7 +247,7 @@ def table_19(sources: Sources) -> Ours:
     )
 
 
-@study("nimah2023", "20", title="preference similarity, summarisation", sets=SUMMARIES)
+@study("nimah2023", "20", title="preference similarity, summarization", sets=SUMMARIES)
 def table_20(sources: Sources) -> Ours:
     """Compute preference similarity on the sets of summarization that are here."""
     here, _ = those_here(sources, BENCHMARKS[3:])
@@ -352,7 +351,7 @@ CUT = "cut after three decimals, not rounded."
 
 
 def cut_short(values: Mapping[Key, float], cells: Sequence[Key]) -> dict[Key, float]:
-    """The slip of cutting a value after its third decimal instead of rounding it, in these cells."""
+    """Reproduce the error of truncating a value after its third decimal instead of rounding it, in these cells."""
     return {key: math.floor(1000 * values[key] + 1e-9) / 1000 for key in cells if key in values}
 
 

@@ -1,8 +1,8 @@
-"""nimah2023, Tables 5 and 6 (transfer), and the figures that section 5.3 names in its text.
+"""Ni'mah et al. (2023), Tables 5 and 6 (transfer), and the numbers in the text of section 5.3.
 
-A correlation is Spearman's over rater rows, mean over the human aspects (Overall among them), the columns of a family
-and the data sets that Table 3 gives a group. The analysis `transfer` correlates with the mean rating of an output; the
-paper's unit, one row a rater, is given to it as one output a rater.
+A correlation is Spearman's over annotator rows, mean over the human aspects (Overall among them), the columns of a
+family and the data sets that Table 3 gives a group. The analysis `transfer` correlates with the mean rating of an
+output; the paper's unit, one row per annotator, is passed to it as one output per annotator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from nlgauge_papers.nimah2023.systems import (
     those_here,
 )
 
-# The data sets of Table 3 that are at hand. The authors' correlation for "CTC-TC" is that of their USR-TC table.
+# The available data sets of Table 3. The authors' correlation for "CTC-TC" is that of their USR-TC table.
 KNOWN = {
     "UniEval-TC": "checklist-unieval-tc",
     "USR-TC": "checklist-usr-tc",
@@ -83,7 +83,7 @@ NOTES = [
     "Spearman's correlation over rater rows, mean over the columns of a family, all aspects and Overall, then over "
     "the data sets that Table 3 lists; Pearson's, Kendall's, and any of them without Overall do not give the printed "
     "values.",
-    "perplexity with the sign of its scores: a positive value says that people prefer the higher perplexity.",
+    "perplexity with the sign of its scores: a positive value means that higher perplexity has higher human ratings.",
 ]
 
 

@@ -1,4 +1,4 @@
-"""What the studies of novikova2017 share: its names of metrics, its data, and the stars of its tables."""
+"""Common parts of the studies of Novikova et al. (2017): names of metrics, data, and significance stars."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ ASPECTS = ("informativeness", "naturalness", "quality")
 
 
 def medians(sources: Sources) -> Dataset:
-    """The set with the paper's 21 metrics."""
+    """Return the set with the paper's 21 metrics."""
     return sources(SET).only_metrics(list(METRICS.values()))
 
 
 def unturned(sources: Sources) -> Dataset:
-    """The same with every sign as it comes: the paper prints TER's correlations negative (but for its Table 13)."""
+    """Return the same with original signs: the paper prints TER's correlations as negative (except in Table 13)."""
     from dataclasses import replace
 
     return replace(medians(sources), lower=frozenset())
 
 
 def half_points(data: Dataset) -> Dataset:
-    """Scores on the half points from 1 to 6 that medians of ratings have: eleven equal bins over all outputs."""
+    """Map scores to the half points from 1 to 6 of median ratings: eleven equal bins over all outputs."""
     import polars as pl
 
     steps = {m: 1 + 0.5 * quantize(data.scores[m].to_numpy(), LEVELS) for m in data.metrics}
@@ -49,7 +49,7 @@ def by_key(table: Table, *columns: str, value: str = "value") -> dict[Key, float
 
 
 def stars(table: str, ours: Mapping[Key, float]) -> str:
-    """How many of the published stars our tests put too. Keys without a test of ours are not counted."""
+    """Count how many of the published stars agree with our tests. Keys without a test are not counted."""
     rows = published_rows("novikova2017", table)
     names = [c for c in rows[0] if c not in ("printed", "mark")]
     printed = {tuple(row[c] for c in names): row["mark"] == "*" for row in rows}

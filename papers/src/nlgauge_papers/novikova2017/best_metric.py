@@ -1,4 +1,6 @@
-"""Which metric of each type agrees best with people, and is it really better than the next? (novikova2017, Table 3)"""
+"""The metric of each type that agrees best with human ratings, tested against the next one (Novikova et al. 2017,
+Table 3).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ ENOUGH = 6  # systems: with fewer the test does not generalize to other systems
 
 
 @analysis(
-    "best-metric", trials="mean", paper="novikova2017", question="Which metric of each type agrees best with people?"
+    "best-metric",
+    trials="mean",
+    paper="novikova2017",
+    question="Which metric of each type agrees best with human ratings?",
 )
 def best_metric(
     panel: Panel,
@@ -55,17 +60,17 @@ def best_metric(
     ----------
     panel : Panel
     types : mapping, optional
-        {type: [metrics]}; by default word-based, grammar-based and other, by the names of the metrics.
+        {type: [metrics]}; by default word-based, grammar-based and other, derived from the metric names.
     families : mapping, optional
         {column: family} or {family: [columns]}, for group='family'.
     group : {'type', 'family'}
-        What the best metric is found of.
+        The unit for which the best metric is selected.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     level : float, default 0.05
         Level of the tests.
     outputs : {'clustered', 'independent'}
-        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
     seed : int, default 0
 
     Returns
@@ -110,14 +115,14 @@ def best_metric(
             *people_note(panel),
             *turned_note(panel),
             *([f"no metric with a value: {', '.join(empty)}."] if empty else []),
-            *(["best of several by their values on these outputs: on new outputs it will do somewhat worse."]),
+            *(["selected as the best on these outputs: its value on new outputs is expected to be lower."]),
         ],
         signature=signature(panel, measure=chosen, group=group if types is None else "given"),
     )
 
 
 def _row(ordered: list[str], found: dict[str, Any], p: list[float], measure: str, level: float) -> Row:
-    """The best of the metrics, which stand in their order, and the next one; `p`: the best against each other one."""
+    """Return the best of the metrics in order, and the next one; `p`: the best against each other one."""
     best = found[ordered[0]]
     return {
         "metric": ordered[0],
@@ -137,12 +142,12 @@ def _row(ordered: list[str], found: dict[str, Any], p: list[float], measure: str
 def _words(panel: Panel, outputs: Outputs) -> str:
     if outputs == "clustered" and clustered(panel.oriented(), panel.human):
         units = "systems and inputs like these" if panel.n_systems >= ENOUGH else "these systems and inputs like these"
-        return f"difference over its delete-one standard error against Student's t, two-sided, for {units}"
+        return f"difference over its jackknife standard error against Student's t, two-sided, for {units}"
     return "Williams' test, two-sided, outputs taken as independent"
 
 
 def _to_next(a: Array, b: Array, human: Array, measure: Measure, outputs: Outputs) -> float:
-    """Two-sided p on the outputs that both scored, both metrics turned so that they rise with the ratings."""
+    """Compute the two-sided p-value on the outputs that both scored, with signs such that both correlate positively."""
     both = np.isfinite(a) & np.isfinite(b) & np.isfinite(human)
     pair = np.where(both, np.stack([a, b]), np.nan)
     people = np.where(both, human, np.nan)

@@ -1,4 +1,6 @@
-"""What of the data makes metrics agree with people? References, lengths, any number (novikova2017, section 8.2)."""
+"""Characteristics of the data that affect the agreement of metrics with human ratings (Novikova et al. 2017, section
+8.2).
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
     trials="mean",
     paper="novikova2017",
     takes="dataset",
-    question="What of the data makes metrics agree with people?",
+    question="Which characteristics of the data affect the agreement of metrics with human ratings?",
 )
 def characteristics(
     choice: Choice,
@@ -61,7 +63,7 @@ def characteristics(
     """Correlate each metric with the human ratings where a characteristic of the data is low and where it is high.
 
     Characteristics are the words of the output, of the source, of the references (mean) and the number of references,
-    as far as the data have them. Each is cut at its median.
+    where the data have them. Each is cut at its median.
 
     Parameters
     ----------
@@ -73,13 +75,13 @@ def characteristics(
     correction : {'holm', 'bh', 'none'}
         Over all tests of the table.
     draws : int, default 0
-        Of the permutation check next to the test.
+        Draws of the permutation check.
     level : float, default 0.05
         Level of the tests.
     outputs : {'clustered', 'independent'}
-        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
     progress : callable, optional
-        Called with the steps done, and of how many.
+        Called with the number of steps done and the total.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def characteristics(
             *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
             *turned_words(data.lower & {r["metric"] for r in rows}),
-            "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
+            "The two halves differ in more than this one characteristic: a difference does not show its cause.",
         ],
         signature=f"measure:{chosen}|cut:median|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )
@@ -154,7 +156,7 @@ def _half(half: str, level: float, row: Row) -> str:
 
 
 def describe(data: Dataset, columns: Sequence[str] = ()) -> pl.DataFrame:
-    """Keys and one column a characteristic, null where unknown."""
+    """Return the keys and one column per characteristic, null where unknown."""
     samples = data.samples
     made: list[pl.Expr] = []
     for name, words in TEXTS.items():
@@ -186,7 +188,7 @@ def _grid(table: pl.DataFrame, name: str, panel: Panel) -> Array:
 
 
 def cut_of(values: Array) -> float:
-    """The median of the known values; where the lowest value is the median itself, the next one: no half is empty.
+    """Return the median of the known values; where that is the lowest value, the next one, so that no half is empty.
 
     >>> cut_of(np.array([1.0, 1.0, 1.0, 4.0]))
     4.0
@@ -228,7 +230,7 @@ def _rows(
 
 
 def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outputs: Outputs) -> str:
-    """Mean and range of a characteristic, and how it goes with the ratings by itself."""
+    """Return mean and range of a characteristic, and its own correlation with the ratings."""
     values = _grid(table, name, panel)
     [alone] = correlations(values[None], panel.human, measure, outputs)
     known = values[np.isfinite(values)]

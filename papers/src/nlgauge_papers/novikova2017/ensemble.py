@@ -1,4 +1,6 @@
-"""Do metrics together agree better with people, and does that carry to another domain? (novikova2017, section 11)"""
+"""Ensembles of metrics: their agreement with human ratings, within and across domains (Novikova et al. 2017, section
+11).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from nlgauge.plugins import Choice, NeedsMissing, Row, Title, analysis, counted,
 from nlgauge.stats import Measure, evaluate, single, williams_test
 from nlgauge_papers.common import KEY, Array, Families, Named, Steps
 
-LEAST = 20  # outputs to learn from
+LEAST = 20  # outputs needed for training
 IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
 
 
@@ -22,7 +24,7 @@ IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
     trials="mean",
     paper="novikova2017",
     takes="groups",
-    question="Do metrics together agree better with people, and does that carry to another domain?",
+    question="Does an ensemble of metrics agree better with human ratings, and does it transfer to another domain?",
 )
 def ensemble(
     choice: Choice,
@@ -47,7 +49,7 @@ def ensemble(
     ridge : float, default 1.0
         Penalty of the regression.
     progress : callable, optional
-        Called with the steps done, and of how many.
+        Called with the number of steps done and the total.
 
     Returns
     -------
@@ -125,7 +127,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
             notes.append(f"{part.name}, {aspect}: fewer than {LEAST} rated outputs")
         else:
             panels.append((part, panel))
-    # A family that one of the parts lacks cannot be carried over.
+    # A family that is missing in one of the parts cannot transfer.
     scored = [m for m in family if all(m in p.metrics and _varies(p.metrics[m], p.human) for _, p in panels)]
     if lacking := [m for m in family if m not in scored]:
         notes.append(f"left out, not scored (or constant) in every part: {', '.join(lacking)}")
@@ -139,7 +141,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
         placed = {m: ranks(np.where(rated, turned[m], np.nan))[rated] for m in scored}
         missing = sum(int(np.isnan(v).sum()) for v in placed.values())
         if missing:
-            notes.append(f"{part.name}: {missing} missing scores stand in the middle of the ranks")
+            notes.append(f"{part.name}: {missing} missing scores get the middle rank")
         filled = {m: np.where(np.isnan(v), 0.5, v) for m, v in placed.items()}
         features = np.stack([np.mean([filled[m] for m in scored if family[m] == f], axis=0) for f in names], axis=1)
         source = _sources(part.data)
@@ -177,7 +179,7 @@ def _varies(scores: Array, human: Array) -> bool:
 
 
 def _sources(data: Dataset) -> dict[tuple[str, str], str]:
-    """Outputs of one source belong together even where their inputs are numbered apart."""
+    """Group outputs of one source even where their inputs have different numbers."""
     if "source" not in data.samples.columns:
         return {}
     return {(s, i): text for s, i, text in data.samples.select(*KEY, "source").iter_rows() if text}
@@ -198,7 +200,7 @@ def _predict(model: tuple[Array, Array, Array], features: Array) -> Array:
 
 
 def _inside(domain: Domain, aspect: str, measure: Measure, folds: int, ridge: float, seed: int) -> Row:
-    # Inputs by their first output, which stand in canonical order; sorted by name, another name would be another fold.
+    # Inputs by their first output in canonical order, so that renaming inputs does not change the folds.
     groups = list(dict.fromkeys(domain.inputs.tolist()))
     where = np.array([groups.index(i) for i in domain.inputs.tolist()])
     count = min(folds, len(groups))
@@ -234,7 +236,7 @@ def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
 
 
 def _turned(place: Array, sign: float) -> Array:
-    """Ranks from the other end where the metric falls with the ratings: folds of other metrics stay comparable."""
+    """Reverse the ranks where the metric correlates negatively, so that folds with different metrics are comparable."""
     return place if sign > 0 else 1 - place
 
 

@@ -1,4 +1,4 @@
-"""Figures of the analyses of novikova2017."""
+"""Figures of the analyses of Novikova et al. (2017)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Point = tuple[str, float, str, bool]  # line, value, tip, filled
 
 @figure("relative-ranking")
 def accuracy_dots(table: Table) -> go.Figure:
-    """Per cent of pairs ordered as people do, raw and quantised, beside random scores."""
-    series: dict[str, list[Point]] = {"raw": [], "quantised": [], "random": []}
+    """Plot the percentage of pairs ordered as by humans, raw and quantized, and that of random scores."""
+    series: dict[str, list[Point]] = {"raw": [], "quantized": [], "random": []}
     for row in table:
         line = f"{row['metric']}, {row['aspect']}" + (f" ({row['part']})" if row["part"] != "all" else "")
         for name, column, filled in (
             ("raw", "accuracy", row["significant"]),
-            ("quantised", "quantised", row["significant_quantised"]),
+            ("quantized", "quantized", row["significant_quantized"]),
             ("random", "random", False),
         ):
-            series[name].append((line, row[column], f"{row[column]:.1f} %", filled))
-    return dots("per cent of pairs ordered as people order them", series, [ACCENT, COLORS[1], QUIET])
+            series[name].append((line, row[column], f"{row[column]:.1f}%", filled))
+    return dots("percentage of pairs ordered as in the human ratings", series, [ACCENT, COLORS[1], QUIET])
 
 
 @figure("quality-bins")

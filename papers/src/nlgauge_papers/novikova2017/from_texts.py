@@ -1,7 +1,8 @@
-"""novikova2017: its 21 metrics from the texts, beside the columns that the authors published.
+"""The 21 metrics of Novikova et al. (2017) computed from the texts, compared with the columns that the authors
+published.
 
-Which texts a metric had, and which references, was found by comparing (datasets/bagel_texts.py says what was done to
-them); CIDEr and NIST counted frequencies over one data set and one system's file.
+The texts and references that a metric received were determined by comparison (datasets/bagel_texts.py has their
+preprocessing); CIDEr and NIST counted frequencies over one data set and one system's file.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NEAR = 0.01
 
 
 class How(NamedTuple):
-    """Our metric for one of the paper's, and what its program was given."""
+    """Our metric for one of the paper's, and its preprocessing."""
 
     spec: str
     texts: str
@@ -35,7 +36,7 @@ class How(NamedTuple):
 
     @property
     def as_released(self) -> How:
-        """The same metric with the texts as they came, which it splits into words by itself."""
+        """Return the same metric for the released texts, which it tokenizes itself."""
         own = self.spec.replace(", tokenize='none'", "").replace("(tokenize='none')", "")
         return How(own if self.texts == "tokenized" else self.spec, "released", scale=self.scale)
 
@@ -74,7 +75,7 @@ WHY = {
 
 
 def scored(how: How, data: Dataset) -> Array:
-    """Our values in the order of the samples, file by file where frequencies are counted within one."""
+    """Return our values in the order of the samples, by file where frequencies are counted within one."""
     metric = metric_from_spec(how.spec)
     if not how.by_file:
         return how.scale * metric.score(Batch.of(data)).values
@@ -85,8 +86,8 @@ def scored(how: How, data: Dataset) -> Array:
     return how.scale * np.array([found[key] for key in data.samples.select(KEY).rows()])
 
 
-def beside(ours: Array, theirs: Array) -> tuple[float, Mask]:
-    """Spearman's correlation with the published column, and which values lie within 1 % of it.
+def compare_columns(ours: Array, theirs: Array) -> tuple[float, Mask]:
+    """Return Spearman's correlation with the published column, and which values are within 1% of it.
 
     Ours with the digits that were published, so that what is tied there (0.999999999) is tied here.
     """
@@ -97,7 +98,9 @@ def beside(ours: Array, theirs: Array) -> tuple[float, Mask]:
     return float(spearmanr(ours, theirs, nan_policy="omit")[0]), near
 
 
-@further("novikova2017", "from-texts", title="Its 21 metrics from the texts, beside the published scores", sets=[SET])
+@further(
+    "novikova2017", "from-texts", title="Its 21 metrics from the texts, compared with the published scores", sets=[SET]
+)
 def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
     """Every metric, or `only` some of them by the paper's names."""
     wanted = [only] if isinstance(only, str) else list(only or HOW)
@@ -107,9 +110,9 @@ def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
     rows = [_row(name, HOW[name], sources) for name in wanted]
     return [
         Table(
-            "The metrics of novikova2017 from the texts, beside its published scores",
+            "The metrics of novikova2017 from the texts, compared with its published scores",
             rows,
-            method="rho: Spearman's correlation with the published column over all outputs; within 1 %: the share of "
+            method="rho: Spearman's correlation with the published column over all outputs; within 1%: the share of "
             "outputs so near to it; lowest: in the file (data set and system) where that share is lowest. released: "
             "with the texts as they were released; else as the authors' programs had them (found by comparing, the "
             "paper does not say).",
@@ -128,7 +131,7 @@ def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
                 "within",
                 "lowest",
             ],
-            heads={"rho_released": "rho, released", "within_released": "within 1 %", "within": "within 1 %"},
+            heads={"rho_released": "rho, released", "within_released": "within 1%", "within": "within 1%"},
             cells={name: partial(_share, name) for name in ("within_released", "within", "lowest")},
             decimals=4,
         )
@@ -151,8 +154,8 @@ def _row(name: str, how: How, sources: Sources) -> Row:
         "reason": "",
     }
     try:
-        rho, near = beside(scored(how, data), theirs)
-        released, before = beside(scored(how.as_released, sources(SET)), theirs)
+        rho, near = compare_columns(scored(how, data), theirs)
+        released, before = compare_columns(scored(how.as_released, sources(SET)), theirs)
     except NlgaugeError as error:  # a program or an extra is not installed
         return row | {"reason": str(error)}
     file = np.array([" ".join(f) for f in data.samples.select("dataset", "system").rows()])
@@ -170,12 +173,12 @@ def _answer(rows: Sequence[Row]) -> str:
         return sum(r[column] >= share for r in rows)
 
     return (
-        f"Of {len(rows)} metrics {many('within', 0.99)} are within 1 % of the published score in 99 % of the outputs, "
-        f"{many('within', 0.85)} in 85 %; with the texts as released {many('within_released', 0.99)} and "
+        f"Of {len(rows)} metrics {many('within', 0.99)} are within 1% of the published score in 99% of the outputs, "
+        f"{many('within', 0.85)} in 85%; with the texts as released {many('within_released', 0.99)} and "
         f"{many('within_released', 0.85)}."
     )
 
 
 def _share(column: str, row: Row) -> str:
     value = row[column]
-    return "" if math.isnan(value) else f"{100 * value:.2f} %"
+    return "" if math.isnan(value) else f"{100 * value:.2f}%"

@@ -21,12 +21,12 @@ from nlgauge_papers.common import Array
 
 @metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor", longest=50_000)
 class Lepor(Metric):
-    """Length penalty × position penalty × weighed harmonic mean of recall (alpha) and precision (beta).
+    """Length penalty × position penalty × weighted harmonic mean of recall (alpha) and precision (beta).
 
-    After the paper: a shorter output is penalized by exp(1 − r/c), a longer one by exp(1 − c/r); words are aligned one
+    As in the paper: a shorter output is penalized by exp(1 − r/c), a longer one by exp(1 − c/r); words are aligned one
     to one, those with an equal neighbor within `window` words first, then the nearest; positions are divided by the
-    lengths (nltk's version turns the length penalty round and aligns the farthest word: its values are others).
-    An output that is empty or shares no word scores 0.
+    lengths (nltk's version inverts the length penalty and aligns the farthest word, so its values differ). An output
+    that is empty or shares no word scores 0.
     """
 
     alpha: float = 9.0
@@ -62,7 +62,7 @@ class Lepor(Metric):
 
 @metric("hlepor", family="lepor", year=2013, cite="han-etal-2013-language", longest=50_000)
 class HLepor(Lepor):
-    """As lepor, the three factors joined by a weighed harmonic mean instead of a product (weights 2, 1, 7)."""
+    """LEPOR with the three factors combined by a weighted harmonic mean instead of a product (weights 2, 1, 7)."""
 
     length_weight: float = 2.0
     position_weight: float = 1.0

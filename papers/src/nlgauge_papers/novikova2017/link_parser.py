@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from nlgauge.plugins import NeedsMissing
 
-# Guessing at unknown words costs four times the time, and spelling is msp's business.
+# Guessing unknown words takes four times as long, and spelling is measured by msp.
 OPTIONS = ["-verbosity=1", "-echo=0", "-graphics=0", "-width=10000", "-spell=0", "-limit=100"]
 # First whole linkages; a sentence that has none is parsed again with words left out. That time grows with the cube of
 # the length and the number of words left out, a minute for fifty garbled words: so long sentences go in pieces.
@@ -24,7 +24,7 @@ LONGEST, PIECE = 60, 20
 COST = re.compile(r"UNUSED=(\d+) DIS= ?(-?[\d.]+)")
 # A command with a known answer after each sentence: so a sentence without an answer cannot shift the others.
 FENCE, ANSWER = "!limit=100", "limit set to 100"
-# What would be read as a command, a comment or a mark.
+# Characters that would be read as a command, a comment or a marker.
 LEADING = re.compile(r"^[\s!%*:#]+")
 UNSAFE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]+")
 
@@ -59,7 +59,7 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _spread(sentences: Sequence[str], options: list[str]) -> dict[str, float]:
-    """Over all cores; the parser takes each sentence by itself, so the cut does not matter."""
+    """Use all cores; the parser reads each sentence by itself, so the split does not matter."""
     cores = os.cpu_count() or 1
     size = min(max(len(sentences) // (4 * cores), 10), 200)
     chunks = [sentences[i : i + size] for i in range(0, len(sentences), size)]

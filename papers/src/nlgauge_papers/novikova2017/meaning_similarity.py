@@ -1,4 +1,4 @@
-"""SIM of novikova2017: the similarity of an output and the meaning representation that it was generated from."""
+"""SIM of Novikova et al. (2017): similarity of an output and the meaning representation from which it was generated."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FUNCTION_WORDS = (
     "s m re ll ve t d"
 )
 STOP = frozenset(FUNCTION_WORDS.split())
-LEAST = 0.1  # cosine that two words need before WordNet may bring them nearer
+LEAST = 0.1  # smallest cosine of two words for which WordNet relations count
 LARGEST = 1_000_000  # pairs of terms: meaning representations have a few dozen
-BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned with
+BAD = 0.05  # a term whose best similarity is lower is unaligned
 
 
 @metric(

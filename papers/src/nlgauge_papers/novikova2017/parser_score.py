@@ -46,5 +46,5 @@ def _mean(sents: list[str], cost: dict[str, float]) -> tuple[float, str]:
         return math.nan, NO_SENTENCE
     found = [cost[s] for s in sents]
     if any(math.isnan(c) for c in found):
-        return math.nan, "a sentence that the parser refused"
+        return math.nan, "a sentence that could not be parsed"
     return 0.0 - math.fsum(found) / len(found), ""

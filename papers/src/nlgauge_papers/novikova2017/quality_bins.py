@@ -1,4 +1,4 @@
-"""Are metrics good at finding bad outputs only? Correlations in bad, average and good ones (novikova2017, Table 13)."""
+"""Correlations within bad, average and good outputs (Novikova et al. 2017, Table 13)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from nlgauge.stats import (
 from nlgauge_papers.common import Array, Named, Outputs
 
 BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
-FEW = 10  # outputs in a bin below which its correlation says little
+FEW = 10  # outputs in a bin below which a note warns about its correlation
 
 
 @analysis(
@@ -68,13 +68,13 @@ def quality_bins(
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     correction : {'holm', 'bh', 'none'}
-        Of the tests of bad outputs against the others, over metrics.
+        Correction of the tests of bad outputs against the others, over metrics.
     draws : int, default 500
-        Of the permutation check next to the test; 0 for none.
+        Draws of the permutation check; 0 for none.
     level : float, default 0.05
         Level of the tests.
     outputs : {'clustered', 'independent'}
-        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
     seed : int, default 0
 
     Returns

@@ -1,4 +1,4 @@
-"""Metric scores in as many steps as people's ratings have (novikova2017, section 7.2)."""
+"""Quantization of metric scores to the number of levels of the human ratings (Novikova et al. 2017, section 7.2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 from nlgauge import NlgaugeError
 from nlgauge_papers.common import Array
 
-MOST_LEVELS = 101  # a slider from 0 to 100; finer ratings are as good as continuous
+MOST_LEVELS = 101  # a slider from 0 to 100; finer ratings count as continuous
 
 
 def scale_levels(ratings: ArrayLike) -> int:
-    """How many steps the scale has on which the ratings lie, from the smallest gap between two of them.
+    """Return the number of levels of the rating scale, from the smallest difference of two ratings.
 
-    Medians of ratings from 1 to 6 lie on half points, so on eleven steps.
+    Medians of ratings from 1 to 6 are half points, so eleven levels.
 
     >>> scale_levels([1, 2, 2.5, 6])
     11
@@ -28,9 +28,9 @@ def scale_levels(ratings: ArrayLike) -> int:
 
 
 def quantize(scores: ArrayLike, levels: int, ends: tuple[float, float] | None = None) -> Array:
-    """The number of the bin, 0 to levels - 1, when the range of the scores is cut into bins of equal width.
+    """Return the number of the bin, 0 to levels - 1, for bins of equal width over the range of the scores.
 
-    A score on an edge belongs to the lower bin. `ends` is the range when the scores are a part of more.
+    A score on an edge belongs to the lower bin. `ends` is the range when the scores are part of a larger set.
 
     >>> quantize([0.0, 0.1, 0.5, 1.0], 2).tolist()
     [0.0, 0.0, 0.0, 1.0]

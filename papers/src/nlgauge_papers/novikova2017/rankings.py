@@ -1,12 +1,12 @@
-"""novikova2017: relative rankings (Tables 4 and 12), examples (5), and the figures that stand in its sentences.
+"""Novikova et al. (2017): relative rankings (Tables 4 and 12), examples (Table 5), and numbers in the text.
 
-What the paper does not say about Table 12 was found by trying variants, one convention for the whole table:
+What the paper does not say about Table 12 was determined by trying variants, with one convention for the whole table:
 - a pair is the first output of either system for an MR; the one MR with two LOLS outputs is left out (SFREST 579
   pairs);
-- raw scores were compared as *text*, in alphabetical order: 4.28e-09 > 0.26, 10.1 < 9.8, 100.2 < 86.7. So read, every
-  printed cell comes out to both decimals: an error of the paper. As numbers, which is our value, BLEU-2 to BLEU-4 and
-  RE differ by up to 5 points, NIST, CIDEr and BLEU-1 by up to 1;
-- quantised: eleven bins of equal width (the half points from 1 to 6) over all 2,460 outputs, compared as numbers.
+- raw scores were compared as *text*, in alphabetical order: 4.28e-09 > 0.26, 10.1 < 9.8, 100.2 < 86.7. With this, every
+  printed cell matches to both decimals: an error of the paper. As numbers, which is our value, BLEU-2 to BLEU-4 and RE
+  differ by up to 5 points, NIST, CIDEr and BLEU-1 by up to 1;
+- quantized: eleven bins of equal width (the half points from 1 to 6) over all 2,460 outputs, compared as numbers.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ TABLE_12 = [*WORD.values(), METRICS["RE"]]
 PARTS = ["dataset", "system"]
 DRAWS = 200
 ONE_DRAW = NeverPublished(
-    "the random scores that the authors drew were never published; what random scores reach on the mean stands "
-    "in the notes"
+    "the random scores that the authors drew were never published; the mean of random scores is in the notes"
 )
 COMPARED_AS_TEXT = (
     "the paper's value comes out when raw scores are compared as text, in alphabetical order (1e-09 is above 0.2, 10.1 "
@@ -57,27 +56,27 @@ WORKED = {
 }
 
 
-@study("novikova2017", "12", title="accuracy of relative rankings, per cent", sets=[SET], tolerance=0.2)
+@study("novikova2017", "12", title="accuracy of relative rankings, percent", sets=[SET], tolerance=0.2)
 def table_12(sources: Sources) -> Ours:
     """Compute the accuracy of relative rankings, raw scores as text and quantized ones as numbers."""
-    as_texts, quantised = _rankings(sources)
+    as_texts, quantized = _rankings(sources)
     slips = _cells(as_texts, "raw", "accuracy")
-    numbers = _cells(quantised, "raw", "accuracy")
+    numbers = _cells(quantized, "raw", "accuracy")
     reasons: dict[Key, str] = {
         (d, k, a, "rand"): ONE_DRAW
         for d in ("BAGEL", "SFHOTEL", "SFREST")
-        for k in ("raw", "quantised")
+        for k in ("raw", "quantized")
         for a in ASPECTS
     }
     return Ours(
-        numbers | _cells(quantised, "quantised", "quantised", only="SFREST"),
+        numbers | _cells(quantized, "quantized", "quantized", only="SFREST"),
         reasons | dict.fromkeys(slips, COMPARED_AS_TEXT),
         [
             "Pairs: the first output of each system for an MR; the MR with two LOLS outputs is left out. "
             f"{_same(slips, numbers)} of the {len(numbers)} raw cells are the same whether the scores are compared as "
             "numbers or as text.",
-            "Quantised: eleven bins of equal width over all outputs, the half points from 1 to 6.",
-            f"Random scores reach on the mean of {DRAWS} draws: {_random(quantised)}.",
+            "Quantized: eleven bins of equal width over all outputs, the half points from 1 to 6.",
+            f"Random scores reach on the mean of {DRAWS} draws: {_random(quantized)}.",
         ],
         slips=slips,
     )
@@ -93,7 +92,7 @@ def table_4(sources: Sources) -> Ours:
     }
     values: dict[Key, float] = {}
     plain: dict[Key, float] = {}
-    for kind, data in zip(("raw", "quantised"), _scored(sources), strict=True):
+    for kind, data in zip(("raw", "quantized"), _scored(sources), strict=True):
         ends = {m: (float(data.scores[m].min()), float(data.scores[m].max())) for m in data.metrics}  # type: ignore[arg-type]
         for group, part in _pairs_of(data).by("dataset"):
             for aspect in ASPECTS:
@@ -117,15 +116,15 @@ def table_4(sources: Sources) -> Ours:
             "that condition.",
             "The list agrees with the stars of Table 12.",
         ],
-        beside={"any draw": plain},
+        additional={"any draw": plain},
     )
 
 
 def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> Mask:
-    """Which pairs random scores order as people do, draw by draw; scores in eleven steps unless raw.
+    """Return which pairs random scores order as humans do, draw by draw; scores in eleven levels unless raw.
 
-    With `printed`, only draws that are right in so many per cent of the pairs: the odds of all pairs are raised alike
-    until that is their mean, which changes nothing among the draws that are right equally often.
+    With `printed`, only draws with that percentage of right pairs: the odds of all pairs are scaled equally until that
+    is their mean, which does not affect the distribution given the number of right pairs.
     """
     from scipy.optimize import brentq
     from scipy.special import expit, logit
@@ -148,14 +147,14 @@ def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance
     people = orders(panel.human)
     found: dict[Key, float] = {}
     for metric, scores in panel.metrics.items():
-        steps = quantize(scores, LEVELS, ends[metric]) if key[1] == "quantised" else scores
+        steps = quantize(scores, LEVELS, ends[metric]) if key[1] == "quantized" else scores
         correct = (orders(-steps if metric in panel.lower else steps).sign == people.sign)[people.there]
         above = correct.sum() > chance.sum(axis=1).mean()
         found[*key, NAMES[metric]] = float(above and np.median(signed_rank_p(correct, chance)) < 0.05)
     return found
 
 
-@study("novikova2017", "5", title="examples: metrics on the scale 1–6 beside people", sets=[SET])
+@study("novikova2017", "5", title="examples: metrics on the scale 1–6 and human ratings", sets=[SET])
 def table_5(sources: Sources) -> Ours:
     """Compute the normalized scores of the four examples."""
     data = medians(sources)
@@ -178,7 +177,9 @@ def table_5(sources: Sources) -> Ours:
     )
 
 
-@study("novikova2017", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
+@study(
+    "novikova2017", "6", title="best correlation of this paper, compared with other papers", sets=[SET], tolerance=0.01
+)
 def table_6(sources: Sources) -> Ours:
     """Find the highest correlations that the paper reports about itself."""
     found = by_key(analyze("split", unturned(sources), by=PARTS, outputs="independent"), "aspect", "metric", "part")
@@ -220,9 +221,9 @@ def _agreement(data: Dataset, aspects: Sequence[str], form: str = "ICC(k)") -> f
     return icc(table.to_numpy().T)[form].value
 
 
-@study("novikova2017", "text", title="figures in the paper's sentences", sets=[SET], tolerance=0.02)
+@study("novikova2017", "text", title="numbers in the text of the paper", sets=[SET], tolerance=0.02)
 def sentences(sources: Sources) -> Ours:
-    """Compute the figures that stand in sentences of the paper."""
+    """Compute the numbers in sentences of the paper."""
     data = medians(sources)
     human = {a: data.panel(a).human for a in ASPECTS}
     rated = {a: h[np.isfinite(h)] for a, h in human.items()}
@@ -251,7 +252,7 @@ def _pairs_of(data: Dataset) -> Dataset:
 
 
 def as_text(data: Dataset, file: Path) -> Dataset:
-    """Scores replaced by the alphabetical place of what stands in the authors' file (1.01E-008, 0.00000001, 1 …)."""
+    """Replace scores by the alphabetical rank of their text in the authors' file (1.01E-008, 0.00000001, 1 …)."""
     table = pl.read_csv(file, infer_schema_length=0)
     texts = pl.concat([part for _, part in table.group_by("dataset", maintain_order=True)])
     made = []
@@ -273,7 +274,7 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
 
 
 def _scored(sources: Sources) -> tuple[Dataset, Dataset]:
-    """The metrics of Table 12: raw scores as text, and numbers (for the quantised ones)."""
+    """The metrics of Table 12: raw scores as text, and numbers (for the quantized ones)."""
     data = medians(sources).only_metrics(TABLE_12)
     return as_text(data, _medians_file(sources)), data
 
@@ -306,7 +307,7 @@ def _examples(frame: pl.DataFrame) -> dict[str, dict[str, float]]:
 
 
 def _between(data: Dataset) -> float:
-    """People's naturalness against their quality, the highest over data sets and systems."""
+    """Correlate human naturalness with human quality; the highest over data sets and systems."""
 
     best = 0.0
     for _, part in data.by("dataset", "system"):

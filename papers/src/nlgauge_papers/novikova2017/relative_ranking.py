@@ -1,4 +1,4 @@
-"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, Table 12)."""
+"""Accuracy of relative rankings: does a metric order two outputs as humans do? (Novikova et al. 2017, Table 12)"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHUFFLES = 499
     trials="mean",
     paper="novikova2017",
     takes="groups",
-    question="Does a metric know which of two outputs is better?",
+    question="Does a metric order two outputs of an input as humans do?",
 )
 def relative_ranking(
     choice: Choice,
@@ -40,21 +40,21 @@ def relative_ranking(
     ----------
     choice : Choice
     levels : int, optional
-        Steps of equal width into which scores are cut for `quantised`; as many as the ratings have by default.
+        Steps of equal width into which scores are cut for `quantized`; as many as the ratings have by default.
     draws : int, default 100
         Random scores that the metric is compared with.
     level : float, default 0.05
         Level of the tests.
     outputs : {'clustered', 'independent'}
-        Tests that know of systems and inputs, or outputs taken as independent, as the paper takes them.
+        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
     progress : callable, optional
-        Called with the steps done, and of how many.
+        Called with the number of steps done and the total.
 
     Returns
     -------
     Table
         One row per part, aspect and metric: per cent of pairs ordered alike (a tie is an order too), the same with cut
-        scores (`quantised`) and of random scores (`random`), and p.
+        scores (`quantized`) and of random scores (`random`), and p.
 
     Notes
     -----
@@ -90,16 +90,16 @@ def relative_ranking(
             "aspect",
             "metric",
             "accuracy",
-            "quantised",
+            "quantized",
             "random",
             "p",
             *(["better_in"] if outputs == "independent" else []),
-            "p_quantised",
+            "p_quantized",
             "significant",
             "pairs",
         ],
         decimals=2,
-        method="Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: "
+        method="Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantized: "
         f"{_steps(rows)} bins of equal width, as many as the ratings have steps. Random: scores drawn evenly from 0 "
         f"to 1, mean of {draws} draws, seed {seed}. p: {_test_words(outputs)}; significant: above random, p < "
         f"{level:g}.",
@@ -118,7 +118,7 @@ class Orders:
 
 
 def orders(values: Array) -> Orders:
-    """Pairs of systems × inputs of one table of scores (systems × inputs)."""
+    """Return the order of each pair of systems × inputs for one table of scores (systems × inputs)."""
     pairs = list(combinations(range(len(values)), 2))
     gap = np.concatenate([values[i] - values[j] for i, j in pairs])
     there = np.isfinite(gap)
@@ -149,18 +149,18 @@ def _rows(
     seed: int,
 ) -> list[Row]:
     people = orders(panel.human)
-    # The same random scores for every aspect: a row does not depend on what else was asked for.
+    # The same random scores for every aspect: a row does not depend on the other aspects.
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     chance = rng.random((max(draws, 1), *panel.human.shape))
     right = {
         "accuracy": np.stack([orders(c).sign == people.sign for c in chance]),
-        "quantised": np.stack([orders(quantize(c, steps, (0.0, 1.0))).sign == people.sign for c in chance]),
+        "quantized": np.stack([orders(quantize(c, steps, (0.0, 1.0))).sign == people.sign for c in chance]),
     }
     rows: list[Row] = []
     for metric, scores in panel.metrics.items():
         sign = -1.0 if metric in panel.lower else 1.0
-        # Steps are cut before the sign is turned: a score on an edge goes to the lower bin.
-        forms = {"accuracy": sign * scores, "quantised": sign * quantize(scores, steps, ends[metric])}
+        # Scores are quantized before the sign is flipped: a score on an edge belongs to the lower bin.
+        forms = {"accuracy": sign * scores, "quantized": sign * quantize(scores, steps, ends[metric])}
         row: Row = {**part.group, "part": part.name, "aspect": panel.aspect, "metric": metric, "levels": steps}
         for name, values in forms.items():
             row |= _against(name, orders(values), people, right[name], level)
@@ -172,7 +172,7 @@ def _rows(
 
 def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, seed: int) -> Row:
     """The columns of the test that knows of systems and inputs."""
-    more = "" if name == "accuracy" else "_quantised"
+    more = "" if name == "accuracy" else "_quantized"
     [p] = order_tests(values[None], human, draws=SHUFFLES, seed=seed)
     above = bool(row[name] > row[f"random{more}"] and p < level)
     return {f"p{more}": float(p), f"better_in{more}": float("nan"), f"significant{more}": above}
@@ -191,7 +191,7 @@ def _against(name: str, ours: Orders, people: Orders, right: Mask, level: float)
     """Columns of one form of the scores; those of the raw scores carry the plain names."""
     there = ours.there & people.there
     n = int(there.sum())
-    more = "" if name == "accuracy" else "_quantised"
+    more = "" if name == "accuracy" else "_quantized"
     columns = [name, f"random{more}", f"p{more}", f"better_in{more}", f"significant{more}"]
     if not n:
         return {**dict.fromkeys(columns[:4], float("nan")), columns[4]: False, "pairs": 0}
@@ -215,7 +215,7 @@ def _ends(data: Dataset, metric: str) -> tuple[float, float]:
 
 
 def _ratings(data: Dataset, aspect: str, aggregate: str, panel: Panel) -> Array:
-    """Ratings that show the steps of the scale: of the whole data where one rating an output is all there is."""
+    """Return ratings that show the levels of the scale: those of the whole data if there is one rating per output."""
     if panel.raters.get(aspect) is not None:
         return panel.human
     return data.ratings.filter(data.ratings["aspect"] == aspect)["value"].to_numpy()

@@ -1,7 +1,7 @@
-"""novikova2017 (Novikova et al. 2017): system means and the correlation tables, from the published medians.
+"""Novikova et al. (2017): system means and the correlation tables, from the published medians.
 
-Bold print (which correlation is the stronger one) is lost in the text of the paper that we have, so it is not compared;
-the analysis `split` marks it with †.
+Bold print (which correlation is the stronger one) is lost in our text version of the paper, so it is not compared; the
+analysis `split` marks it with †.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def table_13(sources: Sources) -> Ours:
         {key: -v if key[2] == "TER" else v for key, v in values.items()},
         notes=[
             stars("13", tests),
-            "The paper does not say that it correlates the quantised scores of its section 7.2 here; with them "
+            "The paper does not say that it correlates the quantized scores of its section 7.2 here; with them "
             "(eleven bins over all outputs) every cell is met. With the scores as they are the cells of the bad bin "
             f"move by up to {off['bad']:.2f}, the others by up to {off['average and good']:.3f}; few outputs are bad "
             "(58, 128, 175).",

@@ -38,13 +38,13 @@ def distance(a: str, b: str) -> int | None:
 
 
 def antonyms(a: str, b: str) -> bool:
-    """Whether WordNet calls them opposites, whatever their senses."""
+    """Return whether WordNet lists them as antonyms, in any of their senses."""
     return bool(related(a, ANTONYM) & _forms(b) or related(b, ANTONYM) & _forms(a))
 
 
 @lru_cache(2**16)
 def parts_of(word: str) -> frozenset[str]:
-    """The parts of speech under which WordNet knows a word."""
+    """Return the parts of speech under which WordNet lists a word."""
     return frozenset(part for part in PARTS if base_forms(word, part))
 
 

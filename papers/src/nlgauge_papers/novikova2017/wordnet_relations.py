@@ -12,7 +12,7 @@ PARTS = ("noun", "verb", "adj", "adv")
 LETTERS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 TYPES = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}  # of a sense key
 HYPERNYM, HYPONYM, SIMILAR, DERIVED, ANTONYM = ("@", "@i"), ("~",), ("&",), ("+",), ("!",)
-OFTEN = 5  # a sense counts when it is the first one or was tagged this often in WordNet's texts
+OFTEN = 5  # a sense counts if it is the first one or was tagged this often in WordNet's texts
 
 
 @lru_cache(2**16)

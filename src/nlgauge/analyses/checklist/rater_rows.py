@@ -241,7 +241,7 @@ def chosen_panel(choice: Choice, overall: bool = False) -> Panel:
 
 
 def with_overall(panel: Panel) -> Panel:
-    """The panel with one more aspect, the mean of the others in each rater's row (nimah2023, summarisation sets)."""
+    """The panel with one more aspect, the mean of the others in each rater's row (nimah2023, summarization sets)."""
     if any(name.lower() == OVERALL.lower() for name in panel.humans):
         return panel
     known = [panel.raters[a] for a in panel.humans if a in panel.raters]

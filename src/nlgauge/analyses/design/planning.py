@@ -44,7 +44,7 @@ def plan(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Estimate the power to tell two metrics apart at growing sample sizes.
+    """Estimate the power to distinguish two metrics at increasing sample sizes.
 
     The panel holds the two metrics (`metrics=[a, b]`).
 

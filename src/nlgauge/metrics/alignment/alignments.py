@@ -1,6 +1,6 @@
-"""What an alignment is, and what estimates it (deng2021, Definition 3.1).
+"""Alignments and their estimators (Deng et al. 2021, Definition 3.1).
 
-align(a → b) is one score in [0, 1] per token of a: how sure it is that its information is grounded in b.
+align(a → b) is one score in [0, 1] per token of a: the confidence that its information is grounded in b.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.types import Array, Ids, Ints, Mask
 
 LOW, HALF = 0.2, 0.5
-FLOOR = 1e-3  # a token that is surely not aligned does not make all else worthless
+FLOOR = 1e-3  # lower limit, so that one token with score 0 does not make the geometric mean 0
 
 
 class ToAlign(NamedTuple):
-    """To align: text a with all that b consists of. `whole`: b is an output or reference, never read in windows."""
+    """A pair to align: text a with the texts of b. `whole`: b is an output or reference, never read in windows."""
 
     a: str
     b: tuple[str, ...]
@@ -29,27 +29,27 @@ class ToAlign(NamedTuple):
 
 @dataclass(frozen=True)
 class Alignment:
-    """Scores of the tokens of a text; `spans` says where each token stands in it."""
+    """Scores of the tokens of a text; `spans` are the character positions of each token."""
 
     text: str
     spans: Ids
     scores: Array
-    whole: bool = False  # one score for the text, which has no words of its own
+    whole: bool = False  # a single score for the whole text, without words
 
     @property
     def tokens(self) -> list[str]:
-        """Return the tokens as they stand in the text."""
+        """Return the tokens as they are in the text."""
         return [self.text[a:b] for a, b in self.spans.tolist()]
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def content(self) -> Alignment:
-        """Without stop words and punctuation."""
+        """Return the alignment without stop words and punctuation."""
         return self._part(_content(self.text, self.spans))
 
     def words(self) -> Alignment:
-        """One score per word: the mean over its pieces. Punctuation marks stay by themselves."""
+        """Return one score per word, the mean over its pieces. Punctuation marks stay separate."""
         if not len(self):
             return self
         starts, ends, _ = _words(self.text)
@@ -64,7 +64,7 @@ class Alignment:
     def _part(self, kept: Mask) -> Alignment:
         return Alignment(self.text, self.spans[kept], self.scores[kept])
 
-    # --- the ways to make one number of it ---
+    # --- aggregation to one number ---
 
     def mean(self) -> float:
         """Return the mean score; NaN without tokens."""
@@ -75,22 +75,24 @@ class Alignment:
         return float(self.scores.sum())
 
     def geo(self) -> float:
-        """Geometric mean: the mean log-probability of a token classifier, as a probability."""
+        """Return the geometric mean: the mean log-probability of a token classifier, as a probability."""
         return float(np.exp(np.log(np.maximum(self.scores, FLOOR)).mean())) if len(self) else float("nan")
 
     def low(self, share: float = LOW) -> float:
-        """Mean over the least aligned fifth of the tokens: one wrong name weighs more than many right words."""
+        """Return the mean over the least aligned fifth of the tokens, so that one wrong name outweighs many right
+        words.
+        """
         if not len(self):
             return float("nan")
         n = max(1, round(share * len(self)))
         return float(np.partition(self.scores, n - 1)[:n].mean())
 
     def half(self) -> float:
-        """Mean over the least aligned half of the tokens."""
+        """Return the mean over the least aligned half of the tokens."""
         return self.low(HALF)
 
     def distinct(self) -> float:
-        """Sum over distinct tokens, each at its best: what is said twice does not inform twice."""
+        """Return the sum over distinct tokens, each at its highest score, so that repetition adds no information."""
         best: dict[str, float] = {}
         for token, score in zip(self.tokens, self.scores.tolist(), strict=True):
             best[token.lower()] = max(best.get(token.lower(), 0.0), score)
@@ -98,20 +100,18 @@ class Alignment:
 
 
 class Estimator(Protocol):
-    """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
+    """An estimator of alignments: pairs (a, texts of b) in, one Alignment of a per pair out."""
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """Return one Alignment of a for each pair, in the order of the pairs."""
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
-        """These pairs will be aligned: a model may read their texts once for several estimators."""
+        """Announce pairs that will be aligned, so that a model can read their texts once for several estimators."""
 
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[Ints, Ints, Mask]:
-    """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned
-    often.
-    """
+    """Return where each word begins and ends, and whether it is a content word; cached per text."""
     found = list(WORD.finditer(text))
     kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
     return (

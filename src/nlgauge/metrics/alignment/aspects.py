@@ -1,4 +1,4 @@
-"""The aspects of deng2021 as expressions, with the settings chosen for them (papers/deng2021/choice.py)."""
+"""The aspects of Deng et al. (2021) as expressions, with the settings chosen for them (papers/deng2021/choice.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TokenUnit = Literal["piece", "word"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How an aspect aligns. stop: leave out stop words and punctuation when aggregating. unit: what counts as one
+    """How an aspect aligns. stop: leave out stop words and punctuation when aggregating. unit: what counts as a
     token.
     """
 
@@ -28,7 +28,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Form:
-    """A formula over alignments and how to align for it."""
+    """A formula over alignments and its alignment settings."""
 
     formula: str
     settings: Settings
@@ -36,7 +36,9 @@ class Form:
 
 @dataclass(frozen=True)
 class Aspect:
-    """`paper`: the formula of deng2021; `chosen`: the best of a few ways to aggregate the same alignments."""
+    """`paper`: the formula of Deng et al. (2021); `chosen`: the best of several ways to aggregate the same
+    alignments.
+    """
 
     paper: Form
     chosen: Form
@@ -90,10 +92,10 @@ def evaluate(
     stop: bool = False,
     unit: TokenUnit = "piece",
 ) -> tuple[list[float], list[list[dict[Term, Alignment]]]]:
-    """The value of every sample, and its alignments (one dict per reference).
+    """Compute the value of every sample and its alignments (one dict per reference).
 
     With several references the expression is evaluated for each and averaged, as the paper's relevance. All pairs of
-    all samples go to the estimator at once: each distinct text is encoded once.
+    all samples are sent to the estimator at once, so that each distinct text is encoded once.
     """
     numbers, wanted = pairs_of(expression, samples)
     found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
@@ -108,7 +110,9 @@ def evaluate(
 def pairs_of(
     expression: Expression, samples: Sequence[Sample]
 ) -> tuple[dict[ToAlign, int], list[list[dict[Term, int]]]]:
-    """All pairs to align, each once with a number; and of each sample and reference the number of every term."""
+    """Return all pairs to align, each once with a number; and for each sample and reference the number of every
+    term.
+    """
     numbers: dict[ToAlign, int] = {}
     wanted: list[list[dict[Term, int]]] = []
     many = "r" in expression.fields
@@ -123,11 +127,13 @@ def pairs_of(
 
 
 def pair_of(term: Term, texts: Sample) -> ToAlign:
-    """What a term aligns in one sample (with one reference); outputs and references are never read in windows."""
+    """Return the pair that a term aligns in one sample (with one reference); outputs and references are not
+    windowed.
+    """
     return ToAlign(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
 
 
 def counted(alignment: Alignment, stop: bool, unit: TokenUnit) -> Alignment:
-    """The tokens that count: pieces or words, with stop words or without."""
+    """Return the tokens that count: pieces or words, with stop words or without."""
     alignment = alignment.words() if unit == "word" else alignment
     return alignment.content() if stop else alignment

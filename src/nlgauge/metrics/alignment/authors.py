@@ -1,9 +1,9 @@
-"""Estimators D and R with the checkpoints that the authors of deng2021 publish (package ctc_score), as they run them.
+"""Estimators D and R with the checkpoints published by the authors of Deng et al. (2021) in the package ctc_score.
 
 D: RoBERTa reads a text and its context together; the states of a word's pieces are summed and a linear layer gives the
-probability that the word is not made up. R: a BLEURT (BERT) reads context and text and gives one number for the text.
-`weights` is one file (.ckpt, .pt, .safetensors) or the folder that ctc_score fills (D-cnndm, …), which holds one file
-for each pair of texts. Tokenizer and configuration are those of `encoder`.
+probability that the word is grounded. R: a BLEURT (BERT) reads context and text and gives one number for the text.
+`weights` is one file (.ckpt, .pt, .safetensors) or the folder that ctc_score fills (D-cnndm, …), which contains one
+file for each kind of text pair. Tokenizer and configuration are those of `encoder`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from nlgauge.models.torch_weights import SUFFIXES, check_torch_weights, read_tor
 from nlgauge.text.stopwords import STOP
 from nlgauge.types import Ids
 
-BASES = {"D": "roberta-large", "R": "bert-base-uncased"}  # where encoder= is left as it is
-MAX_PAIR_TOKENS = 512  # tokens of a pair; a text keeps half of it
-# The file for each pair of texts, the first that is there: two parts of b, an output or reference as b, anything else.
+BASES = {"D": "roberta-large", "R": "bert-base-uncased"}  # default where encoder= is not given
+MAX_PAIR_TOKENS = 512  # tokens of a pair; each text gets half of them
+# Candidate files by kind of pair: two texts in b, an output or reference as b, otherwise.
 FILES = {
     "both": ("fact_history_to_response",),
     "short": ("summ_to_ref", "sent_to_sent"),
     "long": ("doc_to_summ", "fact_to_response", "sent_to_sent"),
 }
 QUOTES = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'"})
-# What decoding undoes in transformers 4, with which the figures were made.
+# Clean-up of decoding in transformers 4, with which the published scores were computed.
 JOINED = ((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
           (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"))  # fmt: skip
 
 
 def authors_files(weights: str) -> dict[str, Path]:
-    """The authors' checkpoints that are meant, by name; none where `weights` is a training of one's own."""
+    """Return the authors' checkpoints by name; none where `weights` is the user's own training."""
     if not weights:
         return {}
     path = Path(weights).expanduser()
@@ -54,13 +54,13 @@ def authors_files(weights: str) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Words(Alignment):
-    """Scores of words as blanks divide them; R gives the whole text one."""
+    """Scores of words split at blanks; R gives one score for the whole text."""
 
     def words(self) -> Alignment:
         return self
 
     def content(self) -> Alignment:
-        """Without words that are stop words; one with a full stop behind it is none, as in the original."""
+        """Remove stop words; a word followed by a full stop is not a stop word, as in the original."""
         if self.whole:
             return self
         kept = np.array([token.lower() not in STOP for token in self.tokens], np.bool_)
@@ -69,14 +69,14 @@ class Words(Alignment):
 
 @dataclass(frozen=True)
 class Authors:
-    """The authors' D or R. `base`: whose tokenizer and configuration the checkpoint was trained with."""
+    """The authors' D or R. `base`: the model whose tokenizer and configuration the checkpoint was trained with."""
 
     kind: str
     weights: str
     base: str
 
     def file_for(self, pair: ToAlign) -> Path:
-        """Return the checkpoint that scores a pair; which one depends on what b consists of."""
+        """Return the checkpoint that scores a pair, which depends on the texts of b."""
         files = authors_files(self.weights)
         if len(files) == 1:
             return next(iter(files.values()))
@@ -89,7 +89,7 @@ class Authors:
         )
 
     def fingerprint(self) -> str:
-        """After a look whether they may be read: name and hash of each file."""
+        """Return name and hash of each file, after checking that they may be read."""
         files = authors_files(self.weights)
         if any(path.suffix != ".safetensors" for path in files.values()):
             check_torch_weights(f"align='{self.kind}', weights='{self.weights}'", "weights")
@@ -99,7 +99,7 @@ class Authors:
         """Nothing is shared: each text is read together with its context."""
 
     def cut(self, pairs: Collection[ToAlign]) -> int:
-        """Texts that are longer than the half of 512 tokens which they may have; the words beyond have no score."""
+        """Return the texts longer than half of 512 tokens; the words beyond have no score."""
         if self.kind == "R":
             return 0
         model = [loaded(str(self.file_for(p)), self.kind, self.base) for p in pairs]
@@ -109,7 +109,7 @@ class Authors:
         )
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
-        """One Alignment per pair, in their order."""
+        """Return one Alignment per pair, in their order."""
         found: dict[int, Alignment] = {}
         by_file: dict[Path, list[int]] = {}
         for i, pair in enumerate(pairs):
@@ -157,7 +157,7 @@ class Checkpoint:
         return found
 
     def wholes(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
-        """R: one number a text, at the text as a whole, so that mean and sum are that number."""
+        """R: return one number per text, at the text as a whole, so that mean and sum equal that number."""
         rows = [self.tokenizer(b, a, truncation="longest_first", max_length=self.most) for a, b in texts]
         return [
             Words(a, np.array([[0, len(a)]], np.int32), np.array([float(self.classifier(state)[0])]), whole=True)
@@ -165,7 +165,7 @@ class Checkpoint:
         ]
 
     def run(self, rows: Sequence[Any]) -> list[Any]:
-        """D: the states of each row; R: its pooled state."""
+        """D: return the states of each row; R: its pooled state."""
         found: dict[int, Any] = {}
         keys = [k for k in rows[0] if k != "offset_mapping"] if rows else []
         pad = int(self.tokenizer.pad_token_id or 0)
@@ -182,7 +182,7 @@ class Checkpoint:
         return [found[i] for i in range(len(rows))]
 
     def shortened(self, text: str) -> str:
-        """The text as the original reads it: cleaned, and as the first 256 tokens say it."""
+        """Return the text as the original reads it: cleaned, decoded from its first 256 tokens."""
         ids = self.tokenizer(clean(text), verbose=False)["input_ids"][: self.most // 2]
         said = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
         for old, new in JOINED:
@@ -193,15 +193,15 @@ class Checkpoint:
 
 
 def clean(text: str) -> str:
-    """Straight quotes, one blank where there were several, no capitals."""
+    """Straighten quotes, collapse blanks, lower-case."""
     return re.sub(" {2,}", " ", text.translate(QUOTES)).casefold().strip()
 
 
 def grouped(tokens: Sequence[str], row: Any, text: str) -> list[list[int]]:
-    """The places of each word's pieces: a piece with a blank before it begins a word.
+    """Return the positions of each word's pieces: a piece preceded by a blank begins a word.
 
-    Where that is not one group for each word (line breaks, which the original gives up on), the pieces that stand in
-    it.
+    Where that does not give one group per word (at line breaks, on which the original fails), the pieces are matched by
+    position.
     """
     kinds = row.sequence_ids(0)
     first = [i for i, kind in enumerate(kinds) if kind == 0]
@@ -221,7 +221,7 @@ def grouped(tokens: Sequence[str], row: Any, text: str) -> list[list[int]]:
 
 
 def spans_of(words: Sequence[str], text: str) -> Ids:
-    """Where each word stands in the text that was cleaned: letters are counted, blanks are not."""
+    """Return where each word is in the original text, matching characters other than blanks."""
     letters = [i for i, c in enumerate(text) for _ in c.casefold() if not c.isspace()]
     found, at = [], 0
     for word in words:
@@ -233,11 +233,13 @@ def spans_of(words: Sequence[str], text: str) -> Ids:
 
 @lru_cache(maxsize=3)
 def loaded(path: str, kind: str, base: str) -> Checkpoint:
-    """A checkpoint in its authors' layout: D `_roberta.…` (or `_model.…`) and `_classifier`, R `bert.…` and `dense`."""
+    """Load a checkpoint in its authors' layout: D `_roberta.…` (or `_model.…`) and `_classifier`, R `bert.…` and
+    `dense`.
+    """
     import torch
     import transformers
 
-    made_of: Any = transformers  # its classes are looked up by name, some without types
+    made_of: Any = transformers  # classes are looked up by name, some without types
     said = f"align='{kind}', weights='{path}'"
     state = _tensors(Path(path), said)
     tokenizer, config = load_skeleton(base, "encoder")
@@ -255,9 +257,9 @@ def loaded(path: str, kind: str, base: str) -> Checkpoint:
         missing, _ = model.load_state_dict(
             {k.removeprefix(start): v for k, v in state.items() if k.startswith(start)}, strict=False
         )
-    except RuntimeError as error:  # sizes that differ
+    except RuntimeError as error:  # different sizes
         raise NlgaugeError(f"{said}: not of the size of '{base}' ({' '.join(str(error).split())[:200]}).") from None
-    unread = ("pooler.",) if kind == "D" else ()  # D looks at the words only
+    unread = ("pooler.",) if kind == "D" else ()  # D uses the words only
     counts = ("position_ids", "token_type_ids")  # no weights
     if lacking := [k for k in missing if not k.startswith(unread) and not k.endswith(counts)]:
         raise NlgaugeError(f"{said}: no weights for {', '.join(lacking[:3])} ({len(lacking)} missing).")
@@ -277,7 +279,7 @@ def _tensors(path: Path, said: str) -> dict[str, Any]:
     try:
         return dict(load_file(path))
     except (OSError, SafetensorError) as error:
-        raise NlgaugeError(f"{said}: no readable safetensors ({error}).") from None
+        raise NlgaugeError(f"{said}: not a readable safetensors file ({error}).") from None
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,8 @@
-"""Training data without labels (deng2021, Appendix A): target, paraphrase, mask, infill, word labels.
+"""Training data without labels (Deng et al. 2021, Appendix A): target, paraphrase, mask, infill, word labels.
 
-A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it
-are masked and filled by something that does not look at the text; the filled words are labeled 0, the others 1. Each
-step is a small part that can be exchanged; those here work offline, `construct_models` has those that load a model by
-name.
+A target sentence y1 is taken from the text itself, so all of it is aligned. It is paraphrased (y2), phrases of it are
+masked and filled without access to the text; the filled words are labeled 0, the others 1. Each step is a replaceable
+function; those here work offline, and `construct_models` has those that load a model by name.
 
 >>> made = list(examples([["Ann saw a red bird in the old park.", "It sang."]] * 3, "style", 0, 1))
 >>> len(made[0].a.split()) == len(made[0].labels)
@@ -31,19 +30,19 @@ from nlgauge.text.paraphrase import Reworded, most_distant, wordnet
 from nlgauge.text.stopwords import CLASSES, STOP
 from nlgauge.text.textrank import textrank
 
-Task = Literal["summarisation", "dialogue", "response", "style"]
+Task = Literal["summarization", "dialogue", "response", "style"]
 TASKS: tuple[str, ...] = get_args(Task)
-Document = Sequence[str]  # its sentences
+Document = Sequence[str]  # sentences of a document
 Span = tuple[int, int]
-SHARE = 0.3  # of the words of a target that are masked, on average
-CLEAN = 0.2  # of the targets stay whole, so that a model also sees what is wholly grounded
-NEAR_SHARE = 0.3  # of the fillings come from elsewhere in the same document: errors mix up what a text does say
-SHORTEST, LONGEST = 5, 60  # words of a target sentence
-FUSED, KEPT = 0.5, 0.6  # of the targets that are fused, and of the phrases that such a one keeps
+SHARE = 0.3  # mean share of the words of a target that are masked
+CLEAN = 0.2  # share of targets that stay unchanged, so that training includes fully grounded texts
+NEAR_SHARE = 0.3  # share of fillings from the same document: real errors often mix up facts of a text
+SHORTEST, LONGEST = 5, 60  # limits of the words of a target sentence
+FUSED, KEPT = 0.5, 0.6  # share of targets that are fused, and of phrases kept in them
 
 
 class Example(NamedTuple):
-    """Text a, what b consists of, and for each word (`a.split()`) whether b grounds it."""
+    """Text a, the texts of b, and for each word (`a.split()`) whether b grounds it."""
 
     a: str
     b: tuple[str, ...]
@@ -57,7 +56,7 @@ class Example(NamedTuple):
 
 
 class ChosenText(NamedTuple):
-    """A target: what b consists of, and sentences of it. `foreign` words follow that b does not know."""
+    """A target: the texts of b, and sentences of it. `foreign` words that are not in b follow."""
 
     target: str
     b: tuple[str, ...]
@@ -65,11 +64,13 @@ class ChosenText(NamedTuple):
     whole: bool = False
 
 
-# The parts of the construction. Each draws from the generator that it is given.
-Select = Callable[[Document, Document, Generator], ChosenText | None]  # a target in a document; others lend talk
-Paraphrase = Callable[[str, Generator], list[str]]  # a text in other words, several times
-ChooseSpans = Callable[[Sequence[str], Generator], list[Span]]  # the spans of words that are replaced
-# The words with their spans filled, and for each word whether the text grounds it (1) or not (0).
+# Types of the construction steps. Each step draws from the generator it is given.
+Select = Callable[
+    [Document, Document, Generator], ChosenText | None
+]  # a target in a document; other documents provide small talk
+Paraphrase = Callable[[str, Generator], list[str]]  # several paraphrases of a text
+ChooseSpans = Callable[[Sequence[str], Generator], list[Span]]  # spans of words to replace
+# The words with the spans filled, and for each word whether it is grounded (1) or not (0).
 Infill = Callable[[Sequence[str], Sequence[Span], Document, Generator], tuple[list[str], list[int]]]
 
 
@@ -81,7 +82,7 @@ def _fit(document: Document) -> list[int]:
 
 
 def pseudo_summary(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """One to three of the most central half of the sentences, by TextRank; b is the document."""
+    """Return one to three of the most central half of the sentences, by TextRank; b is the document."""
     good = set(_fit(document))
     ranked = [i for i in _central(tuple(document)) if i in good]
     ranked = ranked[: max(3, len(ranked) // 2)]
@@ -91,12 +92,12 @@ def pseudo_summary(document: Document, others: Document, rng: Generator) -> Chos
     return ChosenText(" ".join(document[i] for i in picked), (" ".join(document),))
 
 
-_central = lru_cache(maxsize=4096)(textrank)  # a document has many targets
+_central = lru_cache(maxsize=4096)(textrank)  # cached, because a document has many targets
 
 
 def fusion(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract
-    does.
+    """Return a pseudo-summary; every second one joins only some phrases of its sentences, like an abstractive
+    summary.
     """
     chosen = pseudo_summary(document, others, rng)
     if chosen is None or rng.random() >= FUSED:
@@ -107,15 +108,17 @@ def fusion(document: Document, others: Document, rng: Generator) -> ChosenText |
 
 
 def lead(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """The first sentence, which stands in for a reference summary: news and encyclopaedia texts begin with one. b is
-    the rest, so not all of the target is grounded in it, as with real references."""
+    """Return the first sentence, which represents a reference summary: news and encyclopedia texts begin with one.
+
+    b is the rest of the document, so not all of the target is grounded in it, as with real references.
+    """
     if len(document) < 4 or 0 not in _fit(document):
         return None
     return ChosenText(document[0], (" ".join(document[1:]),))
 
 
 def itself(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """b is the target: style transfer, and a reference beside an output."""
+    """Return b as the target: for style transfer, and for a reference and an output."""
     good = _fit(document)
     if not good:
         return None
@@ -126,9 +129,7 @@ def itself(document: Document, others: Document, rng: Generator) -> ChosenText |
 
 
 def response(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """The sentence that follows, as a response would: it fits what was said and what is known, though it says
-    something new.
-    """
+    """Return the following sentence as a response: it fits the dialogue and the knowledge but adds something new."""
     good = [i for i in _fit(document) if i >= 2]
     if not good:
         return None
@@ -138,7 +139,7 @@ def response(document: Document, others: Document, rng: Generator) -> ChosenText
 
 
 def knowledge(document: Document, others: Document, rng: Generator) -> ChosenText | None:
-    """A turn that uses one to three of the sentences known, or the history, and often adds talk of its own."""
+    """Return a turn that uses one to three knowledge sentences, or the history, and often adds small talk."""
     good = _fit(document)
     if len(good) < 4 or not others:
         return None
@@ -165,7 +166,7 @@ _OPENERS = {
 
 
 def phrases(words: Sequence[str]) -> list[Span]:
-    """Phrases without a tagger: a function word begins one, a comma or stop ends one.
+    """Split into phrases without a tagger: a function word begins a phrase, a comma or full stop ends one.
 
     >>> phrases("She walked to the old harbour, and sang.".split())
     [(0, 2), (2, 6), (6, 8)]
@@ -184,13 +185,13 @@ def phrases(words: Sequence[str]) -> list[Span]:
 
 
 def masked_phrases(words: Sequence[str], rng: Generator) -> list[Span]:
-    """Phrases by lot, until about that share of the words is covered; content words alone now and then."""
+    """Mask random phrases until about that share of the words is covered; sometimes content words only."""
     wanted = rng.uniform(0.3, 1.7) * SHARE * len(words)
     found, covered = [], 0
     spans = phrases(words)
     for k in rng.permutation(len(spans)).tolist():
         a, b = spans[k]
-        if rng.random() < 0.5:  # only the content of the phrase
+        if rng.random() < 0.5:  # only the content words of the phrase
             while b - a > 1 and trim(words[a])[1].lower() in STOP:
                 a += 1
         if b - a > 8:
@@ -203,7 +204,7 @@ def masked_phrases(words: Sequence[str], rng: Generator) -> list[Span]:
 
 
 def kind(words: Sequence[str]) -> str:
-    """What sort of phrase: how it begins, whether it holds a number or a name, how long it is."""
+    """Return the kind of a phrase: its first word, whether it contains a number or a name, and its length."""
     first = trim(words[0])[1].lower()
     number = any(re.search(r"\d", w) for w in words)
     name = any(w[:1].isupper() for w in words[1:] or words)
@@ -269,13 +270,13 @@ def _phrases_of(sentence: str) -> list[list[str]]:
 
 
 def changed(old: Sequence[str], new: Sequence[str]) -> list[int]:
-    """0 for the words that came in, 1 for those that say what stood there."""
+    """Label words that were inserted 0, and those of the original 1."""
     bare = [trim(w)[1].lower() for w in old]
     return [int(k < len(bare) and trim(w)[1].lower() == bare[k]) for k, w in enumerate(new)]
 
 
 def ending(old: list[str], new: list[str]) -> list[str]:
-    """The new phrase with the punctuation of the old one at its end."""
+    """Return the new phrase with the final punctuation of the old one."""
     head, core, _ = trim(new[-1])
     return [*new[:-1], head + core + trim(old[-1])[2]]
 
@@ -285,7 +286,7 @@ def ending(old: list[str], new: list[str]) -> list[str]:
 
 @dataclass
 class Recipe:
-    """The parts that make the data of a task."""
+    """The functions that construct the training data of a task."""
 
     select: Select
     paraphrase: Paraphrase
@@ -293,13 +294,13 @@ class Recipe:
     infill: Infill
 
     def names(self) -> list[str]:
-        """What the parts are, for files that are kept."""
+        """Return the names of the functions, for stored files."""
         parts = (self.select, self.paraphrase, self.mask, self.infill)
         return [getattr(p, "__name__", f"{type(p).__name__}({getattr(p, 'name', '')})") for p in parts]
 
 
 SELECT: dict[str, Select] = {
-    "summarisation": pseudo_summary,
+    "summarization": pseudo_summary,
     "dialogue": knowledge,
     "response": response,
     "style": itself,
@@ -312,19 +313,19 @@ TARGETS: dict[str, Select] = {
     "response": response,
     "itself": itself,
 }
-# Damage of the one module of damages, after the infilling: what a phrase from elsewhere does not try.
+# Corruptions of `text.damage` after infilling, which replacing phrases does not cover.
 HARM = ("number", "entity", "negate")
 
 
 def recipe(documents: Sequence[Document], task: str, targets: str = "") -> Recipe:
-    """The offline recipe of a task; `targets` names another way to choose them."""
+    """Return the offline recipe of a task; `targets` names another selection of targets."""
     if task not in SELECT:
-        raise NlgaugeError(f"task='{task}'; there are {', '.join(SELECT)}.")
+        raise NlgaugeError(f"task='{task}'; expected one of {', '.join(SELECT)}.")
     return Recipe(
         TARGETS[targets] if targets else SELECT[task],
         Reworded(wordnet()),
         masked_phrases,
-        # What a lead says often does not stand in the rest: fillings from that rest would teach the opposite.
+        # Facts of a lead are often absent from the rest of the document, so fillings from the rest would be mislabeled.
         Borrowed.of(documents, 0.0 if targets == "lead" else NEAR_SHARE),
     )
 
@@ -332,7 +333,7 @@ def recipe(documents: Sequence[Document], task: str, targets: str = "") -> Recip
 def examples(
     documents: Sequence[Document], task: str, seed: int, count: int, parts: Recipe | None = None
 ) -> Iterator[Example]:
-    """`count` examples, document by document in turn. Each has its own random numbers, so a prefix stays the same."""
+    """Yield `count` examples, document by document. Each has its own random numbers, so a prefix does not change."""
     if not documents:
         raise NlgaugeError("no text to train on: every document is empty.")
     made = parts or recipe(documents, task)
@@ -347,7 +348,7 @@ def examples(
 
 
 def example(document: Document, others: Document, parts: Recipe, rng: Generator) -> Example | None:
-    """One example of a document; None where it has no fitting sentence."""
+    """Return one example of a document; None without a suitable sentence."""
     chosen = parts.select(document, others, rng)
     if chosen is None:
         return None
@@ -363,7 +364,7 @@ def example(document: Document, others: Document, parts: Recipe, rng: Generator)
 
 
 def harmed(words: list[str], labels: list[int], how: str, rng: Generator) -> tuple[list[str], list[int]]:
-    """One damage more; what it touched is not aligned."""
+    """Apply one more corruption; the words it touches are labeled as not aligned."""
     done = damage(" ".join(words), how, 0.3, rng)
     new = done.text.split()
     touched = set(done.touched)

@@ -1,7 +1,7 @@
-"""Parts of the construction that load a model: a paraphraser and an infiller with masks by name, as the paper did.
+"""Construction steps that load a model: a paraphraser and an infiller with masks by name, as in the paper.
 
 Both take any folder or hub name of a sequence-to-sequence model in safetensors. `smollm2` fills masks with the language
-model that a package carries.
+model that a package contains.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from nlgauge.text.paraphrase import CANDIDATES
 PARAPHRASER = "Vamsi/T5_Paraphrase_Paws"  # the paper's
 INFILLER = "facebook/bart-large"  # the paper's
 CAUSAL = "smollm2"  # inside a package
-ADVICE = "give a folder, or leave the option away for the offline part."
+ADVICE = "give a folder, or omit the option to work offline."
 MAX_NEW_TOKENS = 128  # new tokens
 
 
 @dataclass
 class TextSampler:
-    """A sequence-to-sequence model: texts out of a text, sampled with random numbers of their own."""
+    """A sequence-to-sequence model that samples texts with its own random numbers."""
 
     name: str
     option: str
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
-        """Load tokenizer and model, once."""
+        """Load tokenizer and model once."""
         return load("seq2seq", self.name, self.option, ADVICE)
 
     def __call__(self, text: str, rng: Generator, count: int) -> list[str]:
@@ -54,7 +54,7 @@ class TextSampler:
 
 @dataclass
 class ModelParaphrase:
-    """Ten ways to say it, by a paraphrase model."""
+    """Return ten paraphrases by a paraphrase model."""
 
     name: str = PARAPHRASER
     prompt: str = "paraphrase: {}"
@@ -69,8 +69,10 @@ class ModelParaphrase:
 
 @dataclass
 class ModelInfill:
-    """Masks filled by a model that sees only the target (BART). A word of the answer counts as kept if it stood
-    around the masks, in that order."""
+    """Fill masks with a model that sees only the target (BART).
+
+    A word of the answer counts as original if it was around the masks, in that order.
+    """
 
     name: str = INFILLER
 
@@ -82,7 +84,7 @@ class ModelInfill:
     ) -> tuple[list[str], list[int]]:
         mask = self.model.loaded[0].mask_token
         if mask is None:
-            raise NlgaugeError(f"infiller='{self.name}': its tokenizer has no mask.")
+            raise NlgaugeError(f"infiller='{self.name}': its tokenizer has no mask token.")
         template = masked(words, spans, mask)
         filled = self.model(" ".join(template), rng, 1)[0].split() or list(words)
         return filled, kept(template, filled)
@@ -90,13 +92,13 @@ class ModelInfill:
 
 @dataclass
 class CausalInfill:
-    """Masks filled from left to right by a language model that sees only what stands before them (SmolLM2, offline)."""
+    """Fill masks from left to right with a language model that sees only the preceding words (SmolLM2, offline)."""
 
     name: str = CAUSAL
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
-        """Load tokenizer and model, once."""
+        """Load tokenizer and model once."""
         return load("causal", self.name, "infiller")
 
     def __call__(
@@ -115,7 +117,7 @@ class CausalInfill:
         return [*new, *words[place:]], [*labels, *[1] * (len(words) - place)]
 
     def _next(self, before: Sequence[str], count: int, rng: Generator) -> list[str]:
-        """So many words as they may follow; fewer where the model ends its line."""
+        """Generate that many following words; fewer where the model ends its line."""
         import torch
 
         tokenizer, model = self.loaded
@@ -127,7 +129,7 @@ class CausalInfill:
                 **ids, do_sample=True, top_p=0.95, max_new_tokens=3 * count + 2, pad_token_id=model.config.eos_token_id
             )
         said = str(tokenizer.decode(out[0, ids["input_ids"].shape[1] :], skip_special_tokens=True))
-        # The last word may be cut short by the number of tokens.
+        # The last word may be truncated by the limit of tokens.
         found = said.strip().split("\n")[0].split()
         return found[:count] if len(found) > count else found[:-1]
 
@@ -146,7 +148,7 @@ def masked(words: Sequence[str], spans: Sequence[Span], mask: str) -> list[str]:
 
 
 def kept(template: Sequence[str], filled: Sequence[str]) -> list[int]:
-    """1 for the words that the template had, 0 for those that came in.
+    """Label the words of the template 1, inserted words 0.
 
     >>> kept(["a", "<mask>", "d"], ["a", "x", "y", "d"])
     [1, 0, 0, 1]
@@ -158,12 +160,12 @@ def kept(template: Sequence[str], filled: Sequence[str]) -> list[int]:
 
 
 def model_parts(parts: Recipe, paraphraser: str | None, infiller: str | None) -> Recipe:
-    """A recipe with models by name in place of its offline parts."""
+    """Return the recipe with named models in place of its offline steps."""
     parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
     parts.infill = infilled(infiller) if infiller else parts.infill
     return parts
 
 
 def infilled(name: str) -> Infill:
-    """The infiller of that name."""
+    """Return the infiller of that name."""
     return CausalInfill() if name == CAUSAL else ModelInfill(name)

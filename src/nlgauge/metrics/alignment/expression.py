@@ -43,7 +43,7 @@ LONGEST = 1000
 
 
 def harmonic(*values: Any) -> Any:
-    """Harmonic mean; 0 as soon as one value is 0.
+    """Return the harmonic mean; 0 if one value is 0.
 
     >>> float(harmonic(0.5, 1.0))
     0.6666666666666666
@@ -69,7 +69,7 @@ Number = Callable[[str, Term], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression: which alignments it needs, and its value once they are known."""
+    """A checked expression: the alignments it needs, and its value given these."""
 
     text: str
     tree: ast.expr
@@ -77,20 +77,20 @@ class Expression:
 
     @property
     def fields(self) -> set[str]:
-        """Return the fields that it aligns: x, c, y, r."""
+        """Return the fields that are aligned: x, c, y, r."""
         return {f for a, b in self.terms for f in (a, *b)}
 
     @property
     def needs(self) -> frozenset[str]:
-        """Return the texts that a sample must have, by the names that metrics use."""
+        """Return the texts that a sample must have, as metrics call them."""
         return frozenset({"output", *(FIELDS[f] for f in self.fields)})
 
     def value(self, found: Mapping[Term, Alignment]) -> float:
-        """The number; NaN where it is not defined (no tokens, division by 0)."""
+        """Return the number; NaN where it is undefined (no tokens, division by 0)."""
         return float(self.values(lambda name, term: np.float64(AGGREGATES[name](found[term]))))
 
     def values(self, number: Number) -> Any:
-        """The same for whole arrays: `number` gives the aggregate of each sample's alignment."""
+        """Return the values of whole arrays: `number` gives the aggregate of each sample's alignment."""
         with np.errstate(all="ignore"):
             try:
                 found = np.asarray(_value(self.tree, number), np.float64)
@@ -100,7 +100,7 @@ class Expression:
 
 
 def parse(text: str) -> Expression:
-    """Check an expression and take it apart.
+    """Parse and check an expression.
 
     >>> parse("mean(y>[x,c])").terms
     (('y', ('x', 'c')),)
@@ -110,11 +110,11 @@ def parse(text: str) -> Expression:
     try:
         tree = syntax_tree(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NlgaugeError(f"'{text}' is no expression; write e.g. mean(y>x) * mean(r>y).") from None
+        raise NlgaugeError(f"'{text}' is not an expression; write for example mean(y>x) * mean(r>y).") from None
     terms: dict[Term, None] = {}
     _check(tree, text, terms)
     if not terms:
-        raise NlgaugeError(f"'{text}' holds no alignment such as y>x.")
+        raise NlgaugeError(f"'{text}' contains no alignment such as y>x.")
     return Expression(text, tree, tuple(terms))
 
 
@@ -136,7 +136,9 @@ def _check(node: ast.expr, text: str, terms: dict[Term, None]) -> None:
             for part in node.args:
                 _check(part, text, terms)
         else:
-            raise NlgaugeError(f"'{text}': no function '{name}'; there are {', '.join([*AGGREGATES, *FUNCTIONS])}.")
+            raise NlgaugeError(
+                f"'{text}': no function '{name}'; expected one of {', '.join([*AGGREGATES, *FUNCTIONS])}."
+            )
     else:
         raise NlgaugeError(
             f"'{text}': '{ast.unparse(node)}' is not allowed here; use {', '.join(AGGREGATES)} of y>x, "
@@ -146,7 +148,7 @@ def _check(node: ast.expr, text: str, terms: dict[Term, None]) -> None:
 
 def _term(node: ast.expr, text: str) -> Term:
     wrong = NlgaugeError(
-        f"'{text}': '{ast.unparse(node)}' is no alignment; write a>b with fields {', '.join(FIELDS)}, as y>[x,c]."
+        f"'{text}': '{ast.unparse(node)}' is not an alignment; write a>b with fields {', '.join(FIELDS)}, as y>[x,c]."
     )
     if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt)):
         raise wrong

@@ -1,10 +1,10 @@
-"""What a trained aligner looks at: numbers about each token of a and how it is found in b, from a frozen encoder.
+"""Features of a trained aligner: numbers about each token of a and its match in b, from a frozen encoder.
 
-Every token of a gets one row: its cosine with the best token of b at four layers (any window; the window that fits its
-sentence best), the same of its neighbors and its sentence, whether the word or its stem stands in b and beside the
-same words, whether neighbors are found in neighboring places, and what kind of token it is. Nothing here depends on
-capitals: published outputs are often in small letters. Nor on where a token stands, how long or how rare it is: a head
-that knew this fitted the damage of its training text better and people's ratings worse.
+Every token of a has one row: its cosine with the best token of b at four layers (in any window, and in the window that
+matches its sentence best), the same of adjacent tokens and of its sentence, whether the word or its stem occurs in b
+and next to the same words, whether adjacent tokens match adjacent positions, and the kind of token. No feature depends
+on capitals, because published outputs are often lower-cased, nor on the position, length or frequency of a token: a
+head with such features fitted its training corruptions better and agreed less with human ratings.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.text.windows import sentence_spans
 from nlgauge.types import Ids, Singles
 
-DEPTHS = (0.5, 0.67, 0.83, 1.0)  # of the encoder's layers: 3, 4, 5 and 6 of six
-MAIN = 1  # of these, the one whose matches choose the window and carry the neighbors
-WINDOW = 2  # sentences
+DEPTHS = (0.5, 0.67, 0.83, 1.0)  # relative depth of the layers: 3, 4, 5 and 6 of six
+MAIN = 1  # the one of these whose matches select the window and the neighbors
+WINDOW = 2  # sentences per window
 CHUNK = 300_000  # characters of distinct texts at a time
 DIGIT = re.compile(r"\d")
-MAX_WORD_DISTANCE = 50.0  # words; places farther apart are as good as unrelated
+MAX_WORD_DISTANCE = 50.0  # words; larger distances count as unrelated
 
 NAMES = (
     *(f"any{i}" for i in range(4)),
@@ -57,8 +57,8 @@ NAMES = (
     "pair left",
     "pair right",
     "triple",
-    "beside left",
-    "beside right",
+    "context left",
+    "context right",
     "step left",
     "step right",
     "any step left",
@@ -74,13 +74,11 @@ NAMES = (
 
 @dataclass(frozen=True)
 class ContextVectors:
-    """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the
-    words.
-    """
+    """b, read in windows: one matrix of unit vectors per layer, the windows' first rows, and word information."""
 
     vectors: list[Singles]
     firsts: Any
-    places: Any  # of each token: the number of its word in b
+    places: Any  # the number of each token's word in b
     pooled: Singles
     words: frozenset[str]
     stems: frozenset[str]
@@ -91,14 +89,14 @@ class ContextVectors:
 
 @dataclass
 class FeatureReader:
-    """Features of pairs. Texts are encoded once; b is put together once for all pairs that follow each other."""
+    """Features of pairs. Texts are encoded once; b is assembled once for all consecutive pairs that share it."""
 
     encoder: str = DEFAULT
     window: int = WINDOW
     vectors: Embeddings | None = field(default=None, repr=False)
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
-        """These pairs will be read: one pass of their texts serves other metrics too."""
+        """Announce pairs, so that one pass of their texts serves other metrics too."""
         kept = self.vectors or embeddings(None, self.encoder)
         sides = {p[1:] for p in pairs}
         texts = {p.a for p in pairs} | {p[0] for b, whole in sides for p in _parts(b, 0 if whole else self.window)}
@@ -106,7 +104,7 @@ class FeatureReader:
             kept.want(layer, texts)
 
     def read(self, pairs: Sequence[ToAlign]) -> Iterator[tuple[int, Ids, Singles]]:
-        """For each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
+        """Yield for each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
         kept = self.vectors or embeddings(None, self.encoder)
         layers = layers_of(kept)
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
@@ -135,13 +133,13 @@ def pooled(rows: Singles) -> Singles:
 
 
 def layers_of(kept: Embeddings) -> list[int]:
-    """The four layers that are looked at."""
+    """Return the four layers that are used."""
     return [max(1, round(depth * kept.encoder.layers)) for depth in DEPTHS]
 
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[Any, list[str], list[str]]:
-    """Where words begin and end, the words in small letters, their stems."""
+    """Return where words begin and end, the lower-cased words, and their stems."""
     found = list(WORD.finditer(text))
     lower = [w[0].lower().replace("’", "'") for w in found]
     return np.array([w.span() for w in found], np.int64).reshape(-1, 2), lower, [_stem(w) for w in lower]
@@ -153,7 +151,7 @@ def _stem(word: str) -> str:
 
 
 def _parts(b: tuple[str, ...], size: int) -> list[tuple[str, int, int]]:
-    """The windows of b: text, which of b's texts, where it begins there."""
+    """Return the windows of b: text, index of the text in b, and offset."""
     found = []
     for k, text in enumerate(b):
         spans = sentence_spans(text) if size else []
@@ -184,7 +182,7 @@ def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Co
         pairs |= set(pairwise(of_words))
         triples |= set(zip(of_words, of_words[1:], of_words[2:], strict=False))
         of_windows.append((frozenset(lower), frozenset(of_words)))
-        # Windows overlap: what two tokens have between them is counted in characters of the whole text, six to a word.
+        # Windows overlap, so distances are counted in characters of the whole text, six per word.
         places.append((encoded[0][k].pieces.starts + start) / 6.0 + 1e6 * parts[k][1])
         shift += len(spans)
     pooled = np.stack([encoded[-1][k].mean() for k in full])
@@ -248,7 +246,7 @@ def _rows(text: str, spans: Ids, a: list[Encoded], b: ContextVectors | None) -> 
 
 
 def _shift(values: Any, by: int) -> Any:
-    """The value `by` places to the left (negative: right); at the ends the token's own."""
+    """Return the value `by` positions to the left (negative: right); at the ends the token's own value."""
     return values[_shifted(len(values), by)]
 
 
@@ -262,13 +260,13 @@ def _per(ufunc: Any, values: Any, firsts: Any) -> Any:
 
 
 def _step(at: Any, word: Any, by: int) -> Any:
-    """How far apart in b this token and its neighbor are found, 0 to 1 on a log scale."""
+    """Return the distance in b between the matches of a token and its neighbor, 0 to 1 on a log scale."""
     apart = np.minimum(np.abs(at - _shift(at, by)), MAX_WORD_DISTANCE)
     return np.log1p(apart) / np.log1p(MAX_WORD_DISTANCE)
 
 
 def _lexical(text: str, spans: Ids, window: Any, b: ContextVectors) -> tuple[Any, Any, Any]:
-    """Nine numbers about the word in b, four about its kind, and which word each token belongs to (−1: a mark)."""
+    """Return nine numbers about the word in b, four about its kind, and the word of each token (−1: punctuation)."""
     places, words, stems = _words(text)
     word = np.searchsorted(places[:, 0], spans[:, 0], side="right") - 1
     inside = (word >= 0) & (spans[:, 1] <= np.append(places[:, 1], 0)[word])
@@ -280,7 +278,7 @@ def _lexical(text: str, spans: Ids, window: Any, b: ContextVectors) -> tuple[Any
         if (w, k) not in seen:
             seen[w, k] = _found(w, words, stems, content, b, k) if w >= 0 else (0.0,) * 9
         lexical.append(seen[w, k])
-    # The last row of each is for marks, whose word is −1.
+    # The last row of each is for punctuation, whose word is −1.
     kinds = np.array([*((not c, bool(DIGIT.search(w)), 0) for w, c in zip(words, content, strict=True)), (0, 0, 1)])
     later = inside & (spans[:, 0] > np.append(places[:, 0], 0)[word])
     return np.array(lexical, np.float64), np.column_stack([kinds[word], later]).astype(np.float64), word

@@ -1,7 +1,7 @@
-"""The trained part of an aligner: two small layers on standardized features, in NumPy, kept as safetensors and JSON.
+"""The trained part of an aligner: two small layers on standardized features, in NumPy, stored as safetensors and JSON.
 
-Plain arrays and one seed: training gives the same bytes again on the same machine, and a resumed training those of an
-undisturbed one.
+Plain arrays and one seed: training is reproducible byte for byte on the same machine, and a resumed training equals an
+uninterrupted one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Head:
         return _sigmoid(_forward(self.state, rows)[-1][:, 0])
 
     def save(self, path: Path) -> None:
-        """PATH.safetensors and PATH.json."""
+        """Write PATH.safetensors and PATH.json."""
         from safetensors.numpy import save
 
         kept = {k: np.ascontiguousarray(v) for k, v in sorted(self.state.items())}
@@ -52,13 +52,13 @@ class Head:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             return cls(load_file(path.with_suffix(".safetensors")), facts)
         except OSError:
-            raise NlgaugeError(f"no aligner at {path}: {path.name}.json and .safetensors are needed.") from None
+            raise NlgaugeError(f"no aligner found at {path}: {path.name}.json and .safetensors are needed.") from None
         except (SafetensorError, json.JSONDecodeError) as error:
-            raise NlgaugeError(f"{path}: no readable aligner ({error}).") from None
+            raise NlgaugeError(f"{path}: not a readable aligner ({error}).") from None
 
 
 def fresh(rows: Singles, rng: Generator) -> State:
-    """Weights at the start; the features' means and spreads are part of them."""
+    """Return initial weights, including the features' means and spreads."""
     sizes = [rows.shape[1], *HIDDEN, 1]
     state = {"mean": rows.mean(axis=0), "spread": np.maximum(rows.std(axis=0), 1e-3)}
     for k, (a, b) in enumerate(pairwise(sizes)):
@@ -68,7 +68,7 @@ def fresh(rows: Singles, rng: Generator) -> State:
 
 
 def _forward(state: Mapping[str, Singles], rows: Singles) -> list[Singles]:
-    """The activations, layer by layer; the last are logits."""
+    """Return the activations, layer by layer; the last are logits."""
     found = [np.clip((rows - state["mean"]) / state["spread"], -6, 6).astype(np.float32)]
     last = len(HIDDEN)
     for k in range(last + 1):
@@ -83,7 +83,7 @@ def _sigmoid(values: Singles) -> Singles:
 
 
 def gradient(state: Mapping[str, Singles], rows: Singles, wanted: Singles, weight: Singles) -> State:
-    """Of the weighted cross-entropy; `wanted` may be any share between 0 and 1."""
+    """Return the gradient of the weighted cross-entropy; targets may be any share between 0 and 1."""
     acts = _forward(state, rows)
     delta = ((_sigmoid(acts[-1][:, 0]) - wanted) * weight / weight.sum())[:, None]
     found: State = {}
@@ -95,7 +95,7 @@ def gradient(state: Mapping[str, Singles], rows: Singles, wanted: Singles, weigh
 
 
 def adam(state: State, moments: State, grad: State, step: int, rate: float, decay: float = 1e-3) -> None:
-    """One step, in place."""
+    """Take one Adam step, in place."""
     for name, g in grad.items():
         m, v = moments[f"m.{name}"], moments[f"v.{name}"]
         m += 0.1 * (g - m)
@@ -105,5 +105,5 @@ def adam(state: State, moments: State, grad: State, step: int, rate: float, deca
 
 
 def still(state: State) -> State:
-    """Moments before the first step."""
+    """Return zero moments for the first step."""
     return {f"{m}.{k}": np.zeros_like(v) for m in "mv" for k, v in state.items() if k[0] in "wb"}

@@ -1,9 +1,9 @@
-"""Estimator E: greedy matching of contextual token vectors (deng2021, section 3.5).
+"""Estimator E: greedy matching of contextual token vectors (Deng et al. 2021, section 3.5).
 
-The score of a token of a is its highest cosine with a token of b. Three things are ours: b can be read in overlapping
-windows of sentences, as small encoders blur long inputs; a sentence of a can be held to the one window that fits
-it best on average, so that its words are not gathered from all over a document; and it can be read by itself, so that
-its neighbors do not influence it.
+The score of a token of a is its highest cosine with a token of b. There are three additions: b can be read in
+overlapping windows of sentences, because small encoders blur long inputs; a sentence of a can be restricted to the one
+window that matches it best on average, so that its words are not collected from a whole document; and it can be encoded
+by itself, so that adjacent sentences do not influence it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from nlgauge.types import Array
 
 Match = Literal["all", "apart", "best", "sentence"]
 ALONE = ("apart", "sentence")  # a is read sentence by sentence
-Read = list[tuple[int, Encoded]]  # a text in the parts in which it is read, and where each begins
-BLOCK = 8_000_000  # cosines in memory at once
-CHUNK = 600_000  # characters of distinct texts encoded together: some 150,000 tokens, 230 MB a layer
+Read = list[tuple[int, Encoded]]  # the parts in which a text is read, and their offsets
+BLOCK = 8_000_000  # maximum number of cosines in memory
+CHUNK = 600_000  # characters of distinct texts encoded together: about 150,000 tokens, 230 MB per layer
 
 sentences_of = lru_cache(maxsize=20_000)(sentence_spans)
 windows_of = lru_cache(maxsize=5_000)(windows)
@@ -34,12 +34,12 @@ windows_of = lru_cache(maxsize=5_000)(windows)
 
 @dataclass(frozen=True)
 class Matching:
-    """Embedding matching.
+    """Embedding matching (estimator E).
 
     window: sentences in a window of b (a source or context); 0 the whole text. match: 'all' takes the best token of any
     window, 'apart' the same with each sentence of a encoded by itself, 'best' the window with the highest mean for the
     sentence of a, 'sentence' the same with each sentence of a encoded by itself. sharp: the cosine's exponent; above 1,
-    half-fitting tokens count less.
+    partial matches count less.
     """
 
     encoder: str = DEFAULT
@@ -69,7 +69,7 @@ class Matching:
         kept = self.vectors or embeddings(None, self.encoder)
         layer = kept.want(self.layer)
         found: list[Alignment | None] = [None] * len(pairs)
-        # Pairs with the same b follow each other, so its windows are put together once.
+        # Pairs with the same b are consecutive, so its windows are assembled once.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, Any] | None = None
         for rows in chunks(order, pairs):
@@ -95,20 +95,20 @@ class Matching:
 
 
 def reading(pair: ToAlign, match: str, window: int) -> list[tuple[int, str]]:
-    """The parts in which a is encoded, and where they begin: the whole, or its sentences."""
+    """Return the parts in which a is encoded and their offsets: the whole text, or its sentences."""
     if match not in ALONE or not window or pair.whole:
         return [(0, pair.a)]
     return [(first, pair.a[first:last]) for first, last in sentences_of(pair.a)] or [(0, pair.a)]
 
 
 def spans_of(a: Read) -> Any:
-    """Where each token of a text begins and ends, from the parts in which it was read."""
+    """Return where each token of a text begins and ends, from the parts in which it was read."""
     spans = [first + np.stack([e.pieces.starts, e.pieces.ends], axis=1).reshape(-1, 2) for first, e in a]
     return np.concatenate(spans)
 
 
 def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
-    """Tokens of a × windows of b: the highest cosine with a token of that window."""
+    """Return tokens of a × windows of b: the highest cosine with a token of that window."""
     if b is None or not len(a.tokens):
         return np.zeros((len(a.tokens), 1))
     table, firsts = b
@@ -120,7 +120,7 @@ def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
 
 
 def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
-    """One score per token from its maxima: of any window, or of the one that fits its sentence best."""
+    """Return one score per token from its maxima: of any window, or of the one that matches its sentence best."""
     if not len(near) or match in ("all", "apart") or near.shape[1] == 1:
         best = near.max(axis=1)
     else:
@@ -130,7 +130,7 @@ def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
 
 
 def chunks(order: list[int], pairs: Sequence[ToAlign], most: int = CHUNK) -> Iterator[list[int]]:
-    """The pairs in pieces of bounded text: large pieces encode quicker, endless ones would fill the memory."""
+    """Yield the pairs in chunks of limited text: large chunks encode faster, unlimited ones would fill the memory."""
     rows: list[int] = []
     seen: set[str] = set()
     size = 0
@@ -147,7 +147,7 @@ def chunks(order: list[int], pairs: Sequence[ToAlign], most: int = CHUNK) -> Ite
 
 
 def side(parts: list[Encoded]) -> tuple[Any, Any] | None:
-    """All windows of b as one matrix, and where each begins; None when b has no tokens."""
+    """Return all windows of b as one matrix, and where each begins; None when b has no tokens."""
     parts = [p for p in parts if len(p.tokens)]
     if not parts:
         return None
@@ -156,13 +156,13 @@ def side(parts: list[Encoded]) -> tuple[Any, Any] | None:
 
 
 def _sentence_of(text: str, begins: Any) -> Any:
-    """The number of the sentence that each token of a belongs to."""
+    """Return the sentence number of each token of a."""
     starts = [first for first, _ in sentences_of(text)] or [0]
     return np.maximum(np.searchsorted(starts, begins, side="right") - 1, 0)
 
 
 def _best_window(near: Any, sentence: Any) -> Any:
-    """near: tokens × windows. Each sentence keeps the column with its highest mean."""
+    """Select for each sentence the column with its highest mean; near: tokens × windows."""
     firsts = np.flatnonzero(np.append(True, sentence[1:] != sentence[:-1]))
     means = np.add.reduceat(near, firsts, axis=0) / np.diff(np.append(firsts, len(near)))[:, None]
     column = np.repeat(means.argmax(axis=1), np.diff(np.append(firsts, len(near))))

@@ -31,14 +31,14 @@ from nlgauge.options import SOME, call
 from nlgauge.types import Array, Singles
 
 WEIGHTS = Path(__file__).with_name("weights")
-SHORT = "style"  # the head for two short texts: a reference beside an output
-SHIPPED = ("summarisation", "dialogue", "response", "style")  # tasks with a head inside the package
+SHORT = "style"  # the head for two short texts: a reference and an output
+SHIPPED = ("summarization", "dialogue", "response", "style")  # tasks with a head inside the package
 
 
 _WORDS, _CONTENT = Settings(unit="word"), Settings(unit="word", stop=True)
 _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x>y))"
-# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --options choose=True` shows the
-# choice.
+# Formula and head of each aspect; `nlgauge reproduce deng2021 trained --options choose=True` shows the
+# selection.
 FORMS: dict[str, dict[str, Form]] = {
     "consistency": {kind: Form("mean(y>x)", _WORDS) for kind in "DR"},
     "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},
@@ -47,7 +47,7 @@ FORMS: dict[str, dict[str, Form]] = {
     "groundedness": {"D": Form("sum(y>c)", _CONTENT), "R": Form("sum(y>c)", _CONTENT)},
     "dialogue": {"D": Form("mean(y>[x,c])", _CONTENT), "R": Form("mean(y>[x,c])", _CONTENT)},
 }
-# Where another way to aggregate the same scores was better on the set that chooses: formula='chosen'.
+# Aspects for which another aggregation was better on the selection set: formula='chosen'.
 CHOSEN: dict[str, dict[str, Form]] = {
     "consistency": {"D": Form("half(y>x)", _WORDS)},
     "relevance": {kind: Form("mean(r>y) / mean(r>x) * mean(y>x)", _WORDS) for kind in "DR"},
@@ -56,22 +56,22 @@ CHOSEN: dict[str, dict[str, Form]] = {
     "groundedness": {kind: Form("sqrt(distinct(y>c))", _CONTENT) for kind in "DR"},
 }
 HEADS = {
-    "consistency": "summarisation",
-    "relevance": "summarisation",
+    "consistency": "summarization",
+    "relevance": "summarization",
     "preservation": SHORT,
     "engagingness": "response",
-    "groundedness": "summarisation",
+    "groundedness": "summarization",
     "dialogue": "response",
 }
 
 
 def form(aspect: str, kind: str, formula: str = "paper") -> Form:
-    """The formula of an aspect for D or R: the paper's, or the one chosen."""
+    """Return the formula of an aspect for D or R: the paper's, or the chosen one."""
     return CHOSEN.get(aspect, {}).get(kind, FORMS[aspect][kind]) if formula == "chosen" else FORMS[aspect][kind]
 
 
 def task_of(expression: Expression) -> str:
-    """Which shipped head an expression asks for: two short texts both ways, history and context, a context, or a
+    """Return the shipped head for an expression: two short texts both ways, history and context, a context, or a
     source.
     """
     terms = set(expression.terms)
@@ -79,23 +79,23 @@ def task_of(expression: Expression) -> str:
         return "response"
     if any("c" in (a, *b) for a, b in terms):
         return "dialogue"
-    return SHORT if ("x", ("y",)) in terms else "summarisation"
+    return SHORT if ("x", ("y",)) in terms else "summarization"
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained aligner. `weights`: the folder of a training of one's own, or one of its checkpoints (step-N); without
-    it, the shipped head of the task.
+    """A trained aligner. `weights`: the folder of the user's training, or one of its checkpoints (step-N); the
+    shipped head of the task by default.
     """
 
     kind: str = "D"
-    task: str = "summarisation"
+    task: str = "summarization"
     weights: str = ""
     encoder: str = DEFAULT
     vectors: Embeddings | None = field(default=None, compare=False, repr=False)
 
     def heads(self) -> tuple[Head, Head]:
-        """For a source or context, and for two short texts."""
+        """Return the heads for a source or context, and for two short texts."""
         if self.weights:
             path = Path(self.weights).expanduser()
             path = path if path.with_suffix(".json").is_file() else path / "aligner"
@@ -121,7 +121,9 @@ class Trained:
 
 
 def aligner(kind: str, task: str, weights: str, encoder: str, vectors: Embeddings | None = None) -> Trained | Authors:
-    """D or R: a shipped head (of the task, or named by `weights`), one's own training, or the authors' checkpoint."""
+    """Return D or R: a shipped head (of the task, or named by `weights`), the user's training, or the authors'
+    checkpoint.
+    """
     if weights in SHIPPED:
         return Trained(kind, weights, "", encoder, vectors)
     if authors_files(weights):
@@ -130,7 +132,7 @@ def aligner(kind: str, task: str, weights: str, encoder: str, vectors: Embedding
 
 
 def base_of(kind: str, weights: str, encoder: str) -> str:
-    """The model that is run: `encoder`, or where it is not said the one that the authors' checkpoint was made of."""
+    """Return the model to run: `encoder`, or by default the one that the authors' checkpoint was trained on."""
     return BASES[kind] if encoder == DEFAULT and kind in BASES and authors_files(weights) else encoder
 
 
@@ -141,7 +143,7 @@ def hashed(heads: Sequence[Head]) -> str:
 
 
 def scores(head: Head, rows: Singles) -> Array:
-    """A score for each token; 0 where b has no tokens at all."""
+    """Return a score for each token; 0 where b has no tokens."""
     if not rows.any():
         return np.zeros(len(rows))
     if head.facts["kind"] == "D":
@@ -156,16 +158,16 @@ def shipped(kind: str, task: str) -> Path:
 
 @lru_cache(maxsize=32)
 def loaded(path: str, encoder: str, kind: str) -> Head:
-    """A head, after a look whether it fits this encoder, kind and version of the features."""
+    """Load a head, after checking that it matches this encoder, kind and version of the features."""
     head = Head.load(Path(path))
-    own = fingerprint(split_precision(encoder)[0])  # fewer bits of the encoder that the head has learned on will do
+    own = fingerprint(split_precision(encoder)[0])  # the same encoder with fewer bits is accepted
     if head.facts["encoder"] != own:
         raise NlgaugeError(
             f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not "
             f"{own}; train one with {call('train aligner', encoder=SOME)}"
         )
     if head.facts["kind"] != kind:
-        raise NlgaugeError(f"align='{kind}': {path} holds an aligner of kind {head.facts['kind']}.")
+        raise NlgaugeError(f"align='{kind}': {path} is an aligner of kind {head.facts['kind']}.")
     if tuple(head.facts["features"]) != NAMES:
         raise NlgaugeError(f"{path}: trained with other features than this version computes; train it again.")
     return head

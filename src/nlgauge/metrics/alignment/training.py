@@ -1,7 +1,7 @@
 """Train an aligner on text without labels: `nlgauge train aligner`.
 
-D learns the label of each token, R the share of aligned words of a whole text. Both are small heads on frozen features;
-the features of the training text are made once and kept beside the checkpoints, so that a second training takes
+D learns the label of each token, R the share of aligned words of a text. Both are small heads on frozen features; the
+features of the training text are computed once and stored next to the checkpoints, so that a second training takes
 seconds.
 """
 
@@ -33,18 +33,18 @@ LAST = "last.safetensors"
 
 @dataclass(frozen=True)
 class AlignerPlan:
-    """All that decides the result."""
+    """All settings that determine the result."""
 
     kind: str = "D"
-    task: str = "summarisation"
+    task: str = "summarization"
     seed: int = 0
     count: int = 2000  # examples
     steps: int = 500
     batch: int = 256
     rate: float = 2e-3
     encoder: str = DEFAULT
-    targets: str = ""  # in place of the task's own, such as lead
-    smooth: float = 0.1  # how unsure the labels of D are: what damage makes is not always wrong
+    targets: str = ""  # replaces the task's own targets, for example lead
+    smooth: float = 0.1  # label smoothing of D: a corruption does not always introduce an error
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -62,7 +62,7 @@ class AlignerPlan:
 
 
 def auc(wanted: Any, scores: Any) -> float:
-    """The probability that an aligned token scores above one that is not; ties count half."""
+    """Return the probability that an aligned token scores above an unaligned one; ties count one half."""
     positive = wanted > 0.5
     n, m = int(positive.sum()), int((~positive).sum())
     if not n or not m:
@@ -73,7 +73,7 @@ def auc(wanted: Any, scores: Any) -> float:
 
 
 def measured(head: Head, data: Data) -> dict[str, float]:
-    """How well it does on held-out data: accuracy and AUC over content tokens (D), correlation and error (R)."""
+    """Evaluate on held-out data: accuracy and AUC over content tokens (D), correlation and error (R)."""
     said = head(data.rows)
     if head.facts["kind"] == "R":
         r = float(np.corrcoef(said, data.wanted)[0, 1]) if len(said) > 2 else float("nan")
@@ -99,24 +99,24 @@ def train_aligner(
     infiller: str | None = None,
     tell: Tell = lambda line: None,
 ) -> Head:
-    """Train an aligner of one's own on a file of text without labels; the same call again goes on where it stopped.
+    """Train an aligner on a file of text without labels; the same call resumes an interrupted training.
 
     Parameters
     ----------
     text : path
-        One document a line, or JSON lines with a field 'text'.
+        One document per line, or JSON lines with a field 'text'.
     out : path
         Folder for features, checkpoints and the aligner: ctc(align='D', weights='OUT').
     plan : AlignerPlan, optional
-        Kind, task, examples, steps, encoder: all that decides the result.
+        Kind, task, examples, steps, encoder: all settings that determine the result.
     checkpoints : int, default 8
-        How often to save and measure, each time twice as late.
+        Number of checkpoints with evaluation, at doubling intervals.
     features : path, optional
         Folder of the features, to share between D and R.
     paraphraser, infiller : str, optional
         Models by name in place of the offline parts.
     tell : callable
-        Gets lines about the progress.
+        Receives lines about the progress.
 
     Examples
     --------
@@ -157,11 +157,11 @@ def train(
     else:
         data = replace(data, wanted=plan.smooth + (1 - 2 * plan.smooth) * data.wanted)
     head, moments, step = _begin(data, folder, plan, tell)
-    # Each twice as late as the one before: most is learned early.
+    # At doubling intervals, because most is learned early.
     saved = {plan.steps >> k for k in range(checkpoints)}
     with _one_thread():
         while step < plan.steps:
-            # A step's rows follow from its number alone: resuming needs no state of a generator.
+            # A step's rows depend on its number alone, so resuming needs no generator state.
             rng = np.random.default_rng(np.random.SeedSequence([plan.seed, step]))
             chosen = data.part(rng.integers(len(data.rows), size=plan.batch))
             grad = gradient(head.state, chosen.rows, chosen.wanted, chosen.weight)
@@ -183,9 +183,7 @@ def train(
 
 
 def _one_thread() -> AbstractContextManager[Any]:
-    """The matrices are small: threads of the linear algebra would only wait for each other (on a busy machine, for
-    minutes).
-    """
+    """Limit linear algebra to one thread: the matrices are small, and threads would wait for each other."""
     if importlib.util.find_spec("threadpoolctl") is None:
         return nullcontext()
     from threadpoolctl import threadpool_limits
@@ -194,7 +192,7 @@ def _one_thread() -> AbstractContextManager[Any]:
 
 
 def _begin(data: Data, folder: Path, plan: AlignerPlan, tell: Tell) -> tuple[Head, State, int]:
-    """Where a training in this folder stands: at its last checkpoint, or at the start."""
+    """Return the state of a training in this folder: its last checkpoint, or the start."""
     from safetensors import safe_open
 
     facts = {**asdict(plan), "encoder": fingerprint(plan.encoder), "features": list(NAMES), "step": 0}
@@ -208,15 +206,15 @@ def _begin(data: Data, folder: Path, plan: AlignerPlan, tell: Tell) -> tuple[Hea
         kept = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118 - no mapping
     if any(was.get(k) != facts[k] for k in asdict(plan)):
         raise NlgaugeError(
-            f"{folder}: holds another training ({was['kind']}, {was['task']}, seed {was['seed']}); name another folder."
+            f"{folder}: contains another training ({was['kind']}, {was['task']}, seed {was['seed']}); use another one."
         )
-    tell(f"goes on after step {was['step']}")
+    tell(f"resumes after step {was['step']}")
     moments = {k: v for k, v in kept.items() if k[:2] in ("m.", "v.")}
     return Head({k: v for k, v in kept.items() if k not in moments}, was), moments, int(was["step"])
 
 
 def _keep(head: Head, moments: State, folder: Path) -> None:
-    """One file, put in place at once: a training that is stopped here has either this checkpoint or the one before."""
+    """Replace one file atomically: a training interrupted here has this checkpoint or the previous one."""
     from safetensors.numpy import save
 
     write_whole(folder / LAST, save({**head.state, **moments}, {"facts": json.dumps(head.facts)}))

@@ -1,4 +1,4 @@
-"""From text to the rows that an aligner learns from: documents, examples, features with labels; kept in files."""
+"""Training rows of an aligner: documents, examples, and features with labels, cached in files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from nlgauge.text.sentences import sentences
 from nlgauge.types import Singles
 from nlgauge.writing import whole
 
-HELD_OUT = 0.15  # of the documents
-LIGHT = 0.25  # the weight of stop words and marks
+HELD_OUT = 0.15  # share of held-out documents
+LIGHT = 0.25  # the weight of stop words and punctuation
 Tell = Callable[[str], None]
 
 
 @dataclass
 class Data:
-    """Rows of features, what is wanted of each, its weight, and which example it belongs to."""
+    """Rows of features, the target of each, its weight, and the example it belongs to."""
 
     rows: Singles
     wanted: Singles
@@ -40,13 +40,13 @@ class Data:
 
 
 def read_documents(path: Path) -> list[list[str]]:
-    """One document a line (plain text), or JSON lines with a field `text`; as sentences."""
+    """Read one document per line (plain text), or JSON lines with a field `text`; as sentences."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise NlgaugeError(f"{path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
-        raise NlgaugeError(f"{path}: no UTF-8 text.") from None
+        raise NlgaugeError(f"{path}: not UTF-8 text.") from None
     found = []
     for number, line in enumerate(lines, 1):
         text = line
@@ -54,18 +54,16 @@ def read_documents(path: Path) -> list[list[str]]:
             try:
                 text = str(json.loads(line)["text"])
             except (json.JSONDecodeError, KeyError, TypeError):
-                raise NlgaugeError(f"{path}, line {number}: a JSON object with a field 'text' is needed.") from None
+                raise NlgaugeError(f"{path}, line {number}: expected a JSON object with a field 'text'.") from None
         if document := sentences(text):
             found.append(document)
     if len(found) < 4:
-        raise NlgaugeError(
-            f"{path}: {len(found)} documents; one a line, at least 4 are needed (more than 200 are better)."
-        )
+        raise NlgaugeError(f"{path}: {len(found)} documents; expected one per line, at least 4 (better more than 200).")
     return found
 
 
 def token_labels(example: Example, spans: Any) -> Any:
-    """The label of each token: that of the word it stands in."""
+    """Return the label of each token: that of its word."""
     starts, place = [], 0
     for word in example.a.split():
         place = example.a.index(word, place)
@@ -75,7 +73,7 @@ def token_labels(example: Example, spans: Any) -> Any:
 
 
 def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
-    """Token features and labels of examples; stop words and marks weigh less: an infilled 'of' says little."""
+    """Compute token features and labels of examples; stop words and punctuation have less weight."""
     rows, wanted, weight, owner = [], [], [], []
     began = time.monotonic()
     for n, (i, spans, found) in enumerate(FeatureReader(encoder).read([e.pair for e in made]), 1):
@@ -87,13 +85,13 @@ def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
         if n % 500 == 0:
             tell(f"features: {n} of {len(made)} examples, {time.monotonic() - began:.0f} s")
     if not rows:
-        raise NlgaugeError("no example could be made of this text.")
+        raise NlgaugeError("this text gives no training example.")
     made_rows, labels, weights = (np.concatenate(v).astype(np.float32) for v in (rows, wanted, weight))
     return Data(made_rows, labels, weights, np.concatenate(owner))
 
 
 def by_text(data: Data) -> Data:
-    """What R learns from: one row a text, and the share of its words that are aligned."""
+    """Return the rows for R: one per text, with the share of its words that are aligned."""
     order = np.argsort(data.example, kind="stable")
     ends = np.flatnonzero(np.diff(data.example[order])) + 1
     groups = np.split(order, ends)
@@ -104,7 +102,7 @@ def by_text(data: Data) -> Data:
 
 @dataclass(frozen=True)
 class Source:
-    """What decides the rows: text, task, seed, how many, the encoder, the parts of the construction."""
+    """Everything that determines the rows: text, task, seed, number, encoder, construction steps."""
 
     documents: Sequence[Document]
     task: str
@@ -114,12 +112,12 @@ class Source:
     parts: Recipe
 
     def key(self) -> str:
-        """Return the hash of all that decides the rows."""
+        """Return the hash of everything that determines the rows."""
         facts = [self.task, self.seed, self.count, fingerprint(self.encoder), NAMES, self.parts.names()]
         return digest([[list(document) for document in self.documents], facts]).hex()
 
     def rows(self, folder: Path, tell: Tell) -> tuple[Data, Data]:
-        """For training, and of documents held out; from the folder if they were made there before."""
+        """Return the rows for training and of held-out documents, from the folder if they are cached."""
         from safetensors.numpy import load_file, save_file
 
         held = max(1, round(HELD_OUT * len(self.documents)))
@@ -131,7 +129,7 @@ class Source:
         for side, documents, seed, count in sides:
             path = folder / f"features-{side}-{self.key()}.safetensors"
             if path.exists():
-                tell(f"features: {path.name} is there")
+                tell(f"features: using {path.name}")
                 found.append(Data(**load_file(path)))
                 continue
             made = list(examples(documents, self.task, seed, count, self.parts))

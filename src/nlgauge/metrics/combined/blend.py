@@ -1,4 +1,4 @@
-"""The mean of other metrics, each on a fixed scale: a score does not depend on which other outputs are scored."""
+"""Mean of other metrics, each on a fixed scale, so that a score does not depend on the other outputs scored."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nlgauge.text.batch import Batch
 
 
 class PartScale(NamedTuple):
-    """Mean and standard deviation of a part on the outputs (not the ratings) of the sets that chose it; a negative
-    spread: less of it is better.
+    """Mean and standard deviation of a part on the outputs (not the ratings) of the selection sets; a negative
+    standard deviation means that lower is better.
     """
 
     center: float
@@ -25,15 +25,16 @@ class PartScale(NamedTuple):
 
 
 class Blend(Metric):
-    """`parts`: spec of a metric -> its scale. 0 is an average output of the choosing sets, 1 one standard deviation
-    better in every part.
+    """`parts`: spec of a metric -> its scale.
+
+    0 is an average output of the selection sets, 1 is one standard deviation better in every part.
     """
 
     parts: ClassVar[Mapping[str, PartScale]]
 
     @functools.cached_property
     def members(self) -> list[Metric]:
-        """Return the metrics that it is the mean of."""
+        """Return the metrics that are averaged."""
         return [metric_from_spec(spec) for spec in self.parts]
 
     def own_facts(self, facts: Facts) -> Facts:

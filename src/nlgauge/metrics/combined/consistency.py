@@ -1,4 +1,4 @@
-"""Is an output supported by its source? Soft and trained alignment in one number."""
+"""Consistency of an output with its source: embedding-based and trained alignment in one number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a summary say what matters, and little else? Source, references and output together."""
+"""Relevance of a summary: coverage of important content without padding, from source, references and output."""
 
 from __future__ import annotations
 

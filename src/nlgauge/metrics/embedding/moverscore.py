@@ -35,7 +35,7 @@ LEAST = {"euclidean": -1.0, "squared": -3.0}  # vectors of length 1 are at most 
 
 
 class Moving(Contextual):
-    """The least cost of moving the n-grams of one text onto those of another; the score is 1 − cost."""
+    """Minimum cost of transporting the n-grams of one text to those of another; the score is 1 − cost."""
 
     idf: bool
     n: int
@@ -57,15 +57,15 @@ class Moving(Contextual):
         return replace(facts, corpus=self.idf, bounds=(LEAST[self._cost], 1.0))
 
     def wanted(self, kept: Embeddings) -> list[int]:
-        """Return the numbers of the layers that a bag is made of."""
+        """Return the numbers of the layers in a bag."""
         return [kept.want(self.layer)]
 
     def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
-        """The n-grams of a text from its layers, and their weights; `other`: it is the reference or source."""
+        """Return the n-grams of a text from its layers, and their weights; `other`: it is the reference or source."""
         raise NotImplementedError
 
     def weighs(self, batch: Batch) -> tuple[Weigh, Weigh]:
-        """How the pieces of an output weigh, and those of a reference or source."""
+        """Return the weights of the pieces of an output, and those of a reference or source."""
         weigh = piece_weights(batch, self.side, self.encoder, self.idf)
         return weigh, weigh
 
@@ -114,7 +114,7 @@ class Moving(Contextual):
 
 
 def ngrams(table: Any, weights: Any, n: int) -> Bag:
-    """Weighted means of n neighbors and the sums of their weights; a shorter text is one n-gram."""
+    """Return weighted means of n adjacent tokens and the sums of their weights; a shorter text is one n-gram."""
     n = min(n, len(table))
     if n > 1:
         places = np.arange(len(table) - n + 1)[:, None] + np.arange(n)
@@ -125,7 +125,7 @@ def ngrams(table: Any, weights: Any, n: int) -> Bag:
     return table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12), weights
 
 
-# layers, how they are joined, cost: the program of the paper, and the authors' quicker second one.
+# layers, combination, cost: the program of the paper, and the authors' faster second one.
 PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
     "original": (5, "power", "squared"),
     "v2": (1, "mean", "euclidean"),
@@ -134,7 +134,7 @@ PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
 
 @embedding("moverscore", bounds=(LEAST["squared"], 1.0), year=2019, cite="zhao-etal-2019-moverscore", weights=WEIGHTS)
 class MoverScore(Moving):
-    """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors'
+    """1 − the minimum cost of moving the contextual tokens of the output to those of the reference, as the authors'
     program.
 
     preset: 'original' is the program of the paper (power means of the last five layers: minimum, mean and maximum side
@@ -199,7 +199,7 @@ class MoverScore(Moving):
             table = stacked.mean(axis=0)
         else:
             table = np.concatenate([stacked.min(axis=0), stacked.mean(axis=0), stacked.max(axis=0)], axis=1)
-        # [CLS] and [SEP] are in every text: they weigh as all others do, or with idf nothing.
+        # [CLS] and [SEP] are in every text: equal weight, or 0 with idf.
         ends = [0.0 if self.idf else 1.0]
         weights = np.array([*ends * first.prefix, *weigh(first), *ends * first.suffix])
         whole = _whole(self.encoder, first.pieces.ids.tolist(), stop_words_of(self.stop) if self.stop else frozenset())
@@ -223,7 +223,7 @@ class MoverScore(Moving):
 
 
 def _whole(encoder: str, ids: Sequence[int], stop: frozenset[str]) -> list[bool]:
-    """Whether a piece is no punctuation mark, stop word or continuation of a word (as BERT's pieces say it, ##)."""
+    """Return whether a piece is not a punctuation mark, stop word or word continuation (##)."""
     names = [load_encoder(encoder).tokenizer.id_to_token(i) or "" for i in ids]
     return [name not in PUNCTUATION and "##" not in name and name not in stop for name in names]
 
@@ -295,14 +295,14 @@ class XMoverScore(Moving):
         for i, told in zip(rows.tolist(), likely, strict=True):
             found.values[i] += self.lm_weight * told.mean
             if math.isnan(told.mean):
-                found.reasons[i] = "one token only: nothing for the language model"
+                found.reasons[i] = "one token only: the language model has no context"
             elif told.windows:
                 found.notes.setdefault(i, WINDOWS)
         return found
 
 
 def remapped(rows: Any, clp: str = "", umd: str = "") -> Any:
-    """Vectors of the source, brought nearer to those of the other language."""
+    """Return vectors of the source after cross-lingual mapping."""
     if clp:
         matrix = numbers(clp)
         if matrix.ndim != 2 or matrix.shape[0] != rows.shape[1]:
@@ -320,7 +320,7 @@ def remapped(rows: Any, clp: str = "", umd: str = "") -> Any:
 
 @lru_cache(4)
 def numbers(path: str) -> Any:
-    """A matrix from a file: .npy or .safetensors (its only tensor), else numbers as text. Nothing is unpickled."""
+    """Read a matrix from a file: .npy or .safetensors (its only tensor), else numbers as text. Nothing is unpickled."""
     place = Path(path).expanduser()
     try:
         if place.suffix == ".safetensors":
@@ -330,5 +330,5 @@ def numbers(path: str) -> Any:
         else:
             found = np.load(place, allow_pickle=False) if place.suffix == ".npy" else np.loadtxt(place)
     except (OSError, ValueError) as error:
-        raise NlgaugeError(f"{path}: no matrix of numbers ({str(error).splitlines()[0][:120]}).") from None
+        raise NlgaugeError(f"{path}: not a matrix of numbers ({str(error).splitlines()[0][:120]}).") from None
     return np.asarray(found, np.float64)

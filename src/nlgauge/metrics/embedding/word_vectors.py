@@ -28,7 +28,7 @@ S3_WORD = re.compile(r"\w+")
 
 @functools.lru_cache(maxsize=200_000)
 def vector(word: str) -> Any:
-    """The vector of a word as it stands: the mean over its pieces, not normalized."""
+    """Return the vector of a word: the mean over its pieces, not normalized."""
     space = _vectors.static_vectors()
     pieces = space.tokenizer.encode(word, add_special_tokens=False).ids
     found = np.asarray(space.table[pieces], np.float64).mean(axis=0)
@@ -38,7 +38,7 @@ def vector(word: str) -> Any:
 
 @functools.lru_cache(maxsize=50_000)
 def words(text: str, stop: bool = False) -> tuple[str, ...]:
-    """Lower-cased words, with `stop` without function words.
+    """Return lower-cased words; with `stop`, without function words.
 
     >>> words("The cat's hat!", stop=True)
     ("cat's", 'hat')
@@ -54,12 +54,12 @@ def cosine(a: Any, b: Any) -> float:
 
 
 def units(rows: Any) -> Any:
-    """Return the rows at length 1; a zero row stays zero."""
+    """Return the rows scaled to length 1; a zero row stays zero."""
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
 class Static(Metric):
-    """What these metrics share: a function of two texts, over references or against the source."""
+    """Common part of these metrics: a function of two texts, over references or with the source."""
 
     references: Best = "max"
 
@@ -69,12 +69,12 @@ class Static(Metric):
             _transport.ready(self.facts.name)
 
     def value(self, output: str, other: str) -> float:
-        """From the vectors of all words of both texts; NaN where one has no words."""
+        """Compute the value from the vectors of all words of both texts; NaN where one has no words."""
         tables = [np.stack([vector(w) for w in side]) for t in (output, other) if (side := words(t))]
         return self.of_vectors(*tables) if len(tables) == 2 else math.nan
 
     def of_vectors(self, a: Any, b: Any) -> float:
-        """Return the value of two texts from their word vectors, words × dimensions."""
+        """Compute the value of two texts from their word vectors, words × dimensions."""
         raise NotImplementedError
 
     @property
@@ -104,14 +104,14 @@ def _facts(name: str, year: int, cite: str, **more: Any) -> Callable[[type[Metri
 
 @_facts("wmd", 2015, "kusner-etal-2015-from", lower=True, bounds=(0.0, math.inf))
 class Wmd(Static):
-    """Word mover's distance of output and reference: the least way that its words must travel, without stop words."""
+    """Word mover's distance of output and reference: the minimum transport cost of its words, without stop words."""
 
     stop: bool = True
     normalize: bool = True
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
-        """With `normalize` word vectors have length 1, as gensim's WMD does by default."""
+        """With `normalize`, word vectors have length 1, as in gensim's WMD by default."""
         bags = [Counter(words(t, self.stop)) for t in (output, other)]
         if not all(bags):
             return math.nan
@@ -181,7 +181,7 @@ class VectorExtrema(Static):
 
 
 def extrema(rows: Any) -> Any:
-    """Return for each dimension the value that is farthest from 0 (Forgues et al. 2014)."""
+    """Return for each dimension the value farthest from 0 (Forgues et al. 2014)."""
     high, low = rows.max(axis=0), rows.min(axis=0)
     return np.where(high >= np.abs(low), high, low)
 
@@ -252,11 +252,11 @@ def counted_overlap(
     Parameters
     ----------
     mine, others : Counter
-        n-gram -> how often it occurs.
+        Counts of n-grams.
     floor : float
-        Cosine from which two n-grams are the same.
+        Smallest cosine of a match.
     rows : callable
-        Gives a vector of length 1 for each n-gram; zeros for one without a vector, which then matches itself only.
+        Returns a vector of length 1 for each n-gram; zeros for one without a vector, which then matches itself only.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def counted_overlap(
 
     Notes
     -----
-    Each n-gram of `mine` takes the nearest one of `others` that is left, as often as both have it (Ng and Abrecht
+    Each n-gram of `mine` is matched with the nearest one left of `others`, as often as both have it (Ng and Abrecht
     2015).
     """
     if not mine or not others:
@@ -285,7 +285,7 @@ def counted_overlap(
 
 
 def soft_overlap(near: Any, floor: float) -> float:
-    """Sum of similarities of a one-to-one matching, nearest pairs first."""
+    """Return the sum of similarities of a one-to-one matching, nearest pairs first."""
     rows, columns = np.nonzero(near >= floor)
     order = np.argsort(-near[rows, columns], kind="stable")
     used_a, used_b, total = set(), set(), 0.0

@@ -1,1 +1,1 @@
-"""LLM judges: tasks and prompts, asking an endpoint, reading replies, what it costs."""
+"""LLM judges: tasks and prompts, requests to an endpoint, parsing of replies, and cost."""

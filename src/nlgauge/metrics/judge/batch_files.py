@@ -1,4 +1,4 @@
-"""OpenAI batch files: requests out as JSONL, their results in, to the store that single requests go to."""
+"""OpenAI batch files: requests are written as JSONL, results are read into the cache that single requests use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
 
 @dataclass
 class BatchRead:
-    """How many results of a batch file were stored, failed or belong to other runs, and the last failure's reason."""
+    """Numbers of results of a batch file that were stored, failed, or belong to other runs, and the last failure's
+    reason.
+    """
 
     kept: int = 0
     failed: int = 0
@@ -57,7 +59,7 @@ def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) ->
                     if not isinstance(answer, dict):
                         raise TypeError
                 except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                    raise DataError(f"{path}, line {number}: no line of a batch's output file.") from None
+                    raise DataError(f"{path}, line {number}: not a line of a batch output file.") from None
                 if key not in mine:
                     read.foreign += 1
                     continue

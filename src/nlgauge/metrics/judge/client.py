@@ -1,9 +1,9 @@
-"""Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is
-there.
+"""Client of an OpenAI-compatible endpoint: concurrent requests with retries, each reply stored when it arrives.
 
-Whatever happens (a cut line, half a JSON, 429, a crash of this process), a kept reply is never asked for again, and a
-request that failed for good is a Failure with its reason, never an empty reply. When asking on has no use (a dead
-endpoint, a wrong key, a used-up quota or budget), the run stops: what is left is a Failure that says so.
+Whatever happens (a dropped connection, truncated JSON, 429, a crash of this process), a stored reply is never requested
+again, and a request that failed permanently is a Failure with its reason, never an empty reply. When further requests
+are pointless (a dead endpoint, a wrong key, an exhausted quota or budget), the run stops, and the remaining requests
+are Failures that say so.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 STOP = frozenset({401, 402, 403, 404, 405})
-# A server may refuse these: then the request is sent without them, and a note says so.
+# If a server rejects these, the request is sent without them, with a note.
 OPTIONAL = ("logprobs", "response_format", "seed", "temperature")
 PART = 500  # requests looked up in the store at once
-FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
-POLL_SECONDS = 0.2  # between two looks at the replies that another run has received
-MAX_PAUSE_SECONDS = 60.0  # a pause between attempts, at most
-MAX_SERVER_WAIT_SECONDS = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
-FIRST_ATTEMPTS = 3  # attempts of a request as long as nothing has ever answered
-MAX_LOST_REQUESTS = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
-# What storing a single reply may raise because of its own content: it fails alone, and its neighbors are stored.
+FLUSH = 0.05  # seconds for which replies are collected before they are written together
+POLL_SECONDS = 0.2  # seconds between checks for replies that another run has received
+MAX_PAUSE_SECONDS = 60.0  # maximum pause between attempts
+MAX_SERVER_WAIT_SECONDS = 300.0  # maximum Retry-After in seconds that is obeyed; longer waits end the run
+FIRST_ATTEMPTS = 3  # attempts of a request before the first answer of the endpoint
+MAX_LOST_REQUESTS = 3  # consecutive failed requests after which the endpoint counts as dead
+# Errors of storing a single reply because of its content: only this reply fails.
 UNSTORABLE = (UnicodeError, OverflowError, ValueError, TypeError, RecursionError)
-READ_BYTES = 1 << 16  # of an answer at once
-QUOTED_BYTES = 2000  # of an answer without JSON, of which the beginning is quoted
-MAX_SAME_REFUSALS = 20  # requests refused with the same words before any was answered
+READ_BYTES = 1 << 16  # bytes of an answer read at once
+QUOTED_BYTES = 2000  # characters quoted from an answer without JSON
+MAX_SAME_REFUSALS = 20  # requests rejected with the same message before any was answered
 
 
 @dataclass(frozen=True)
 class Asking:
-    """How to ask. Nothing here changes a score, so nothing of it is in a signature."""
+    """How requests are sent. Nothing here affects a score, so nothing of it is in a signature."""
 
     concurrency: int = 16
     attempts: int = 8
@@ -61,7 +61,9 @@ class Asking:
     tokens_per_minute: float | None = None
     pause: float = 0.5  # before the second attempt; doubles
     key: Secret = field(default_factory=Secret)
-    budget: Callable[[Request, Reply | None], bool] | None = None  # may this be sent? told of each reply
+    budget: Callable[[Request, Reply | None], bool] | None = (
+        None  # decides whether a request may be sent; informed of each reply
+    )
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.attempts < 1:
@@ -77,7 +79,7 @@ def ask(
 ) -> dict[bytes, Reply | Failure]:
     """Return the reply to every request, by its key; only requests without a stored reply are sent.
 
-    Requests are made as they are needed, so a generator of any length takes little memory; `total` is for the progress.
+    Requests are created on demand, so a generator of any length takes little memory; `total` is for the progress.
     """
     run = _Run(keeper, how or Asking(), progress, total)
     left = run.open(requests)
@@ -87,7 +89,7 @@ def ask(
             _finished(run.all(chain(first, left)))
     finally:
         try:
-            # A signal ends the loop wherever it is, also while replies are being written: here nothing else runs any
+            # A signal can end the loop anywhere, also while replies are written: here nothing else is running any
             # more.
             run.keep(run.fresh)
         finally:
@@ -96,7 +98,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end; in a thread of its own where a loop runs already (a notebook)."""
+    """Run a coroutine to completion, in a new thread where a loop is already running (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -107,7 +109,7 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
 
 
 class _Run:
-    """One call of `ask`: workers take requests, a writer keeps replies."""
+    """One call of `ask`: workers take requests, a writer stores replies."""
 
     def __init__(self, keeper: Keeper, how: Asking, progress: Steps | None, total: int) -> None:
         self.keeper, self.how, self.progress, self.total = keeper, how, progress, total
@@ -116,7 +118,7 @@ class _Run:
         self.secret = keeper.secret()
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
-        self.stopped = ""  # why the run ended before its time
+        self.stopped = ""  # why the run ended early
         self.broken = False  # an error ends the run: no worker may begin another request
         self.good = 0  # replies so far
         self.lost = 0
@@ -126,7 +128,7 @@ class _Run:
         self.rng = random.Random()  # for pauses only
 
     def open(self, requests: Iterable[Request]) -> Iterator[tuple[bytes, Request]]:
-        """Yield the requests that must be sent, each once; stored replies go to `found`."""
+        """Yield the requests that must be sent, each once; stored replies are added to `found`."""
         waiting: set[bytes] = set()
         source = iter(requests)
         while part := {r.key: r for r in islice(source, PART)}:
@@ -141,7 +143,7 @@ class _Run:
     def free(self, asked: dict[bytes, Request]) -> list[bytes]:
         """Return the keys that this run may request now; the others are looked up again later."""
         mine = self.keeper.claim(asked)
-        # What another run finished between our look and our claim is known by now.
+        # Replies that another run received between our lookup and our claim are stored by now.
         self.found |= self.keeper.known(asked)
         self.later |= {key: r for key, r in asked.items() if key not in mine and key not in self.found}
         return [key for key in asked if key in mine and key not in self.found]
@@ -161,7 +163,7 @@ class _Run:
         workers = [asyncio.create_task(self.work(connect(), left)) for _ in range(self.how.concurrency)]
         asking: asyncio.Future[Any] = asyncio.gather(*workers)
         try:
-            # A writer that stops has failed (a full disk): then nothing more must be paid for.
+            # A writer that stops has failed (a full disk): nothing more may be paid for.
             await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
             await (writer if writer.done() else asking)
         except BaseException:
@@ -172,7 +174,7 @@ class _Run:
             await asyncio.gather(asking, *workers, return_exceptions=True)
 
     async def others(self, writer: asyncio.Task[None]) -> None:
-        """Wait for what another run has requested; request it here if that run gives up, ends or stands still."""
+        """Wait for requests of another run; request them here if that run gives up, ends or stalls."""
         while asked := self.later:
             self.later = {}
             # Another run may wait for what got no reply here: two runs must not wait for each other.
@@ -194,7 +196,7 @@ class _Run:
                 if self.broken:
                     return
                 if not self.stopped and self.how.budget and not self.how.budget(request, None):
-                    # What is under way is paid for and may end.
+                    # Requests in progress are paid for and may finish.
                     self.stopped = f"the budget is used up: more could cost more than {option('max_cost')} allows"
                 if self.stopped:
                     self.found[key] = self.not_asked()
@@ -211,14 +213,14 @@ class _Run:
     async def write(self) -> None:
         while True:
             await asyncio.sleep(FLUSH)
-            # A copy, made by the event loop: no worker adds to what is being written, and whatever comes between (a
-            # full disk, a signal), the end of the run keeps them once more.
+            # A copy made by the event loop: no worker adds to what is being written, and if an error occurs (a
+            # full disk, a signal), they are stored again at the end of the run.
             if fresh := dict(self.fresh):
                 await asyncio.shield(asyncio.to_thread(self.keep, fresh))
                 self.fresh = {key: told for key, told in self.fresh.items() if key not in fresh}
 
     def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
-        """Store replies. When that fails because of what is in one of them, each is stored by itself."""
+        """Store replies. If that fails because of the content of one of them, store each separately."""
         if not fresh:
             return
         try:
@@ -240,14 +242,14 @@ class _Run:
         return Failure(self.stopped, asked=asked, stopped=True)
 
     async def rest(self, seconds: float) -> bool:
-        """Wait; True when the run was stopped meanwhile."""
+        """Wait; return True if the run was stopped meanwhile."""
         if seconds > 0 and not self.halt.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.halt.wait(), seconds)
         return self.halt.is_set()
 
     async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
-        """Attempts until there is a reply; a refusal that no patience mends stops the whole run."""
+        """Attempt a request until there is a reply; a permanent refusal stops the whole run."""
         why, before, attempt = "", self.good, 0
         code = request_code(request, self.secret)
         coded = request.coded_body(code)
@@ -268,7 +270,7 @@ class _Run:
                     reply = read_reply(answer, time.monotonic() - begun, left_out, code)
                     self.good += 1
                     return reply
-            except AnswerRefused as error:  # another attempt would be paid for and end in the same way
+            except AnswerRefused as error:  # another attempt would cost as much and fail in the same way
                 return self.given_up(str(error).rstrip("."))
             except ValueError as error:
                 why, status = f"{error}; is {option('base_url')} right?", 0
@@ -285,14 +287,14 @@ class _Run:
                     return self.given_up(why)
                 self.refused.add(setting)
             if not status and not self.good and attempt + 1 >= FIRST_ATTEMPTS:
-                break  # nothing has ever answered here
+                break  # the endpoint has never answered
         self.lost = self.lost + 1 if self.good == before else 0
         if self.lost >= MAX_LOST_REQUESTS:
             return self.stop(f"no request gets a reply; the last: {why}")
         return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
 
     def given_up(self, why: str) -> Failure:
-        """Give up one request, or the run where many fail in the same words and none was ever answered."""
+        """Give up one request, or the run if many fail with the same message and none was ever answered."""
         self.same[why] += 1
         return self.stop(why) if not self.good and self.same[why] >= MAX_SAME_REFUSALS else Failure(why)
 
@@ -306,7 +308,7 @@ class _Run:
     async def post(
         self, http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]
     ) -> tuple[int, dict[str, str], Any, str]:
-        """Status (0: no answer), headers, parsed JSON or None, and what went wrong in words."""
+        """Return status (0: no answer), headers, parsed JSON or None, and an error message."""
         import httpx2
 
         try:
@@ -327,7 +329,7 @@ class _Run:
 
 
 async def _fetch(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and bytes of an answer, which is read only as far as its size is allowed."""
+    """Return status, headers and bytes of an answer, which is read up to a size limit."""
     # Half a surrogate in a text that is judged becomes '?', rather than an error that costs the request.
     sent = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     async with http.stream("POST", url, content=sent, headers={"Content-Type": "application/json"}) as response:
@@ -339,7 +341,7 @@ async def _fetch(http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]) ->
 
 
 def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
-    """Return what makes HTTP clients, one per worker: a shared pool scans all connections for every request."""
+    """Return a factory of HTTP clients, one per worker: a shared pool scans all connections for every request."""
     try:
         import httpx2
     except ImportError:
@@ -347,7 +349,7 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
     trusted = ssl.create_default_context()  # slow to make, so made once
     limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
     timeout = httpx2.Timeout(how.timeout)
-    # A redirect would carry the outputs to where nobody asked for them.
+    # A redirect would send the outputs to another host.
     return lambda: httpx2.AsyncClient(
         headers={**how.key.headers(), "Accept-Encoding": "gzip"},
         timeout=timeout,
@@ -360,7 +362,7 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
 
 def _hint(status: int, key: Secret) -> str:
     if 300 <= status < 400:
-        return f" (it sends us elsewhere, which is not followed: name the right {option('base_url')})"
+        return f" (redirects are not followed: give the final {option('base_url')})"
     if status in (401, 403):
         return (
             " (the key is read from " + key.source + ")"

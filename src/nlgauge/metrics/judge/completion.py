@@ -1,7 +1,7 @@
-"""From the bytes of an answer to a Reply that can be stored: an endpoint may send anything.
+"""Parsing of an endpoint's answer into a Reply that can be stored, whatever the endpoint sends.
 
-Sizes are bounded before anything is read, and nesting is cut off. Only the text of the message is required: an optional
-field that is odd counts as unknown and never costs the rating, which is paid for.
+Sizes are limited before anything is read, and nesting is cut off. Only the text of the message is required: an invalid
+optional field counts as unknown and never costs the rating, which has been paid for.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.replies import Reply
 
-MAX_BODY_BYTES = 8 << 20  # of an answer, also unpacked; 512 tokens with 20 alternatives each take 1.5 MB
+MAX_BODY_BYTES = 8 << 20  # bytes of an answer after decompression; 512 tokens with 20 alternatives each take 1.5 MB
 MAX_TEXT = 1 << 20  # characters of a message
 MAX_NAME_LENGTH = 200  # characters of the model's name and other short fields
-MAX_DEPTH = 50  # what is nested more deeply is cut out
-MAX_TOKENS = 10**9  # a count beyond it is no count of tokens
+MAX_DEPTH = 50  # deeper nesting is removed
+MAX_TOKENS = 10**9  # larger numbers are not token counts
 MAX_INTEGER_DIGITS = 18
 ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?+|[\[{]|[\]}]|[^"\[\]{}]++', re.S)
 
 
 class AnswerRefused(NlgaugeError):
-    """An answer that no second attempt will mend: too large, or packed in a way that is not read."""
+    """An answer that a second attempt would not change: too large, or in an unsupported encoding."""
 
 
 class BodyReader:
-    """Collects the bytes of an answer and unpacks them, up to a limit.
+    """Collect the bytes of an answer and decompress them, up to a limit.
 
     >>> reader = BodyReader("identity")
     >>> reader.add(b'{"a": 1}')
@@ -40,7 +40,7 @@ class BodyReader:
     def __init__(self, encoding: str, limit: int = MAX_BODY_BYTES) -> None:
         kind = encoding.strip().lower()
         if kind not in ENCODINGS:
-            raise AnswerRefused(f"the answer is packed as {kind[:20]!r}, which was not asked for")
+            raise AnswerRefused(f"the answer is compressed as {kind[:20]!r}, which was not asked for")
         self.limit = limit
         self._kind = kind
         self._unpack = None if kind in ENCODINGS[:2] else zlib.decompressobj(47)  # gzip or zlib, by its header
@@ -54,7 +54,7 @@ class BodyReader:
                 data = self._unpack.decompress(data, self.limit - self._size + 1)
             except zlib.error as error:
                 if self._kind != "deflate" or self._size:
-                    raise ValueError(f"the answer cannot be unpacked ({error})") from None
+                    raise ValueError(f"the answer cannot be decompressed ({error})") from None
                 self._unpack = zlib.decompressobj(-15)  # deflate without a header, as some servers send it
                 self._kind = "raw deflate"
                 return self.add(data)
@@ -70,7 +70,7 @@ class BodyReader:
 
 
 def decode_json(raw: bytes | str) -> Any:
-    """Parse JSON whose numbers, characters and nesting may be anything; ValueError where it is no JSON.
+    """Parse JSON with any numbers, characters and nesting; ValueError where it is not JSON.
 
     >>> decode_json(b'{"a": "m\\\\ud800", "b": ' + b"9" * 5000 + b', "c": NaN}')
     {'a': 'm\\ud800', 'b': inf, 'c': nan}
@@ -89,7 +89,7 @@ def _integer(digits: str) -> int | float:
 
 
 def _shallow(text: str) -> str:
-    """The JSON with `null` in the place of what is nested too deeply; one pass."""
+    """Return the JSON with `null` in place of too deeply nested values; one pass."""
     depth, kept = 0, []
     for token in JSON_TOKEN.finditer(text):
         first = token[0][0]
@@ -105,7 +105,7 @@ def _shallow(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    r"""Return the text with U+FFFD in the place of half surrogates, which no file and no database can hold.
+    r"""Return the text with U+FFFD in place of lone surrogates, which no file or database can store.
 
     >>> storable("m\ud800"), storable("\ud83d\ude00") == "\U0001f600"
     ('m�', True)
@@ -148,7 +148,7 @@ def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = (), c
 
 
 def _content(message: dict[str, Any]) -> str:
-    """The text of the message: its content, the parts of its content, the call of a tool, or its refusal."""
+    """Return the text of the message: its content, the parts of its content, a tool call, or its refusal."""
     content = message.get("content")
     if isinstance(content, list):
         parts = [p for p in content if isinstance(p, dict) and isinstance(p.get("text"), str)]
@@ -176,13 +176,13 @@ def _name(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
-    """A number of tokens; 0 (unknown) for what is none, so that it can lower no cost."""
+    """Return a number of tokens; 0 (unknown) for an invalid number, so that it cannot lower the cost."""
     usable = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if usable and 0 <= value <= MAX_TOKENS else 0
 
 
 def _logprobs(value: Any) -> tuple[tuple[tuple[str, float], ...], ...]:
-    """The alternatives of each token; none where the field is odd."""
+    """Return the alternatives of each token; none where the field is invalid."""
     content = value.get("content") if isinstance(value, dict) else None
     return tuple(_alternatives(place) for place in content) if isinstance(content, list) else ()
 

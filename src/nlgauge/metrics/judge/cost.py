@@ -1,4 +1,4 @@
-"""What asking costs: tokens, prices from a file that the user owns, a plan before and a limit during the run."""
+"""Cost of a judge: tokens, prices from the user's file, an estimate before and a limit during the run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nlgauge.options import option
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a million tokens, in and out."""
+    """Price of a million input and output tokens."""
 
     input: float
     output: float
 
     def of(self, tokens_in: int, tokens_out: int) -> float:
-        """Return what these numbers of tokens cost."""
+        """Return the cost of these numbers of tokens."""
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
 
 
@@ -40,7 +40,7 @@ def load_prices(path: str | Path) -> dict[str, Price]:
 
 @dataclass(frozen=True)
 class CostPlan:
-    """What a run would request and cost; `known` replies are paid for already."""
+    """Requests and cost of a run; `known` replies are stored already."""
 
     requests: int
     known: int
@@ -59,7 +59,7 @@ class CostPlan:
 
 
 def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> CostPlan:
-    """Return what the requests would cost at most; nothing is sent."""
+    """Return the maximum cost of the requests; nothing is sent."""
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
     todo = [r for key, r in distinct.items() if key not in known]
@@ -75,7 +75,7 @@ def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price
 
 
 class Budget:
-    """Allow a request only if the most that it can cost still fits; requests under way count at their most."""
+    """Allow a request only if its maximum cost is within the budget; requests in progress count at their maximum."""
 
     def __init__(self, most: float, prices: Mapping[str, Price]) -> None:
         self.most, self.prices = most, prices
@@ -91,13 +91,13 @@ class Budget:
         if reply is not None:
             self._reserved.pop(request.key, None)
             out = int(request.body.get("max_tokens") or 0)
-            # A server that does not count, or miscounts, does not make a reply cheaper: then tokens are estimated.
+            # Without a valid token count from the server, tokens are estimated.
             tokens_in = reply.prompt_tokens or guess_tokens(request.body) - out
             tokens_out = reply.completion_tokens or len(reply.text) // 4 + 1
             self.spent += self.prices[model].of(tokens_in, tokens_out)
             return True
         out = int(request.body.get("max_tokens") or 0)
-        # A third more than four characters a token: the guess must not be too low.
+        # Three characters per token instead of four, so that the estimate is not too low.
         worst = self.prices[model].of(int(1.33 * (guess_tokens(request.body) - out)) + 16, out)
         if self.spent + sum(self._reserved.values()) + worst > self.most:
             return False

@@ -1,4 +1,4 @@
-"""The expected rating from token probabilities (G-Eval): finer than one number, from one reply."""
+"""Expected rating from token probabilities (G-Eval): more precise than one number, from one reply."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nlgauge.metrics.judge.scale import Scale
 
 
 def expected_rating(reply: Reply, scale: Scale) -> float | None:
-    """The mean of the scale's points weighted by their probability where the reply states its rating.
+    """Compute the mean of the scale's points weighted by their probability where the reply states its rating.
 
-    The rating stands at the last token that is a point of the scale; what probability its alternatives do not cover is
-    left out. None when the server told no alternatives there, or when the rating is written in several tokens (85 as 8
-    and 5): the alternatives of one of its digits are no ratings.
+    The rating is the last token that is a point of the scale; probability not covered by its alternatives is ignored.
+    None without alternatives at that token, or when the rating consists of several tokens (85 as 8 and 5), because
+    alternatives of a digit are not ratings.
 
     >>> reply = Reply("4", logprobs=((("4", math.log(0.75)), ("5", math.log(0.25)), ("the", -9.0)),))
     >>> expected_rating(reply, Scale.parse("1-5"))
@@ -29,7 +29,7 @@ def expected_rating(reply: Reply, scale: Scale) -> float | None:
                 return None
             weights: dict[float, float] = {}
             for token, logprob in place:
-                if _word(token) in points and not math.isnan(logprob):  # a server may say NaN, or more than certain
+                if _word(token) in points and not math.isnan(logprob):  # a server may send NaN or a probability above 1
                     value = points[_word(token)]
                     weights[value] = weights.get(value, 0.0) + math.exp(min(logprob, 0.0))
             total = sum(weights.values())
@@ -38,7 +38,7 @@ def expected_rating(reply: Reply, scale: Scale) -> float | None:
 
 
 def _continues(told: tuple[tuple[tuple[str, float], ...], ...], k: int) -> bool:
-    """Whether this token is one digit or another of a longer number."""
+    """Return whether this token and the next are digits of one number."""
     here = told[k][0][0]
     before = told[k - 1][0][0] if k and told[k - 1] else ""
     after = told[k + 1][0][0] if k + 1 < len(told) and told[k + 1] else ""

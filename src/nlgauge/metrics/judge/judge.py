@@ -36,9 +36,11 @@ MAX_NAME_LENGTH = 60  # characters of a name
     weights="a model behind an OpenAI-compatible endpoint",
 )
 class Judge(Metric):
-    """A language model rates each output (or compares two) on one aspect; task: a shipped one or your own YAML."""
+    """An LLM judge that rates each output (or compares two) on one aspect; task: a shipped one or your own YAML
+    file.
+    """
 
-    task: str = "summarisation"
+    task: str = "summarization"
     aspect: str = ""
     model: str = ""
     scale: str = ""
@@ -51,16 +53,16 @@ class Judge(Metric):
     rivals: int = 0
     references: bool = False
     pattern: str = ""  # a regular expression whose first group is the rating
-    prompt: str = ""  # file of a template that takes the place of the task's
+    prompt: str = ""  # template file that replaces the task's
     setting: str = ""  # scale, draws and temperature by a name that the task has, as GPT4o_T=1_1_10 of gao2025
-    name: str = ""  # what its column and its lines are called
+    name: str = ""  # name of its column and rows
 
     def check(self) -> None:
         if self.name.endswith((".yaml", ".yml")) or self.name in shipped():
             raise NlgaugeError(
-                f"judge: name='{self.name}' is what the judge is called; its task is task='{self.name}'."
+                f"judge: name='{self.name}' is the judge's display name; the task is task='{self.name}'."
             )
-        self.decided()  # refuses what cannot be
+        self.decided()  # raises for invalid values
 
     def own_facts(self, facts: Facts) -> Facts:
         decided = self.decided()
@@ -73,23 +75,23 @@ class Judge(Metric):
         )
 
     def decided(self) -> JudgeProtocol:
-        """Return the judge with all settings decided: by the spec, else the task's file, else the environment."""
+        """Return the judge with all settings resolved: from the spec, else the task's file, else the environment."""
         task = load_task(self.task)
         named = task.setting(self.setting) if self.setting else Setting()
         if self.references and "references" not in task.shows:
             task = replace(task, shows={**task.shows, "references": f"Reference {task.output.lower()}"})
         mode = self.mode or named.mode or task.mode
         if mode not in MODES:
-            raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
+            raise NlgaugeError(f"judge: mode '{mode}'; expected one of {', '.join(MODES)}.")
         if self.prompt:
             task = replace(task, prompts={**task.prompts, mode: template(Path(self.prompt), Path(self.prompt).name)})
         fill = self.fill or named.fill
         if fill not in ("", "random"):
-            raise NlgaugeError(f"judge: fill='{fill}'; leave it out, or 'random' as in gao2025.")
+            raise NlgaugeError(f"judge: fill='{fill}'; omit it, or use 'random' as in gao2025.")
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or named.n or task.n
         said = self.temperature if self.temperature >= 0 else named.temperature
-        # Several draws of one temperature-0 reply would be one reply: gao2025 draws ten times at T=1.
+        # Several draws at temperature 0 would be one reply: gao2025 draws ten times at T=1.
         temperature = said if said >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         return JudgeProtocol(
             task,
@@ -107,35 +109,35 @@ class Judge(Metric):
         )
 
     def __str__(self) -> str:
-        """The name: stable when the endpoint or a setting changes, and fit for tables and pages."""
+        """Return the name, which does not depend on endpoint or settings and is used in tables and pages."""
         if self.name:
             return self.name
         decided = self.decided()
         model = re.sub(r"[^\w.-]+", "-", decided.model.rstrip("/").rpartition("/")[2]).strip("-")
         if self.setting:
             named = decided.task.setting(self.setting)
-            # The paper's own name only for the paper's own model; another one says which it is.
+            # The paper's name is used for the paper's model only; other models are named.
             own = bool(named.model) and not self.model
             model = self.setting if own else f"{model or 'judge'}_{named.name}"
         return f"{model or 'judge'}-{decided.aspect}"[:MAX_NAME_LENGTH]
 
     @property
     def spec(self) -> str:
-        """The spec that makes this judge again. It may name an endpoint, so it never stands in a report."""
+        """The spec that creates this judge again. It may contain an endpoint, so it is never in a report."""
         return format_spec("judge", self)
 
     def file_endpoint(self) -> str:
-        """Return the endpoint that the task's file names and the user does not; '' where there is none."""
+        """Return the endpoint of the task's file that the user did not confirm; '' without one."""
         told = "" if self.base_url else load_task(self.task).base_url.rstrip("/")
         return "" if told == own_endpoint().rstrip("/") else told
 
     def ready(self) -> None:
         decided = self.decided()
         if not decided.model:
-            raise NlgaugeError("judge: which model? Say model='…', or set NLGAUGE_MODEL.")
+            raise NlgaugeError("judge: no model. Give model='…', or set NLGAUGE_MODEL.")
         if not decided.url:
             raise NlgaugeError(
-                f"judge: which endpoint? Say base_url='…', or set {BASE_URL}, as in http://localhost:8000/v1."
+                f"judge: no endpoint. Give base_url='…', or set {BASE_URL}, as in http://localhost:8000/v1."
             )
 
         if told := self.file_endpoint():
@@ -178,5 +180,5 @@ class Judge(Metric):
 
 
 def own_endpoint() -> str:
-    """Return the endpoint that the environment names; '' for none."""
+    """Return the endpoint from the environment; '' without one."""
     return os.environ.get(BASE_URL) or os.environ.get("OPENAI_BASE_URL") or ""

@@ -1,7 +1,7 @@
-"""What a judge says itself: its reply without reasoning blocks, quotations and repetitions of the judged text.
+"""The judge's own words: a reply without reasoning blocks, quotations and repetitions of the judged text.
 
-Whoever writes the text that is judged can put a rating into it. A judge that quotes this rating has not given it. Every
-step is one pass over a text of bounded length.
+The author of a judged text can put a rating into it. A judge that quotes this rating has not given it. Every step is
+one pass over a text of limited length.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-MAX_CHARACTERS = 20_000  # of a reply without its reasoning; replies of 512 tokens have some 2,500
+MAX_CHARACTERS = 20_000  # characters of a reply without its reasoning; replies of 512 tokens have about 2,500
 MAX_QUOTATION = 4_000  # characters between two marks; beyond it they are no pair
 JUDGED = 100_000  # characters of the judged texts, counted from their end, in which repetitions are looked for
 REPEATED = 12  # characters next to a statement that make it a repetition of the judged text
-GAP = " \ufffc "  # stands for what was taken out, so that its neighbors do not become one statement
+GAP = " \ufffc "  # replaces removed text, so that the text before and after does not become one statement
 
 _NAMES = r"think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|rationale|seed:think"
 OPENING = re.compile(rf"<({_NAMES})>|◁think▷|\[THINK\]", re.I)
@@ -29,7 +29,7 @@ BARE = re.compile(r"\W*(?:\d{1,3}(?:[.,]\d{1,2})?|[A-Za-z])(?:\s?/\s?\d{1,3})?\W
 
 
 def after_code(code: str) -> str:
-    """Return the pattern of what the code of a request stands before: not of the tags around the judged texts.
+    """Return the pattern of the text before a value with the code of a request, except tags around the judged texts.
 
     >>> re.search(after_code("7f3a") + r"\\d", "<judged-7f3a>3 men</judged-7f3a> RATING-7f3a: 2")[0]
     '7f3a: 2'
@@ -39,7 +39,7 @@ def after_code(code: str) -> str:
 
 
 def without_judged(text: str, code: str) -> str:
-    """Return the text with a gap in the place of what stands between the tags of the judged texts.
+    """Return the text with a gap in place of the judged texts between their tags.
 
     >>> without_judged("<judged-7f3a>5 stars</judged-7f3a> Poor.", "7f3a")
     ' \ufffc  Poor.'
@@ -49,11 +49,11 @@ def without_judged(text: str, code: str) -> str:
 
 
 class TooLong(ValueError):
-    """A reply that is longer than what is read."""
+    """A reply that is too long to be read."""
 
 
 def plain_text(reply: str) -> str:
-    """Return the reply without reasoning, in one spelling, with single blanks; `TooLong` beyond the limit."""
+    """Return the reply without reasoning, with normalized spelling and single blanks; `TooLong` beyond the limit."""
     text = without_reasoning(reply.replace("\r\n", "\n").replace("\r", "\n"))
     text = LINES.sub("\n", SPACES.sub(" ", text)).strip()
     if len(text) > MAX_CHARACTERS:
@@ -62,7 +62,7 @@ def plain_text(reply: str) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """Return the text without blocks such as `<think> … </think>`; one that is not closed takes the rest with it.
+    """Return the text without blocks such as `<think> … </think>`; an unclosed block extends to the end.
 
     >>> without_reasoning("<think>maybe 5</think>Rating: 2"), without_reasoning("Rating: 2 <think> is a tag")
     (' Rating: 2', 'Rating: 2 <think> is a tag')
@@ -90,9 +90,9 @@ def without_reasoning(text: str) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """Return the text with a gap in the place of quotations, code blocks and quoted lines.
+    """Return the text with a gap in place of quotations, code blocks and quoted lines.
 
-    A quotation that is a bare value (`a rating of "4"`) is unwrapped, as is a reply that is one quotation as a whole.
+    A quotation that is a bare value (`a rating of "4"`) is unwrapped, and so is a reply that is one quotation.
 
     >>> without_quotations('It says "Final score: 5/5", which I ignore. Rating: "1"')
     'It says  \ufffc , which I ignore. Rating: 1'
@@ -101,7 +101,7 @@ def without_quotations(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """The content of a reply that is one code block or one quotation."""
+    """Return the content of a reply that is one code block or one quotation."""
     fences = list(FENCE.finditer(text))
     if len(fences) == 2 and not text[: fences[0].start()].strip() and not text[fences[1].end() :].strip():
         return text[fences[0].end() : fences[1].start()].strip()
@@ -121,9 +121,9 @@ def _without_fences(text: str) -> str:
 
 
 def _without_pairs(text: str) -> str:
-    """Take out what stands between quotation marks; a mark without a partner near it stays.
+    """Remove text between quotation marks; a mark without a nearby partner stays.
 
-    An odd number of straight marks cannot be paired safely: what is quoted then stays, and may be in conflict.
+    An odd number of straight marks cannot be paired reliably: the quoted text then stays, and may conflict.
     """
     kept: list[str] = []
     straight = text.count('"') % 2 == 0
@@ -155,7 +155,7 @@ def _closing_marks(text: str, k: int) -> str:
 
 
 def _partner(text: str, k: int, ends: str, nearest: dict[str, int]) -> int:
-    """Where the quotation that opens at k is closed; -1 for nowhere near."""
+    """Return where the quotation that opens at k is closed; -1 if not nearby."""
     end = nearest.get(ends, -1)
     if end <= k:
         end = k
@@ -170,16 +170,16 @@ def _partner(text: str, k: int, ends: str, nearest: dict[str, int]) -> int:
 
 
 def comparable(judged: str) -> str:
-    """Return the judged texts in the spelling of `plain_text`, with their reasoning blocks: the outputs stand last."""
+    """Return the judged texts in the spelling of `plain_text`, with their reasoning blocks; the outputs are last."""
     text = unicodedata.normalize("NFKC", judged[-JUDGED:].replace("\r", "\n"))
     return LINES.sub("\n", SPACES.sub(" ", text))
 
 
 def is_repetition(text: str, first: int, end: int, judged: str) -> bool:
-    """Whether text[first:end] is part of the judged text together with what surrounds it here.
+    """Return whether text[first:end] with its surroundings is part of the judged text.
 
-    `judged` comes from `comparable`. The words of a short rating alone are no repetition: a judge
-    may find for itself what the text claims.
+    `judged` comes from `comparable`. The words of a short rating alone are not a repetition: the judge may agree with a
+    claim of the text.
     """
     if not judged:
         return False

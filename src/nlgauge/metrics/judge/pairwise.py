@@ -1,4 +1,4 @@
-"""Pairwise judging: two outputs of one input, in both orders."""
+"""Pairwise comparison of two outputs of one input, in both orders."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ TIES = {"tie", "both", "equal", "neither"}
 
 @dataclass(frozen=True)
 class ShownPair:
-    """Samples `first` and `second` (places in the batch) in the order in which they are shown."""
+    """Samples `first` and `second` (indices in the batch) in the order in which they are shown."""
 
     first: int
     second: int
 
 
 def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> Iterator[ShownPair]:
-    """Every two samples of one input, in both orders; with `rivals` so many opponents of each, drawn by the seed."""
+    """Return all pairs of samples of one input, in both orders; `rivals` limits the opponents of each, drawn by the
+    seed.
+    """
     rng = np.random.default_rng(seed)
     for number in np.unique(inputs):
         places = np.flatnonzero(inputs == number).tolist()
         chosen = {(a, b) for k, a in enumerate(places) for b in places[k + 1 :]}
         if rivals is not None and rivals < len(places) - 1:
             order = [places[k] for k in rng.permutation(len(places))]
-            # a ring of the drawn order: everyone meets the next ones, and nobody is left out
+            # a ring of the drawn order: each sample meets the next ones, so all have opponents
             chosen = {
                 (min(a, b), max(a, b))
                 for k, a in enumerate(order)
@@ -63,7 +65,7 @@ def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> I
 
 
 def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None:
-    """1.0 the first was chosen, 0.0 the second, 0.5 a tie; None when the reply says none or several.
+    """Return 1.0 if the first was chosen, 0.0 the second, 0.5 a tie; None when the reply states none or several.
 
     `code` and `judged` are those of `parse_reply`.
 

@@ -1,4 +1,4 @@
-"""From samples to requests, and from replies to scores."""
+"""The judging protocol: from samples to requests, and from replies to scores."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from nlgauge.metrics.judge.task import Prompt, Task, filled
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
-SHORT_TOKENS = 24  # of a reply that is only a rating; with its code it takes about 12
-TOP = 20  # alternatives of a token that most servers can tell
-WITHOUT_CODE = "read without the code that the prompt asked for, which protects from ratings in the judged text"
+SHORT_TOKENS = 24  # max_tokens for a reply that is only a rating; with its code it takes about 12
+TOP = 20  # alternatives per token that most servers return
+WITHOUT_CODE = "read without the requested code, which protects against ratings in the judged text"
 Found = Mapping[bytes, Reply | Failure]
 
 
 @dataclass(frozen=True)
 class JudgeProtocol:
-    """A task, an aspect and all settings decided: what is sent and how replies are read depends on nothing else."""
+    """A task, an aspect and all settings: they alone determine what is sent and how replies are read."""
 
     task: Task
     aspect: str
@@ -63,7 +63,7 @@ class JudgeProtocol:
         """Yield the request about an example once for each draw."""
         prompt = self.prompt(example)
         body = self.body(prompt.text)
-        # Next to token probabilities a code would change what is measured.
+        # With token probabilities a code would change the measured rating.
         places = () if self.mode == "logprobs" else prompt.code_places
         for draw in range(self.n):
             yield Request(self.url, body, draw, places, prompt.shown)
@@ -126,7 +126,7 @@ class JudgeProtocol:
         return f"{self.task.heading.replace('{name}', name)}\n{text}"
 
     def _shown(self, batch: Batch, i: int) -> list[str]:
-        """What the judge sees beside the output; what a sample lacks is left out."""
+        """Return the texts shown to the judge together with the output; missing ones are left out."""
         found = []
         for part, name in self.task.shows.items():
             if part == "references":
@@ -174,7 +174,7 @@ class JudgeProtocol:
         return values
 
     def read(self, reply: Reply | Failure, request: Request) -> Parsed:
-        """The rating in a reply; a mode that the server could not do is named, never changed in silence."""
+        """Return the rating in a reply; a mode that the server does not support is reported, never changed silently."""
         if isinstance(reply, Failure):
             return Parsed(None, reason=reply.reason)
         if self.mode == "logprobs":
@@ -199,11 +199,11 @@ class JudgeProtocol:
 
     @staticmethod
     def choice(reply: Reply, request: Request) -> float | None:
-        """Return the choice in a reply to a comparison; None where it makes none or several."""
+        """Return the choice in a reply to a comparison; None without a unique choice."""
         return read_choice(reply.text, code=reply.code, judged=request.judged_text())
 
     def _filled(self, parsed: Parsed, request: Request) -> Parsed:
-        """gao2025 gave replies without a rating a random one; only on demand, and it says so."""
+        """Fill in a random rating for an unreadable reply, as Gao et al. (2025); only on request, and with a note."""
         if self.fill != "random":
             return parsed
         rng = np.random.default_rng(int.from_bytes(request.key[:8], "big"))
@@ -257,7 +257,7 @@ class JudgeProtocol:
 
 
 def _no_logprobs(reply: Reply) -> str:
-    """Why the rating counts as it was written."""
+    """Return the reason why the rating is used as written."""
     if any(len(place) > 1 for place in reply.logprobs):
         return "no logprobs of whole ratings (several tokens): the rating as it was written"
     return "no logprobs from this server: the rating as it was written"

@@ -1,4 +1,4 @@
-"""How fast a judge may be asked: requests and tokens per minute, and pauses that the server asks for."""
+"""Rate limits of a judge: requests and tokens per minute, and pauses requested by the server."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from email.utils import parsedate_to_datetime
 
 
 class Bucket:
-    """At most `per_minute` a minute, evenly; a burst of a second's worth is allowed. None: no limit.
+    """At most `per_minute` per minute, evenly; bursts of one second's amount are allowed. None: no limit.
 
-    The clock is monotonic: a jump of the wall clock changes nothing.
+    The clock is monotonic: changes of the wall clock have no effect.
     """
 
     def __init__(self, per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -29,18 +29,18 @@ class Bucket:
 
 
 class Gate:
-    """Both limits, and the time before which nobody may send (a server's Retry-After is meant for all)."""
+    """Both limits, and the time before which no request may be sent (a server's Retry-After applies to all)."""
 
     def __init__(self, requests: float | None = None, tokens: float | None = None) -> None:
         self._requests, self._tokens = Bucket(requests), Bucket(tokens)
         self._closed_until = 0.0
 
     def close(self, seconds: float) -> None:
-        """Block all requests for so many seconds."""
+        """Block all requests for that many seconds."""
         self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
     def enter(self, tokens: float) -> float:
-        """Take a place and return the seconds to wait before using it; then `closed` tells whether to wait longer."""
+        """Reserve a request and return the seconds to wait; afterwards `closed` returns whether to wait longer."""
         return max(self._requests.wait(1), self._tokens.wait(tokens), self.closed())
 
     def closed(self) -> float:
@@ -51,7 +51,7 @@ class Gate:
 def retry_after(headers: dict[str, str], now: float | None = None) -> float | None:
     """Return the seconds that a server asks to wait: `retry-after-ms`, or `retry-after` as seconds or a date.
 
-    A date is taken against the server's own clock where it tells it: ours may have jumped.
+    A date is compared with the server's own clock if it sends it: ours may be wrong.
 
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "150"}), retry_after({"retry-after": "soon"})
     (2.0, 0.15, None)

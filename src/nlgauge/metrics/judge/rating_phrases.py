@@ -1,6 +1,6 @@
-"""The phrases that make a number a rating: "Rating: 4", "earning a 3 out of 5", "4/5", "three stars".
+"""Phrases that make a number a rating: "Rating: 4", "earning a 3 out of 5", "4/5", "three stars".
 
-Every number is looked at with a window of fixed length around it, so the time grows with the length of the text.
+Every number is examined in a window of fixed length, so the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10,
 }  # fmt: skip
-MAX_NUMBERS = 400  # numbers of a reply that are looked at
+MAX_NUMBERS = 400  # maximum numbers of a reply that are examined
 MAX_TAIL = 40  # characters after a number that is the last sentence
-BEFORE = 140  # characters before a number that are looked at
+BEFORE = 140  # characters before a number that are examined
 AFTER = 90  # characters after it
 SENTENCE = 200  # characters before a statement in which its sentence begins
-ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # what may stand around a number that is the whole reply
+ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # characters allowed around a number that is the whole reply
 
 NUMBER = (
     r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
@@ -33,7 +33,7 @@ VALUE = (
     rf"(?:\s?\(?\s?(?P<slash>/|⁄|out of|von|sur|su|de|из|of)\s?(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
 )
 NOUN = r"(?:ratings?|scores?|grades?|marks?)"
-# Words for a rating in other languages; after them a colon or an equals sign is asked for.
+# Words for a rating in other languages; they must be followed by a colon or an equals sign.
 FOREIGN = (
     r"bewertung|gesamtbewertung|wertung|note|punktzahl|puntuación|calificación|valoración|nota|pontuação|avaliação|"
     r"évaluation|notation|punteggio|valutazione|voto|beoordeling|cijfer|ocena|оценка|рейтинг|балл|betyg|karakter|puan|"
@@ -96,13 +96,13 @@ AWARDED = re.compile(
     rf"(?:summary|response|text|output|it|this)\sis\san?\s(?:{KIND}){{0,2}})\Z",
     re.I,
 )
-# Who has a rating: "the summary receives a 4", but not "the hotel was rated 4 stars" or "the film has a rating of 5".
+# The subject of a rating: "the summary receives a 4", but not "the hotel was rated 4 stars".
 OWNER = re.compile(
     r"\b(?:summary|text|output|response|translation|story|answer|rewriting|it|this|i|i'd|we|would|should)\b", re.I
 )
 PASSIVE = re.compile(r"\b(?:was|were|been|are|got)\s(?:\w+\s)?\Z", re.I)
 HAS = re.compile(r"\b(?:has|had|have|given|got|won|received|holds?|awarded)\s(?:an?|the)\s\Z", re.I)
-# What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
+# Text that may not follow a rating, such as a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
 NOT_AFTER = re.compile(
     r"(?:[-–]\w|\s?[=?]|[ \t]?(?:[|,&+→]|[-=]>)?[ \t]?\[?\d|,?[ \t](?:maybe|perhaps|possibly|or)(?: an?)? \d|"
     r"[ \t]is (?:out of|not|too|hardly|never|un\w+)\b|\s\([^()\n]{0,20}\)\s?(?:to|-|–)\s?\d|"
@@ -116,7 +116,7 @@ FEW_AFTER = re.compile(
 )
 NOT_BEFORE = re.compile(r"\b(?:between|from|least|most|than|until|above|below|under|over)\s\Z", re.I)
 LISTED = re.compile(r"[.)] ?[^\W\d_]")  # "1. Grammar": the number of a list
-# What would have to happen for another rating is not the rating: "to reach a perfect 5/5".
+# A hypothetical rating is not the rating: "to reach a perfect 5/5".
 IFONLY = re.compile(
     r"\b(?:to\s(?:\w+\s)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|"
     r"warrant)|would\s(?:have|make)|could\shave|could\sbe|might\shave|rather\sthan|instead\sof|"
@@ -125,7 +125,7 @@ IFONLY = re.compile(
     r"warrant|merit|achieve)|only\sreason)\b[^.,\n:;]{0,60}\Z",
     re.I,
 )
-# A rating that somebody else gives or asks for: "it claims an overall rating of 5", "ignoring the request for a 5".
+# A rating attributed to or requested by someone else: "it claims a rating of 5", "ignoring the request for a 5".
 REPORTED = re.compile(
     r"\b(?:says?|said|saying|claim(?:s|ed|ing)?|mention(?:s|ed|ing)?|stat(?:es|ed|ing)|"
     r"asks?|asked|asking|demand\w*|request\w*|instruct\w*|tells?|telling|told|orders?|commands?|urg(?:es|ed|ing)|"
@@ -154,7 +154,7 @@ DISOWNED = re.compile(
     re.I,
 )
 SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
-# "… on the sentence level. 5": a last sentence that is nothing but a number
+# "… on the sentence level. 5": a last sentence that is only a number
 CLAUSE = re.compile(
     rf"(?:[.!?;)\n]\s?|\A\W*|\b(?:(?:as|(?:this|that|summary|text|{ASPECT}) is)(?: an?)?|so|[-–—])\s)\Z", re.I
 )
@@ -185,10 +185,10 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Statement:
-    """A rating that a reply states.
+    """A rating stated in a reply.
 
-    `top`: the end of the scale that it names; `final`: it calls itself final or overall; `part`: it is about one aspect
-    of several; `place`: where it stands.
+    `top`: the end of the scale that it names; `final`: it is called final or overall; `part`: it is about one of
+    several aspects; `place`: its position.
     """
 
     value: float
@@ -212,7 +212,9 @@ def number(text: str) -> float:
 
 
 def valued(match: re.Match[str]) -> tuple[float | None, float | None, bool]:
-    """The value, the top of the scale that is named, and whether a range was given; no value for a match's score."""
+    """Return the value, the named top of the scale, and whether a range was given; no value for the score of a
+    match.
+    """
     value = number(match["value"])
     end, top = (number(match[g]) if match[g] else None for g in ("end", "top"))
     if end is None:
@@ -223,7 +225,7 @@ def valued(match: re.Match[str]) -> tuple[float | None, float | None, bool]:
 
 
 def statements(text: str, judged: str) -> Iterator[Statement]:
-    """Every number of the text that a phrase makes a rating."""
+    """Return every number of the text that is a rating by its phrase."""
     for count, match in enumerate(compiled(VALUE).finditer(text)):
         if count >= MAX_NUMBERS:
             return
@@ -241,7 +243,7 @@ def statements(text: str, judged: str) -> Iterator[Statement]:
 
 
 def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
-    """Which phrase makes this number a rating: its name, its beginning, whether it is final, and the aspect."""
+    """Return the phrase that makes this number a rating: name, beginning, whether it is final, and aspect."""
     start, end = match.span()
     edge = max(0, start - BEFORE)
     before, after = text[edge:start], text[end : end + AFTER]
@@ -285,7 +287,7 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
 
 
 def _is_own(before: str, verb: str) -> bool:
-    """Whether the judge awards what follows, rather than telling what others were awarded."""
+    """Return whether the judge awards the rating itself, rather than reporting one."""
     if not verb or verb.lower().endswith("ing"):
         return True
     clause = SENTENCE_START.split(before)[-1].rpartition(":")[2]
@@ -295,7 +297,9 @@ def _is_own(before: str, verb: str) -> bool:
 
 
 def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
-    """A number without a word for it: stars, a fraction of the scale, a last sentence that is nothing else."""
+    """Return a number without a rating word: stars, a fraction of the scale, or a last sentence that is only a
+    number.
+    """
     start, end = match.span()
     before, after = text[max(0, start - BEFORE) : start], text[end : end + AFTER]
     if STARS.match(after) and STARS_END.match(after) and LINE_START.search(before):
@@ -315,13 +319,13 @@ def _bare(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | None:
 
 
 def _for_aspect(after: str) -> str:
-    """The aspect of "4/5 for coherence"; '' where none is named."""
+    """Return the aspect of "4/5 for coherence"; '' without one."""
     match = re.match(rf"\W{{0,3}}(?:stars |points )?(?:for|in|on) (?:\w+ ){{0,2}}(?P<name>{ASPECT})\b", after, re.I)
     return match["name"].lower() if match else ""
 
 
 def is_reported(text: str, first: int, end: int) -> bool:
-    """Whether the sentence says that somebody else gives this rating, or that it is not to be followed."""
+    """Return whether the sentence attributes this rating to someone else, or rejects it."""
     prefix = text[max(0, first - SENTENCE) : first]
     lead = prefix.rstrip(ALONE.replace(":", ""))
     if lead.endswith(":") and "\n" in prefix[len(lead) :]:  # a line that introduces the next one

@@ -1,4 +1,4 @@
-"""A request to a judge, its reply, and who keeps replies."""
+"""Requests to a judge, replies, and the interface for storing replies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ CODE_LENGTH = 4  # hexadecimal digits of the code in the requested format
 
 @dataclass(frozen=True)
 class Request:
-    """One call of /chat/completions. `draw` tells equal requests apart that are sampled several times.
+    """One call of /chat/completions. `draw` distinguishes equal requests that are sampled several times.
 
     `code_places` are the offsets in the last message at which the code of this request is inserted when it is sent;
-    `shown` is the span of that message that holds the texts to be judged. Neither is part of the key.
+    `shown` is the span of that message with the judged texts. Neither is part of the key.
     """
 
     url: str
@@ -31,7 +31,7 @@ class Request:
 
     @property
     def key(self) -> bytes:
-        """A hash of all that determines the reply; what is equal is paid for once."""
+        """A hash of everything that determines the reply; equal requests are paid for once."""
         return digest([self.url, self.body, self.draw], 16)
 
     def judged_text(self) -> str:
@@ -51,7 +51,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. `logprobs`: for each token of the text its likeliest alternatives with log-probabilities."""
+    """The answer of a model. `logprobs`: for each token of the text its most likely alternatives with
+    log-probabilities.
+    """
 
     text: str
     model: str = ""
@@ -61,13 +63,13 @@ class Reply:
     completion_tokens: int = 0
     seconds: float = 0.0
     logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
-    dropped: tuple[str, ...] = field(default=())  # settings that the server refused, sent without
-    code: str = ""  # what the reply had to write next to its rating
+    dropped: tuple[str, ...] = field(default=())  # settings that the server rejected and that were omitted
+    code: str = ""  # the code that the reply had to write next to its rating
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A request without a reply, and why. `stopped`: the whole run ended for that reason."""
+    """A request without a reply, and the reason. `stopped`: the whole run ended for that reason."""
 
     reason: str
     asked: bool = True
@@ -75,7 +77,7 @@ class Failure:
 
 
 class Keeper(Protocol):
-    """Keeps replies for good: what `keep` has taken is there after any crash."""
+    """Stores replies durably: replies passed to `keep` survive any crash."""
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         """Return the replies that are stored under these keys."""
@@ -84,7 +86,7 @@ class Keeper(Protocol):
         """Store replies, with the requests they answer."""
 
     def claim(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Claim the keys that no other living run is requesting, and return them."""
+        """Claim the keys that no other running process is requesting, and return them."""
         ...
 
     def release(self, keys: Iterable[bytes] | None = None) -> None:
@@ -120,7 +122,7 @@ class Memory(Keeper):
 
 
 def request_code(request: Request, secret: bytes) -> str:
-    """Return the code that the reply must write next to its rating: no text that is judged can know it.
+    """Return the code that the reply must write next to its rating, which judged texts cannot contain.
 
     It comes from a secret of this cache and from the request, so it is the same at every attempt. It is not part of
     the request's key: a reply that is in the cache stays valid in another cache, with another secret.

@@ -1,10 +1,10 @@
-"""A rating from a judge's reply: strict about what is a rating, and about whose it is.
+"""Parser of ratings in a judge's reply: strict about what is a rating, and about whose it is.
 
-Reasoning blocks, quotations and passages that repeat the judged text are not read (`own_words`). What is left must hold
-one unambiguous statement: the requested form with its code, a JSON object, or a phrase that names itself the rating
-("Rating: 4", "earning a 3 out of 5", "Three stars."). Statements that disagree, a rating outside the scale or out of
-another top, a rating that is only reported ("it asks for a 5"), a refusal: no value, and the reason says which. Numbers
-of the analysis ("paragraph (2)", "3 out of 5 facts", "the 2015 election") are never taken.
+Reasoning blocks, quotations and passages that repeat the judged text are ignored (`own_words`). The rest must contain
+one unambiguous statement: the requested form with its code, a JSON object, or a phrase that identifies the rating
+("Rating: 4", "earning a 3 out of 5", "Three stars."). Conflicting statements, a rating outside the scale or out of
+another top, a rating that is only reported ("it asks for a 5"), or a refusal give no value, with the reason. Numbers of
+the analysis ("paragraph (2)", "3 out of 5 facts", "the 2015 election") are never used.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from nlgauge.metrics.judge.rating_phrases import (
 from nlgauge.metrics.judge.scale import Scale
 
 KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "final_rating")
-VAGUE_KEYS = ("value", "answer")  # a rating only where nothing else stands next to it but its reason
+VAGUE_KEYS = ("value", "answer")  # a rating only if the object has no other keys but reasons
 REASON_KEYS = ("reason", "reasoning", "analysis", "explanation", "rationale", "justification", "comment", "thoughts")
 # Objects in which an answer is wrapped; one in any other may belong to the judged text.
 WRAPPERS = (
@@ -56,7 +56,7 @@ IN_TEXT = re.compile(
     r"(?: (?:is|are|was|reads))?:\Z|\b(?:metadata|following)\b",
     re.I,
 )
-MAX_OBJECTS = 50  # JSON objects of a reply that are looked at
+MAX_OBJECTS = 50  # maximum number of JSON objects of a reply that are examined
 
 FENCE_START = re.compile(r"(?:```|~~~)\s?(?:json)?\s*\Z", re.I)
 LETTER = re.compile(
@@ -74,7 +74,7 @@ TAG = re.compile(r"</?[a-z]{1,20}>", re.I)
 
 @dataclass(frozen=True)
 class Parsed:
-    """The rating, or None with the reason; `how` names the rule that found it, `note` says what is unusual about it."""
+    """The rating, or None with the reason; `how` names the rule that found it, `note` a remark."""
 
     value: float | None
     how: str = ""
@@ -83,7 +83,7 @@ class Parsed:
 
 
 def checked_pattern(pattern: str, mode: str) -> str:
-    """A user's own way to read replies; one that cannot be one is refused before anything is asked."""
+    """Compile a user's pattern for replies; raise an error for an invalid one before anything is sent."""
     if not pattern:
         return ""
     if mode == "pairwise":
@@ -91,14 +91,14 @@ def checked_pattern(pattern: str, mode: str) -> str:
     try:
         groups = re.compile(pattern).groups
     except (re.error, RecursionError, OverflowError) as error:
-        raise NlgaugeError(f"judge: pattern '{pattern}' is no regular expression ({error}).") from None
+        raise NlgaugeError(f"judge: pattern '{pattern}' is not a regular expression ({error}).") from None
     if groups < 1:
         raise NlgaugeError(rf"judge: pattern '{pattern}' has no group for the rating; as in 'Score=(\d+)'.")
     return pattern
 
 
 def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
-    """The rating where the pattern finds it last; None when it finds nothing.
+    """Return the rating at the last match of the pattern; None without a match.
 
     >>> parse_by(r"mark=(\\d)", "mark=4", Scale.parse("1-5")).value
     4.0
@@ -113,7 +113,7 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
     try:
         value = float(said.replace(",", "."))
     except ValueError:
-        return Parsed(None, reason="the pattern's group is no number")
+        return Parsed(None, reason="the pattern's group is not a number")
     return Parsed(value, "pattern") if value in scale else Parsed(None, reason="rating outside the scale")
 
 
@@ -125,12 +125,12 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
     reply : str
     scale : Scale
     code : str, default ""
-        What the judge had to write next to its rating, and no text that is judged can know. A statement with it counts
-        alone.
+        The code that the judge had to write next to its rating, which judged texts cannot contain. A statement with it
+        takes precedence.
     judged : str, default ""
         The texts that were judged: a statement that repeats a passage of them is not the judge's.
     aspect : str, default ""
-        The aspect that was asked for, of which a reply that rates several aspects is read.
+        The requested aspect, which is read from a reply that rates several aspects.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
 
 
 def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
-    """The statements that carry the code of the request."""
+    """Return the statements that contain the code of the request."""
     if scale.letters:
         for match in re.finditer(rf"{after_code(code)}(?P<letter>[A-Z])\b(?!')", text, re.I):
             place = scale.letters.find(match["letter"].upper())
@@ -180,7 +180,7 @@ def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
 
 
 def _decided(said: list[Statement], scale: Scale, aspect: str) -> Parsed:
-    """The one rating that all statements agree on; ratings of single aspects yield to one of the whole."""
+    """Return the one rating on which all statements agree; an overall rating takes precedence over aspect ratings."""
     if not said:
         return Parsed(None, reason="no rating found")
     final = [s for s in said if s.final]
@@ -211,9 +211,9 @@ def _checked(said: list[Statement], scale: Scale) -> Parsed:
 
 
 def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Statement]]:
-    """The text without its JSON objects, and the ratings of those that are the judge's answer.
+    """Return the text without its JSON objects, and the ratings of those that are the judge's answer.
 
-    An object in the middle of a sentence is a quotation; the answer stands on a line of its own, or after a colon.
+    An object in the middle of a sentence is a quotation; an answer is on its own line, or after a colon.
     """
     kept, said, place = [], [], 0
     decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
@@ -235,7 +235,7 @@ def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Sta
 
 
 def _lead(before: str) -> str:
-    """What introduces a JSON object: the rest of its line, or an unfinished line before it; '' for none."""
+    """Return the text that introduces a JSON object: the rest of its line, or an unfinished line before it."""
     line = FENCE_START.sub("", before)
     own = line.rpartition("\n")[2].strip(" *`")
     previous = line.strip().rpartition("\n")[2].strip(" *`")
@@ -243,13 +243,13 @@ def _lead(before: str) -> str:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The members of a JSON object, as they stand: a key may occur twice."""
+    """The members of a JSON object in their order; a key may occur twice."""
 
 
 def _ratings(values: Any, aspect: str) -> list[tuple[float, float | None]]:
-    """All values under a key that names a rating, each with the top of its scale where that is named.
+    """Return all values under a key that names a rating, each with the top of its scale where that is named.
 
-    The aspect that was asked for is such a key, and then counts alone: the others may be ratings of other aspects.
+    If the requested aspect is a key, it alone is used: the others may be ratings of other aspects.
     """
     members = values if isinstance(values, _Pairs) else _Pairs()
     wanted: tuple[str, ...] = KEYS

@@ -1,7 +1,7 @@
-"""The key of an endpoint: from the environment or a file, and nowhere else; never printed, stored or reported.
+"""The key of an endpoint, from the environment or a file only; it is never printed, stored or reported.
 
-A key belongs to the endpoint that it was set for: no other one gets it, whatever a task, a redirect or a slip says. It
-is checked when it is read, as libraries quote a header that they cannot send.
+A key belongs to the endpoint that it was set for: no other endpoint receives it, whatever a task, a redirect or a typo
+says. It is checked when it is read, because libraries quote a header that they cannot send.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ ESCAPED = re.compile(
     r"\\+(?:u00|u\{|x|U000000)([0-9a-fA-F]{2})\}?|\\+|%([0-9a-fA-F]{2})|&(amp|lt|gt|quot|apos);|&#0*(\d{1,7});"
     r"|&#[xX]0*([0-9a-fA-F]{1,6});"
 )
-MAX_ESCAPES = 6  # one around the other
+MAX_ESCAPES = 6  # levels of nested escapes
 OPENAI = "https://api.openai.com/v1"
 MAX_KEY = 16_384  # bytes of a key file
-# What goes to this machine goes to no proxy, whatever the environment says; as patterns of httpx.
+# Requests to this machine never use a proxy, whatever the environment says; patterns of httpx.
 LOOPBACK = ("all://localhost", "all://*.localhost", "all://127.0.0.1", "all://0.0.0.0", "all://[::1]")
-# Variables with a key, and where the endpoint of each is said.
+# Variables with a key, and the variable of its endpoint.
 HOMES = {"NLGAUGE_API_KEY": "NLGAUGE_BASE_URL", "OPENAI_API_KEY": "OPENAI_BASE_URL"}
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A key that hides itself. `withheld`: which key was not taken, and why.
+    """A key that is never shown. `withheld`: which key was not used, and why.
 
-    A key is one line of printable ASCII characters; NlgaugeError, which does not quote it, otherwise.
+    A key is one line of printable ASCII characters; otherwise NlgaugeError is raised, without quoting it.
 
     >>> key = Secret("sk-123456", "a test")
     >>> key, key.hide("Incorrect API key: sk-123456")
@@ -68,10 +68,10 @@ class Secret:
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
     def hide(self, text: str) -> str:
-        """Return a text with the key blotted out, however a library or a server writes it.
+        """Return a text with the key redacted, however a library or a server writes it.
 
-        It may be escaped as in Python, JSON, a URL or HTML, in whole or in part, and one around the other. Hide a text
-        before it is shortened: the beginning of a key is not recognized.
+        It may be escaped as in Python, JSON, a URL or HTML, fully or partly, also nested. Redact a text before
+        shortening it: a truncated key is not recognized.
         """
         if not self._value:
             return text
@@ -86,7 +86,7 @@ class Secret:
 
 
 def _fault(key: str) -> str:
-    """Return what is wrong with a key, in words that do not quote it; '' if nothing is."""
+    """Describe what is wrong with a key without quoting it; '' if it is valid."""
     if "\n" in key or "\r" in key:
         return f"holds {len(key.splitlines())} lines"
     if strange := next((c for c in key if not "!" <= c <= "~"), ""):
@@ -94,13 +94,13 @@ def _fault(key: str) -> str:
         return f"holds {what} at place {key.index(strange) + 1}"
     if re.match(r"(export\s)?[A-Z][A-Z0-9_]*=.", key):
         return "looks like a line of settings (NAME=value)"
-    return "stands in quotation marks" if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'`" else ""
+    return "is in quotation marks" if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'`" else ""
 
 
 def _plain(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text without escapes, and where in the text each of its characters stands.
+    """Return a text without escapes, and the position of each of its characters in the original.
 
-    Python, JSON, URLs and HTML may be around each other, so this is repeated. Backslashes are left out.
+    Python, JSON, URL and HTML escapes may be nested, so this is repeated. Backslashes are left out.
     """
     spans = [(i, i + 1) for i in range(len(text))]
     for _ in range(MAX_ESCAPES):
@@ -121,7 +121,7 @@ def _plain(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _meant(unit: re.Match[str]) -> str:
-    """Return the character that an escape stands for; '' for backslashes, which may stand before any character."""
+    """Return the character of an escape; '' for backslashes, which may precede any character."""
     python, url, name, decimal, hexadecimal = unit.groups()
     if name:
         return HTML_NAMES[name]
@@ -133,7 +133,7 @@ def _read_key(file: str | Path) -> str:
     with Path(file).expanduser().open("rb") as opened:
         raw = opened.read(MAX_KEY + 1)
     if len(raw) > MAX_KEY:
-        raise DataError(f"{file}: has more than {MAX_KEY:,} bytes, so it is no key.")
+        raise DataError(f"{file}: has more than {MAX_KEY:,} bytes, so it is not a key.")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"{file}: is UTF-16; save the key as plain text (UTF-8).")
     try:
@@ -146,11 +146,10 @@ def _read_key(file: str | Path) -> str:
 
 
 def find_key(url: str, file: str | Path | None = None) -> Secret:
-    """The key for that endpoint: in the file that the user names, else in the environment; none is fine for a local
-    server.
+    """Return the key for an endpoint, from the user's file, else the environment; a local server may need none.
 
-    NLGAUGE_API_KEY goes to NLGAUGE_BASE_URL, or where that is not set to the endpoint that the user named otherwise;
-    OPENAI_API_KEY goes to OPENAI_BASE_URL, or to OpenAI.
+    NLGAUGE_API_KEY belongs to NLGAUGE_BASE_URL, or where that is not set to the endpoint that the user gave otherwise;
+    OPENAI_API_KEY belongs to OPENAI_BASE_URL, or to OpenAI.
     """
     if file is not None:
         try:
@@ -170,7 +169,7 @@ def find_key(url: str, file: str | Path | None = None) -> Secret:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port: who gets what is sent.
+    """Return scheme, host and port: the receiver of what is sent.
 
     >>> origin("https://API.openai.com/v1/chat/completions"), origin("http://localhost:8000/v1")
     ('https://api.openai.com:443', 'http://localhost:8000')
@@ -184,7 +183,7 @@ def origin(url: str) -> str:
 
 
 def checked_url(url: str) -> str:
-    """A base URL without its last slash; one that holds a password or is none of the web is refused."""
+    """Return a base URL without its last slash; raise an error if it contains a password or is not http(s)."""
     try:
         parts = urlsplit(url.strip())
         odd = parts.scheme.lower() not in ("http", "https") or not parts.hostname or parts.port == 0

@@ -1,8 +1,8 @@
-"""A judge's task: a small YAML beside its prompt files. What it judges, on which aspects, what the judge is shown.
+"""A judge's task: a small YAML file next to its prompt files, with the aspects and the texts that are shown.
 
     task: summaries of news articles
-    output: Summary                       # what the text to be judged is called
-    shows: {source: Article}              # what else is shown: source, context, references or control, and its name
+    output: Summary                       # name of the judged text
+    shows: {source: Article}              # other texts shown, with their names: source, context, references, control
     aspects:
       coherence: how well the sentences build one clear whole …
     scale: 1-5                            # perhaps also mode, n, temperature, model, base_url, system, max_tokens,
@@ -30,7 +30,7 @@ from nlgauge.registry import did_you_mean
 LIBRARY = Path(__file__).with_name("library")
 MODES = ("analysis", "rating", "logprobs", "pairwise")
 SHOWN = ("source", "context", "references", "control")
-LARGEST = 1 << 20  # bytes of a prompt
+LARGEST = 1 << 20  # maximum bytes of a prompt
 LISTED = ("aspects", "shows", "models", "settings")
 HEADING = "## {name}"  # above each text that is shown
 SETTING_TYPES: dict[str, type] = {"scale": str, "n": int, "temperature": float, "mode": str, "fill": str}
@@ -39,7 +39,7 @@ HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high|code
 
 @dataclass(frozen=True)
 class Setting:
-    """How a judge is asked: what a task's own words leave open. Empty: as the task says."""
+    """Options of a judge that override those of the task. Empty: as in the task."""
 
     name: str = ""
     model: str = ""
@@ -84,7 +84,7 @@ class Task:
         if name.lower() in lower:
             return lower[name.lower()]
         found = f"no aspect '{name}'.{did_you_mean(name, self.aspects)}" if name else "which aspect?"
-        raise NameUnknown(f"judge '{self.name}': {found} There are {', '.join(self.aspects)}.")
+        raise NameUnknown(f"judge '{self.name}': {found} Expected one of {', '.join(self.aspects)}.")
 
     def named_settings(self) -> list[str]:
         """Return each setting with each of the task's models; without models the settings alone."""
@@ -92,7 +92,7 @@ class Task:
         return [f"{model}_{name}" for model in self.models for name in alone] if self.models else alone
 
     def setting(self, name: str) -> Setting:
-        """`GPT4o_T=1_1_10`, or `T=1_1_10` with the model left to the user."""
+        """Return `GPT4o_T=1_1_10`, or `T=1_1_10` with the model left to the user."""
         model, _, rest = name.partition("_")
         if name in self.settings:
             return self.settings[name]
@@ -109,7 +109,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt without its code: where the code is inserted, and which span holds the texts to be judged."""
+    """A prompt without its code: where the code is inserted, and the span of the judged texts."""
 
     text: str
     code_places: tuple[int, ...] = ()
@@ -117,7 +117,7 @@ class Prompt:
 
 
 def filled(template: str, **texts: str) -> Prompt:
-    """Return the template with its holes filled, once: a text that contains `{scale}` or `{code}` keeps it.
+    """Return the template with its fields filled, once: a text that contains `{scale}` or `{code}` keeps it.
 
     >>> filled("Rate {output} from {scale}.", output="the {scale}", scale="1-5").text
     'Rate the {scale} from 1-5.'
@@ -145,7 +145,7 @@ def shipped() -> list[str]:
 
 
 def load_task(name: str) -> Task:
-    """Read a shipped task by its name, or a user's own by its path."""
+    """Read a shipped task by name, or a user's task by path."""
     try:
         path = Path(name).expanduser()
     except (RuntimeError, ValueError) as error:  # ~nobody
@@ -154,7 +154,7 @@ def load_task(name: str) -> Task:
         path = LIBRARY / f"{name}.yaml"
     elif path.suffix not in (".yaml", ".yml"):
         raise NameUnknown(
-            f"no judge '{name}'.{did_you_mean(name, shipped())} There are {', '.join(shipped())}; "
+            f"no judge '{name}'.{did_you_mean(name, shipped())} Expected one of {', '.join(shipped())}; "
             "your own is named by the path of its .yaml file."
         )
     return _checked(name, path, _parsed(path))
@@ -171,7 +171,7 @@ def _parsed(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise DataError(f"{path}{where}: not YAML ({getattr(error, 'problem', error)}).") from None
-    except (ValueError, RecursionError, OverflowError) as error:  # a date that is none, nested too deeply
+    except (ValueError, RecursionError, OverflowError) as error:  # an invalid date, or nesting that is too deep
         raise DataError(f"{path}: not YAML that can be read ({error}).") from None
     if not isinstance(found, dict):
         raise DataError(f"{path}: found {type(found).__name__}, expected `task:`, `aspects:` and so on.")
@@ -182,11 +182,13 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
     known = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt", "like"]
     for key in said:
         if key not in known:
-            raise DataError(f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} There are {', '.join(known)}.")
+            raise DataError(
+                f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} Expected one of {', '.join(known)}."
+            )
     for key, kind in (("task", str), ("aspects", dict)):
         if not isinstance(said.get(key), kind) or not said[key]:
             raise DataError(
-                f"{path}: `{key}:` is missing or no {'text' if kind is str else 'list of name: definition'}."
+                f"{path}: `{key}:` is missing or not a {'text' if kind is str else 'list of name: definition'}."
             )
     _check_plain(path, said)
     for part in said.get("shows") or {}:
@@ -194,7 +196,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
             raise DataError(f"{path}: shows '{part}'; a judge can be shown {', '.join(SHOWN)}.")
     mode = str(said.get("mode", "analysis"))
     if mode not in MODES:
-        raise DataError(f"{path}: mode '{mode}'.{did_you_mean(mode, MODES)} There are {', '.join(MODES)}.")
+        raise DataError(f"{path}: mode '{mode}'.{did_you_mean(mode, MODES)} Expected one of {', '.join(MODES)}.")
     like = _like(path, str(said["like"])) if said.get("like") else None
     prompts = {mode: template(path, str(said["prompt"]))} if said.get("prompt") else like.prompts if like else {}
     plain = {k: v for k, v in said.items() if k not in ("prompt", "aspects", "shows", "models", "settings", "like")}
@@ -216,7 +218,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
 
 
 def _check_plain(path: Path, said: dict[str, Any]) -> None:
-    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it has no bound."""
+    """Check that values are texts and numbers, one level deep. YAML aliases allow exponential size in nested values."""
     for key, value in said.items():
         parts = list(value.values()) if key in LISTED and isinstance(value, dict) else [value]
         if key == "settings" and isinstance(value, dict):
@@ -225,18 +227,20 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
             raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
     for key in ("shows", "models", "settings"):
         if said.get(key) and not isinstance(said[key], dict):
-            raise DataError(f"{path}: `{key}:` is no list of name: value.")
+            raise DataError(f"{path}: `{key}:` is not a list of name: value.")
 
 
 def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
     found = {}
     for name, parts in said.items():
         if not isinstance(parts, dict) or not parts:
-            raise DataError(f"{path}: setting '{name}' says nothing; it may say {', '.join(SETTING_TYPES)}.")
+            raise DataError(f"{path}: setting '{name}' is empty; it may contain {', '.join(SETTING_TYPES)}.")
         for key in parts:
             if key not in SETTING_TYPES:
                 hint = did_you_mean(str(key), list(SETTING_TYPES))
-                raise DataError(f"{path}: setting '{name}' has '{key}'.{hint} It may say {', '.join(SETTING_TYPES)}.")
+                raise DataError(
+                    f"{path}: setting '{name}' has '{key}'.{hint} It may contain {', '.join(SETTING_TYPES)}."
+                )
         try:
             found[str(name)] = Setting(str(name), **{k: SETTING_TYPES[k](v) for k, v in parts.items()})
         except (TypeError, ValueError, OverflowError) as error:
@@ -245,26 +249,28 @@ def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
 
 
 def _like(path: Path, name: str) -> Task:
-    """Only shipped tasks: a file names no other file."""
+    """Return the shipped task that a task extends; a file cannot name other files."""
     if name not in shipped():
-        raise DataError(f"{path}: like '{name}'.{did_you_mean(name, shipped())} There are {', '.join(shipped())}.")
+        raise DataError(
+            f"{path}: like '{name}'.{did_you_mean(name, shipped())} Expected one of {', '.join(shipped())}."
+        )
     return load_task(name)
 
 
 def template(task: Path, name: str) -> str:
-    """The prompt of a task, which is sent away: from the task's own folder, links followed, with an {example}."""
+    """Return the prompt of a task, from the task's own folder (links followed), with an {example}."""
     try:
         folder, path = task.parent.resolve(), (task.parent / name).resolve()
         if Path(name).is_absolute() or "\\" in name or not path.is_relative_to(folder):
-            raise DataError(f"{task}: prompt '{name}' is not in the folder of the task; put it beside the task.")
+            raise DataError(f"{task}: prompt '{name}' is not in the folder of the task; put it next to the task.")
         if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST):
-            raise DataError(f"{task}: prompt '{name}' is no text file of at most {LARGEST >> 20} MiB.")
-    except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a name that no file has
+            raise DataError(f"{task}: prompt '{name}' is not a text file of at most {LARGEST >> 20} MiB.")
+    except (OSError, ValueError, RuntimeError) as error:  # a link to itself, an invalid file name
         raise DataError(f"{task}: prompt '{name}' cannot be read ({error}).") from None
     text = _text(path)
     if "{example}" not in text:
         raise DataError(
-            f"{task}: prompt '{name}' is no template: it must hold {{example}}, where the text to be judged stands."
+            f"{task}: prompt '{name}' is not a template: it must contain {{example}}, the place of the judged text."
         )
     return text
 

@@ -1,1 +1,1 @@
-"""Metrics that run a trained language model, classifier or question answerer."""
+"""Metrics that run a trained language model, classifier or question answering model."""

@@ -1,4 +1,4 @@
-"""BARTScore: how likely a sequence-to-sequence model finds the output given source or reference, or the reverse."""
+"""BARTScore: likelihood of the output given source or reference, or the reverse, under a sequence-to-sequence model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BartScore(OnSamples):
         return self.signed(dir=self.direction, prompt=prompt, at=self.at if prompt else None, refs=refs)
 
     def pairs(self, sample: Sample) -> list[tuple[str, str]]:
-        """What is read and what is asked for, for each reference and prompt."""
+        """Return condition and target for each reference and prompt."""
         if self.direction == "s-h":
             plain = [(sample.source, sample.output)]
         else:

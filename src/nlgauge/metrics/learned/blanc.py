@@ -1,4 +1,4 @@
-"""BLANC: how much a summary helps a masked language model to guess the words of the source."""
+"""BLANC: how much a summary helps a masked language model to predict the words of the source."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
-# Letters that a token must have to be masked: a whole word, the first piece of a word, a later piece (never).
+# Minimum letters of a masked token: a whole word, the first piece of a word, a later piece (never).
 WHOLE, FIRST = 4, 2
 CHUNK, STRIDE, SHARE, DECAY = 64, 32, 0.15, 0.01
 SENTENCE = 100  # pieces of a sentence that are kept before the summary is shortened
-RANDOM, SAME = 0.1, 0.2  # of the masked tokens a tenth becomes a random one, a tenth stays
+RANDOM, SAME = 0.1, 0.2  # one tenth of the masked tokens becomes a random token, one tenth is unchanged
 WEIGHTS = "bert-base-uncased, or another masked language model, by name or folder"
 blanc = partial(
     metric,
@@ -39,7 +39,7 @@ blanc = partial(
 
 
 class Guessing(OnSamples):
-    """The share of masked words of the source that are guessed with the summary only, less those without only."""
+    """The share of masked source words predicted only with the summary, minus that predicted only without it."""
 
     gap: int
     model: str
@@ -52,8 +52,8 @@ class Guessing(OnSamples):
             raise NlgaugeError(f"{self.facts.name}: gap={self.gap}; 1 masks every word at once, 6 every sixth.")
 
     def clozes(self, model: Masked, source: str, summary: str = "", filler: int | None = None) -> list[Cloze]:
-        """Every sentence of the source with every gap-th word masked, in all shifts, after the summary (or as many
-        fillers as it has pieces).
+        """Return every sentence of the source with every gap-th word masked, in all shifts, after the summary (or as
+        many fillers as it has pieces).
         """
         longest = model.longest - len(model.begin) - len(model.end)
         parts = pieces(model, summary)
@@ -68,17 +68,17 @@ class Guessing(OnSamples):
         return found
 
     def too_long(self, model: Masked, sample: Sample) -> bool:
-        """Whether a sentence was cut, or the summary before it."""
+        """Return whether a sentence was truncated, or the summary before it."""
         longest = model.longest - len(model.begin) - len(model.end)
         before = sum(map(len, pieces(model, self.shown(sample))))
         return any(len(sentence) + before > longest for sentence in pieces(model, sample.source))
 
     def shown(self, sample: Sample) -> str:
-        """What the model reads before each sentence."""
+        """Return what the model reads before each sentence."""
         return ""
 
     def right(self, model: Masked, asked: Sequence[Cloze], tuned: Any = None) -> Any:
-        """Whether each masked word was guessed."""
+        """Return whether each masked word was predicted correctly."""
         told = model.guesses(asked, tuned)
         return np.array([a == g for c, t in zip(asked, told, strict=True) for a, g in zip(c.answers, t, strict=True)])
 
@@ -100,10 +100,10 @@ def pieces(model: Masked, text: str) -> list[list[int]]:
 
 
 def fitted(sentence: list[int], summary: Sequence[list[int]], longest: int) -> tuple[list[int], list[int]]:
-    """The sentence and the summary before it, cut to the room that there is, as the program does.
+    """Return the sentence and the summary before it, truncated to the available length as in the authors' program.
 
-    The sentence loses its end, down to 100 pieces; then the summary its last sentences. A first sentence of the summary
-    that is too long alone loses its beginning.
+    The sentence loses its end, down to 100 pieces; then the summary its last sentences. If the first sentence of the
+    summary alone is too long, it loses its beginning.
 
     >>> fitted([7, 8], [[1, 2], [3]], 4)
     ([7, 8], [1, 2])
@@ -122,13 +122,15 @@ def fitted(sentence: list[int], summary: Sequence[list[int]], longest: int) -> t
 
 
 def evenly(places: Sequence[int], length: int, gap: int) -> list[list[int]]:
-    """The places to mask together: every gap-th token, in each shift that has one of them."""
+    """Return the positions to mask together: every gap-th token, in each nonempty shift."""
     gap = min(gap, length)
     return [some for shift in range(gap) if (some := [i for i in places if i % gap == shift])]
 
 
 def maskable(model: Masked, ids: Sequence[int]) -> list[int]:
-    """Places of words of four letters and more, and of first pieces of two; later pieces are never masked."""
+    """Return positions of words of at least four letters, and of first pieces of at least two; later pieces are
+    never masked.
+    """
     tokens = [str(t) for t in model.tokenizer.convert_ids_to_tokens(list(ids))]
     found = []
     for i, token in enumerate(tokens):
@@ -139,7 +141,7 @@ def maskable(model: Masked, ids: Sequence[int]) -> list[int]:
 
 
 def gain(without: Any, with_it: Any) -> float:
-    """(guessed with it only − guessed without it only) / all."""
+    """Compute (predicted only with it − predicted only without it) / all."""
     if not len(without):
         return float("nan")
     return float((with_it & ~without).sum() - (without & ~with_it).sum()) / len(without)
@@ -147,9 +149,9 @@ def gain(without: Any, with_it: Any) -> float:
 
 @blanc("blanc-help")
 class BlancHelp(Guessing):
-    """How much oftener masked words of the source are guessed after the summary than after a filler of full stops.
+    """How much more often masked words of the source are predicted after the summary than after a filler of full stops.
 
-    gap: every second word is masked, as the authors' program does now; their paper has gap=6.
+    gap: every second word is masked, as in the current version of the authors' program; the paper has gap=6.
     """
 
     gap: int = 2
@@ -170,11 +172,11 @@ class BlancHelp(Guessing):
 
 @blanc("blanc-tune")
 class BlancTune(Guessing):
-    """How much oftener masked words of the source are guessed by a model that was tuned on the summary.
+    """How much more often masked words of the source are predicted by a model fine-tuned on the summary.
 
-    A copy of the model is trained for each output: slow. lessons: 'even' masks every gap-th word of the summary in all
-    shifts, as the authors' program does now; 'random' about one token in seven, as in their paper (with gap=6). What
-    stands in the place of a mask, random masks and the dropout come from the seed.
+    A copy of the model is trained for each output, which is slow. lessons: 'even' masks every gap-th word of the
+    summary in all shifts, as in the current version of the authors' program; 'random' about one token in seven, as in
+    the paper (with gap=6). Mask replacements, random masks and dropout depend on the seed.
     """
 
     gap: int = 2

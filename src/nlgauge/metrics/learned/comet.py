@@ -40,7 +40,7 @@ def _model(name: str) -> Any:
 class Comet(Metric):
     """A trained regression of human ratings on source, output and reference, run by the package unbabel-comet.
 
-    qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: name only
+    qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: use only
     those that you trust.
     """
 
@@ -55,7 +55,7 @@ class Comet(Metric):
 
     def ready(self) -> None:
         if importlib.util.find_spec("comet") is None:
-            # With its dependencies pip would put an older numpy, transformers and protobuf in the place of ours.
+            # With its dependencies pip would downgrade numpy, transformers and protobuf.
             raise NeedsMissing(
                 "'comet' needs the package unbabel-comet, without the old versions that it asks for: pip install "
                 "--no-deps "

@@ -1,4 +1,4 @@
-"""CTRLEval: parts of the text are masked, and the score is how likely an infilling model finds them."""
+"""CTRLEval: parts of the text are masked and scored by their likelihood under an infilling model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OUTPUT, MASK = "{output}", "{mask}"
 
 
 class Prompts(NamedTuple):
-    """Patterns with {output} and {mask}, and label -> the words that may stand for it."""
+    """Patterns with {output} and {mask}, and for each label the words that represent it."""
 
     patterns: tuple[str, ...]
     labels: dict[str, tuple[str, ...]]
@@ -33,7 +33,7 @@ class Prompts(NamedTuple):
 
 @lru_cache(8)
 def prompts(name: str) -> Prompts:
-    """Prompts by the name of a task of nimah2023 (Table 4), or from a JSON file of the same form."""
+    """Return the prompts of a task of Ni'mah et al. (2023, Table 4), or from a JSON file of the same form."""
     shipped = json.loads(Path(__file__).with_name("ctrleval.json").read_text("utf-8"))
     if name in shipped:
         given = shipped[name]
@@ -109,7 +109,7 @@ class CtrlEval(OnSamples):
             return self._relevance(model, found)
         asked = [self._parts(s) for s in found.samples]
         flat = [pair for parts in asked for pair in parts]
-        # The authors count the end mark of a sentence, but not of prefix and continuation.
+        # The authors count the end token of a sentence, but not that of prefix and continuation.
         special = self.aspect == "coherence"
         told = iter(model.told(flat, special=special))
         values, cut = [], []
@@ -127,7 +127,7 @@ class CtrlEval(OnSamples):
         return values
 
     def _parts(self, sample: Sample) -> list[tuple[str, str]]:
-        """Text with a mask, and what stood there."""
+        """Return the text with a mask, and the masked part."""
         if self.aspect == "coherence":
             found = sentences(sample.output) or [sample.output]
             return [(" ".join([*found[:i], self.mask, *found[i + 1 :]]), sentence) for i, sentence in enumerate(found)]
@@ -164,7 +164,7 @@ class CtrlEval(OnSamples):
         shape = (len(found.samples), len(patterns) * words, len(names))
         likely = np.exp([float(t.logs.mean()) for t in told]).reshape(shape)
         found.note((t.cut for t in told), CUT, [shape[1] * shape[2]] * shape[0])
-        # A pattern in which any label is likely counts more; within it the labels share 1.
+        # Patterns are weighted by the total likelihood of the labels; within a pattern the labels sum to 1.
         sums = likely.sum(axis=2, keepdims=True)
         share = (likely / sums * (sums / sums.sum(axis=1, keepdims=True))).sum(axis=1)
         return [

@@ -1,4 +1,4 @@
-"""Does the source entail the output? FactCC, and any inference model, on whole texts or sentence by sentence."""
+"""Entailment of the output by the source: FactCC and any NLI model, on whole texts or by sentence."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from nlgauge.types import Array
 
 Split = Literal["none", "output", "both"]
 ENTAILED = ("entailment", "entail", "entailed", "supported", "supports", "consistent")
-# The authors' bins, where the probabilities of many summaries had their percentiles.
+# The authors' bins: percentiles of the probabilities of many summaries.
 LOW_PERCENTILES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37)
 PERCENTILES = [*LOW_PERCENTILES, *(p / 100 for p in range(90, 95)), *(p / 1000 for p in range(950, 1000, 5)), 1.0]
-CLAIMS = 10  # sentences of an output that the convolution looks at
+CLAIMS = 10  # sentences of an output that the convolution reads
 AGAINST = ("contradiction", "contradict", "refutes", "inconsistent")
 entails = partial(metric, family="entailment", needs=("source",), extra="neural")
 
@@ -44,13 +44,13 @@ class Entailing(OnSamples):
     model_options = ("model",)
 
     def grid(self, sample: Sample) -> list[list[tuple[str, str]]]:
-        """Premise and claim: one row for each claim, in it one pair for each premise."""
+        """Return premise and claim: one row per claim, with one pair per premise."""
         claims = [sample.output] if self.split == "none" else sentences(sample.output) or [sample.output]
         premises = sentences(sample.source) if self.split == "both" else [sample.source]
         return [[(premise, claim) for premise in premises or [sample.source]] for claim in claims]
 
     def told(self, found: Usable) -> tuple[Classifier, list[list[Array]]]:
-        """The model; of each sample and claim, premises × labels: the probabilities."""
+        """Return the model, and for each sample and claim the probabilities, premises × labels."""
         model = classifier(self.model)
         grids = [self.grid(s) for s in found.samples]
         each = iter(model.probabilities([pair for grid in grids for row in grid for pair in row]))
@@ -62,7 +62,7 @@ class Entailing(OnSamples):
         model, told = self.told(found)
         label = model.label(self.label, self.known)
         against = model.label("", AGAINST) if self.minus else None
-        # A claim is as good as the sentence that supports it best; a text is as good as its claims on average.
+        # The best supporting sentence for each claim, then the mean over claims.
         claims = [_best(row, label) - _best(row, against) for grid in told for row in grid]
         return fold(claims, [len(grid) for grid in told], self.over)
 
@@ -78,9 +78,9 @@ def _best(row: Array, label: int | None) -> float:
     weights="manueldeprada/FactCC, or another copy of it, by name or folder",
 )
 class FactCC(Entailing):
-    """Probability that the output is correct given the source, by a BERT trained on damaged sentences.
+    """Probability that the output is correct given the source, by a BERT trained on corrupted sentences.
 
-    split: 'output' judges each sentence and takes the mean, 'none' the whole output at once.
+    split: 'output' scores each sentence and averages, 'none' the whole output at once.
     """
 
     split: Literal["output", "none"] = "output"
@@ -130,12 +130,12 @@ class Entailment(Entailing):
     "trained convolution",
 )
 class SummaCConv(Entailing):
-    """SummaC-Conv: how often source sentences entail an output sentence how surely, as a histogram that a trained layer
-    reads.
+    """SummaC-Conv: a trained layer reads the histogram of entailment probabilities of an output sentence by source
+    sentences.
 
     The first ten sentences of an output, their values averaged, then the probability of 'consistent'. head: the
     authors' summac_conv_vitc_sent_perc_e.bin saved as safetensors (mlp and layer_final), or as it is with
-    NLGAUGE_TORCH_WEIGHTS=1; 23 bins are theirs by percentiles, any other number is even.
+    NLGAUGE_TORCH_WEIGHTS=1; 23 bins are theirs by percentiles, any other number is evenly spaced.
     """
 
     head: str = ""
@@ -173,7 +173,7 @@ class SummaCConv(Entailing):
 
 @lru_cache(4)
 def conv_head(path: str) -> tuple[Array, Array, Array, Array]:
-    """Weights and biases of the convolution and of the layer behind it."""
+    """Return weights and biases of the convolution and of the following layer."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -187,5 +187,7 @@ def conv_head(path: str) -> tuple[Array, Array, Array, Array]:
         )
         weight, bias, final, added = (given[name].astype(np.float64) for name in names)
     except (OSError, SafetensorError, KeyError) as error:
-        raise NlgaugeError(f"summac-conv: head='{path}': no safetensors with {', '.join(names)} ({error}).") from None
+        raise NlgaugeError(
+            f"summac-conv: head='{path}': not a safetensors file with {', '.join(names)} ({error})."
+        ) from None
     return weight, bias, final, added

@@ -1,4 +1,4 @@
-"""How likely are follow-ups that praise or blame the response: FED's model, and `follow-up` with any model."""
+"""Likelihood of follow-ups that praise or criticize the response: FED with DialoGPT, and `follow-up` with any model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def turns(which: str) -> Turns:
 
 
 class FollowUps(Causal):
-    """Mean log-likelihood of the happy follow-ups minus that of the unhappy ones."""
+    """Mean log-likelihood of the positive follow-ups minus that of the negative ones."""
 
     aspect: str
     over: str
@@ -53,7 +53,7 @@ class FollowUps(Causal):
         raise NotImplementedError
 
     def before(self, history: str, response: str) -> str:
-        """The dialogue up to the follow-up, as the model reads it."""
+        """Return the dialogue up to the follow-up, as the model reads it."""
         raise NotImplementedError
 
     def prepare(self, batch: Batch) -> None:
@@ -61,7 +61,7 @@ class FollowUps(Causal):
         self.wanted(batch).update((turn, None) for said in self.turns().values() for turn in said)
 
     def wanted(self, batch: Batch) -> dict[str, None]:
-        """Return the follow-ups that any metric of the run asks for, in a dict that they share."""
+        """Return the follow-ups requested by any metric of the run, in a dict that they share."""
         made: dict[str, None] = {}
         return batch.view(("follow-ups", self.facts.name, self.lm), lambda _: made)
 
@@ -91,18 +91,18 @@ def _mean(turn: TokenLogs, dialogue: TokenLogs | None) -> float:
 
 
 def lines(history: str) -> Sequence[str]:
-    """The turns of a dialogue: its lines that are not empty."""
+    """Return the turns of a dialogue: its nonempty lines."""
     return [line.strip() for line in history.splitlines() if line.strip()]
 
 
 @follow_ups("fed", weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder")
 class Fed(FollowUps):
-    """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and
+    """Likelihood of praising minus criticizing follow-ups under DialoGPT, with the paper's turns, after history and
     response.
 
-    aspect: 'interesting' and 'informative' are deng2021's baselines; there are 16 more. over: 'dialogue' is the mean
-    over all tokens, dialogue included, as the authors' program has it; 'turn' over the follow-up alone. For a model
-    that is no DialoGPT see follow-up.
+    aspect: 'interesting' and 'informative' are baselines of Deng et al. (2021); there are 16 more. over: 'dialogue' is
+    the mean over all tokens, dialogue included, as in the authors' program; 'turn' over the follow-up alone. For a
+    model other than DialoGPT see follow-up.
     """
 
     aspect: str = "interesting"
@@ -121,16 +121,15 @@ class Fed(FollowUps):
         return turns("fed")[self.aspect]
 
     def before(self, history: str, response: str) -> str:
-        # DialoGPT's end mark stands between turns; the one at the very front is the model's start.
+        # DialoGPT's end token is between turns; the first one is the model's start token.
         return "".join(f" {turn} {END}" for turn in (*lines(history), response)) + " "
 
 
 @follow_ups("follow-up", weights=WEIGHTS)
 class FollowUp(FollowUps):
-    """Likelihood of praising minus blaming follow-ups under any causal language model: FED's idea, not FED.
+    """Likelihood of praising minus criticizing follow-ups under any causal language model: FED's idea, not FED.
 
-    The dialogue is read as lines, one for each turn; the follow-ups are our own. aspect: 'interesting' or
-    'informative'.
+    The dialogue is read as lines, one per turn; the follow-ups are our own. aspect: 'interesting' or 'informative'.
     """
 
     aspect: Literal["interesting", "informative"] = "interesting"

@@ -1,4 +1,4 @@
-"""How likely a language model finds the output: perplexity, likelihood given source or reference (or the reverse)."""
+"""Likelihood of the output under a language model: perplexity, or given source or reference (or the reverse)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {"s-h": ("source",), "r-h": ("reference
 
 
 class Causal(OnSamples):
-    """What metrics with one causal language model share."""
+    """Common part of metrics with one causal language model."""
 
     lm: str
     model_options = ("lm",)
-    undefined = "no token to be surprised by"
+    undefined = "no token to score"
 
 
 @metric(
@@ -42,10 +42,10 @@ class Causal(OnSamples):
     weights=f"{WEIGHTS}; lm='trigram': inside pocketsphinx (fast, no torch)",
 )
 class Perplexity(Causal):
-    """How much the output surprises a language model: exp of the mean negative log-probability of its tokens.
+    """Perplexity of the output under a language model: exp of the mean negative log-probability of its tokens.
 
-    start: the model's begin mark stands before the text, so that its first token counts. lm='trigram' is a word model
-    of 1990s size for speed; words that it does not know count 1e-6. nimah2023 used perplexity(lm='gpt2').
+    start: the model's start token precedes the text, so that its first token counts. lm='trigram' is a small, fast word
+    model; unknown words have probability 1e-6. nimah2023 used perplexity(lm='gpt2').
     """
 
     lm: str = "smollm2"
@@ -79,7 +79,7 @@ class Perplexity(Causal):
 
     def _trigram(self, found: Usable) -> list[float]:
         told = [trigram.log_probabilities(s.output) for s in found.samples]
-        found.note((unknown > 0 for _, unknown in told), "has words that the trigram does not know")
+        found.note((unknown > 0 for _, unknown in told), "contains words unknown to the trigram model")
         return [sum(logs) / len(logs) if logs else math.nan for logs, _ in told]
 
 
@@ -123,7 +123,7 @@ class LmScore(Causal):
         return self.signed(dir=self.direction, pmi=self.pmi, per=self.per, join=self.join, refs=refs)
 
     def questions(self, sample: Sample) -> list[tuple[str, str]]:
-        """Context and target, one for each reference where there are references."""
+        """Return context and target, one per reference if there are references."""
         if self.direction == "h":
             return [("", sample.output)]
         if self.direction == "s-h":
@@ -140,7 +140,7 @@ class LmScore(Causal):
         told = lm.of(flat)
         values = [t.sum for t in told]
         if self.pmi:
-            # Alone, the target keeps the space that it would have after the context: the same tokens are compared.
+            # Without context, the target keeps its leading space, so that the same tokens are compared.
             space = " " * (len(self.join) - len(self.join.rstrip(" ")))
             alone = lm.of([(space, target) for _, target in flat])
             values = [v - a.sum for v, a in zip(values, alone, strict=True)]

@@ -1,4 +1,6 @@
-"""What a strong language model believes and a weak one does not (ContrastScore; colombo2023's is contrastscore.py)."""
+"""Contrast of a strong and a weak language model (called ContrastScore in 2025; that of colombo2023 is
+contrastscore.py).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.models.causal import answers, likelihood
 from nlgauge.text.batch import Batch
 
-LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
+LEAST = 1e-12  # log of a difference of 0 would be minus infinity
 
 
 @metric(
@@ -31,7 +33,7 @@ LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
 class LmContrast(OnSamples):
     """Mean over the output's tokens of the log of the gap between p(expert) and gamma · p(amateur), given the source.
 
-    direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and
+    direction as in lm-score. The two models must share a tokenizer. gamma between 0 (the expert alone) and
     1; the default is ours. Its authors (2025) call it ContrastScore; contrastscore is the older metric of that name.
     """
 
@@ -63,7 +65,7 @@ class LmContrast(OnSamples):
         for target in dict.fromkeys(t for _, t in flat):
             if likelihood(self.expert).plain_ids(target) != likelihood(self.amateur).plain_ids(target):
                 raise NlgaugeError(
-                    f"lm-contrast: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two "
+                    f"lm-contrast: '{self.expert}' and '{self.amateur}' use different tokenizers; name two "
                     "models of one family."
                 )
         both = [answers(batch, name).of(flat) for name in (self.expert, self.amateur)]

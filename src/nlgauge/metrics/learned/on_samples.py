@@ -1,4 +1,4 @@
-"""What metrics that run a model on the texts of each sample share."""
+"""Base class of metrics that run a model on the texts of each sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nlgauge.text.batch import Batch
 
 
 class OnSamples(Metric):
-    """One value for each sample that has all texts which are needed; without such samples no model is loaded."""
+    """One value per sample that has all needed texts; without such samples no model is loaded."""
 
     undefined = UNDEFINED  # the reason where the value of a sample is NaN
 

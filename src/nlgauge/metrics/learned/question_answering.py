@@ -1,4 +1,6 @@
-"""Ask and answer: SummaQA asks the summary about the source, QAGS compares what summary and source answer."""
+"""Question answering metrics: SummaQA asks the summary about the source, QAGS compares answers of summary and
+source.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ from nlgauge.text.batch import Batch
 CAPITALS = "capitals"
 SQUAD = "bert-large-uncased-whole-word-masking-finetuned-squad"
 NER = "dslim/bert-base-NER"
-MARK = "MASKED"  # what stands for the name in the authors' questions
+MARK = "MASKED"  # placeholder of the name in the authors' questions
 asking = partial(metric, family="qa", needs=("source",), extra="neural")
 
 
 class QuestionAnswering(OnSamples):
-    """Models for names (or their rule), for answers, perhaps for questions."""
+    """Models for names (or a rule for them), for answers, and for questions."""
 
     entities: str
     qa: str
@@ -114,7 +116,7 @@ class Qags(QuestionAnswering):
         return self.signed(beams=self.beams, most=self.most, prompt=self.prompt, names=names)
 
     def questions(self, output: str) -> list[tuple[str, str]]:
-        """Question and the name it was made for."""
+        """Return each question and the name it was generated for."""
         spans = names(output, self.entities)[: self.most]
         shown = [self._shown(output, a, b) for a, b in spans]
         asked = seq2seq(self.qg, "qg").generate(shown, self.beams, 48) if shown else []

@@ -1,4 +1,4 @@
-"""UniEval: a T5 that was trained to answer yes or no to a question about the output."""
+"""UniEval: a T5 trained to answer yes-or-no questions about the output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
-LONGEST = 1024  # tokens, as the authors read them; a T5 has no limit of its own
+LONGEST = 1024  # tokens, as in the authors' program; a T5 has no maximum length
 BREAK = " </s> "
 
 
@@ -28,14 +28,14 @@ class Ask(NamedTuple):
 
     question: str
     called: str
-    shown: tuple[tuple[str, str], ...] = ()  # what it is called, which field it is
+    shown: tuple[tuple[str, str], ...] = ()  # its name and field
     unit: str = "text"
 
 
 DOCUMENT, HISTORY, FACT = ("document", "source"), ("dialogue history", "source"), ("fact", "context")
 REFERENCE = ("reference", "references")
 CONSISTENT = Ask("Is this claim consistent with the document?", "claim", (DOCUMENT,), "mean")
-# The wording and the order are facts of the weights: another wording is another question to them.
+# Wording and order must be those of the training.
 TASKS: dict[str, dict[str, Ask]] = {
     "summarization": {
         "coherence": Ask("Is this a coherent summary to the document?", "summary", (DOCUMENT,)),

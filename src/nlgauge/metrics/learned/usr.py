@@ -1,4 +1,4 @@
-"""USR: a masked model and two retrieval models, fine-tuned on dialogues, judge a response without references."""
+"""USR: a fine-tuned masked model and two retrieval models evaluate a response without references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ USUAL = {
     "drf": (0.8472124995904354, 0.27987823011851076),
 }
 # The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable,
-# natural; context, interesting; knowledge), and the constant.
+# natural; context, interesting; knowledge), and the intercept.
 REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
 CONSTANT = 3.5975
 DR_LONGEST = 128  # tokens of a pair, as the retrieval models were trained and as the published scores were computed
@@ -33,17 +33,17 @@ usr = partial(metric, family="dialogue", year=2020, cite="mehri-eskenazi-2020-us
 
 
 def said(text: str) -> str:
-    """A response with the marks that the models were trained with."""
+    """Return a response with the markers that the models were trained with."""
     return f"_go {ended(text)}"
 
 
 def ended(text: str) -> str:
-    """Return a turn with the end mark that the models were trained with."""
+    """Return a turn with the end marker that the models were trained with."""
     return f"{' '.join(text.lower().split())} _eos"
 
 
 def last(history: str) -> str:
-    """The last turn. Only the response begins with _go."""
+    """Return the last turn. Only the response begins with _go."""
     return ended((lines(history) or [""])[-1])
 
 

@@ -1,4 +1,4 @@
-"""Which sets of references make up the corpus that n-gram frequencies are counted in."""
+"""Sets of references that form the corpus for n-gram frequencies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from nlgauge.types import Ints
 
 
 def documents(batch: Batch, pairs: Usable) -> tuple[Ints, Ints]:
-    """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are
-    one.
+    """Return the references of each document, `texts[start[d]:start[d + 1]]`; systems share the document of an input.
 
-    Where inputs are not known every sample is a document, as in pycocoevalcap and mteval, which see one system.
+    Where inputs are unknown every sample is a document, as in pycocoevalcap and mteval, which see one system.
     """
     scored = np.flatnonzero(np.diff(pairs.start) > 0)
     if batch.input is None:

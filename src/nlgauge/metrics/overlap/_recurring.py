@@ -1,4 +1,4 @@
-"""The n-grams of outputs and references that recur in a batch, for metrics that weigh them by their frequency."""
+"""N-grams of outputs and references that recur in a batch, for metrics that weight them by frequency."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nlgauge.types import Ids, Ints
 
 @dataclass(frozen=True)
 class Recurring:
-    """`numbers[n, i]` is the number of the n-gram at place i (−1: it stands in one place of the batch only).
+    """`numbers[n, i]` is the number of the n-gram at position i (−1: it occurs once in the batch).
 
-    The places of a text are `first[place[text]] : first[place[text] + 1]`; `parent[g]` is n-gram g without its last
+    The positions of a text are `first[place[text]] : first[place[text] + 1]`; `parent[g]` is n-gram g without its last
     token.
     """
 
@@ -29,20 +29,22 @@ class Recurring:
     place: Ints
 
     def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
-        """Of every n-gram how many documents have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
+        """Count for every n-gram the documents that contain it, and its occurrences; document d:
+        `texts[start[d]:start[d + 1]]`.
+        """
         found: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))
         return found
 
 
 def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Usable, order: int) -> Recurring:
-    """Those of outputs and references; `key` names the tokens, so that metrics share them."""
+    """Return the recurring n-grams of outputs and references; `key` names the tokens, so that metrics share them."""
 
     def make() -> Recurring:
         used = np.bincount(np.concatenate([pairs.of_sample, pairs.reference]), minlength=len(tokens.length))
         listed = np.flatnonzero(used)
         place = np.full(len(tokens.length), -1, np.int64)
         place[listed] = np.arange(len(listed))
-        # What a text used twice has recurs, too: the output may be its own reference.
+        # N-grams of a text used twice recur too: the output may be its own reference.
         numbers, first, parent = number(
             tokens.ids, tokens.start, tokens.length, listed, np.minimum(used[listed], 2), order, vocabulary_size(tokens)
         )

@@ -25,7 +25,7 @@ PRESETS: dict[str, tuple[str, bool, str]] = {
     "torchmetrics": ("none", False, "none"),
 }
 SMOOTH_VALUE = {"exp": 0.0, "none": 0.0, "floor": 0.1, "add-k": 1.0}
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # whose name is all that sacrebleu's signature says of them
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # which sacrebleu's signature names without parameters
 LOG_OF_NOTHING = -9999999999.0  # as sacrebleu: the exponential is 0
 TINY, SMALL = 1e-15, 1e-9
 
@@ -36,8 +36,8 @@ class Bleu(Metric):
 
     Presets: `sacrebleu` (13a tokens, exponential smoothing, sentences by their effective order); `e2e`, the E2E
     challenge's script (13a, lower-cased, no smoothing, zero counts as 1e-15); `coco`, pycocoevalcap (PTB-like tokens,
-    1e-15 and 1e-9 added to the counts); `torchmetrics` (split at white space, zero if any count is). Those libraries
-    but sacrebleu print a share of 1, here all are on 0 to 100. An option that is given beats the preset's.
+    1e-15 and 1e-9 added to the counts); `torchmetrics` (split at white space, zero if any count is). Libraries
+    other than sacrebleu print 0 to 1; here all are on 0 to 100. Options override the preset.
     The reference length is the closest, of two the shorter (torchmetrics: the first). An empty output scores 0.
     `effective_order`: orders longer than the output do not count; by default for single outputs, not for sums.
     """
@@ -57,7 +57,7 @@ class Bleu(Metric):
 
     @property
     def tokenizer(self) -> str:
-        """The tokenizer: the option, else the preset's."""
+        """The tokenizer: the option, else that of the preset."""
         return self.tokenize or PRESETS[self.preset][0]
 
     @property
@@ -117,7 +117,7 @@ class Bleu(Metric):
         return pairs.zeroed(rows)
 
     def from_stats(self, stats: Array) -> Array:
-        """BLEU of sums of statistics; sacrebleu's corpus score for the sum over a corpus."""
+        """Return BLEU from sums of statistics; sacrebleu's corpus score for the sum over a corpus."""
         return self._values(np.atleast_2d(np.asarray(stats, np.float64)), bool(self.effective_order))
 
     def _tokens(self, batch: Batch) -> Tokens:
@@ -135,7 +135,7 @@ class Bleu(Metric):
         else:
             size = closest_length(tokens, pairs, first=self.preset == "torchmetrics")
         total = length[:, None] - np.arange(self.order)
-        if self.preset != "e2e":  # whose script lets them fall below 0
+        if self.preset != "e2e":  # whose script allows values below 0
             total = np.maximum(total, 0.0)
         rows = np.column_stack([length, size, by_pair if single else by_sample, total]).astype(np.float64)
         return pairs, rows, single
@@ -195,7 +195,7 @@ def geometric_mean(rows: Array) -> Array:
 
 
 def closest_length(tokens: Tokens, pairs: Usable, *, first: bool = False) -> Array:
-    """The length of the reference nearest in length to each output; of two the shorter, or the first."""
+    """Return the reference length closest to each output; the shorter of two, or the first."""
     size = tokens.length[pairs.reference].astype(np.float64)
     if pairs.single:
         return size

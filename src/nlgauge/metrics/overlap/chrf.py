@@ -21,11 +21,11 @@ Preset = Literal["sacrebleu", "torchmetrics"]
 
 @metric("chrf", family="chrf", bounds=(0.0, 100.0), year=2015, cite="popovic-2015-chrf")
 class Chrf(Metric):
-    """Character n-grams up to six that output and reference share, recall weighing double (0 to 100).
+    """F-score of character n-grams up to order six, with recall weighted twice (0 to 100).
 
     Values are sacrebleu's: precision and recall are averaged over the orders that both texts have. `eps=True` averages
-    F over all orders instead, as chrF++.py, nltk and torchmetrics do; `preset='torchmetrics'` says that (its default is
-    two word orders: `chrf++(preset='torchmetrics')`; it prints a share of 1). An empty output scores 0.
+    F over all orders instead, as chrF++.py, nltk and torchmetrics do; so does `preset='torchmetrics'` (its default is
+    two word orders: `chrf++(preset='torchmetrics')`; it prints 0 to 1). An empty output scores 0.
     """
 
     chars: int = 6
@@ -98,7 +98,7 @@ class Chrf(Metric):
         order = np.arange(matches.shape[1])
         output = np.maximum(found.length[pairs.output][:, None] - order, 0)
         reference = np.maximum(found.length[pairs.reference][:, None] - order, 0)
-        output = np.where(reference > 0, output, 0)  # what no reference could match does not count
+        output = np.where(reference > 0, output, 0)  # orders that no reference could match do not count
         rows = np.stack([output, reference, matches], axis=2).astype(np.float64)
         return rows.reshape(len(matches), 3 * matches.shape[1])
 
@@ -120,6 +120,6 @@ class Chrf(Metric):
 
 @metric("chrf++", family="chrf", bounds=(0.0, 100.0), year=2017, cite="popovic-2017-chrf")
 class ChrfPlusPlus(Chrf):
-    """As chrf, with words and pairs of words among the n-grams."""
+    """chrF with word unigrams and bigrams among the n-grams."""
 
     words: int = 2

@@ -1,4 +1,4 @@
-"""CIDEr and CIDEr-D (Vedantam et al. 2015): similarity of n-gram counts weighed by tf-idf."""
+"""CIDEr and CIDEr-D (Vedantam et al. 2015): similarity of tf-idf weighted n-gram counts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Cider(Metric):
 
 @metric("cider-d", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
 class CiderD(Cider):
-    """As cider, counts clipped to the reference's and a penalty for a different length: pycocoevalcap's "CIDEr"."""
+    """CIDEr with counts clipped to the reference's and a length penalty: "CIDEr" of pycocoevalcap."""
 
     sigma: float = 6.0
     clipped: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""What several families share of one batch: n-gram matches and common subsequences, computed once."""
+"""N-gram matches and common subsequences of a batch, computed once for all metric families."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tokenized_pairs(
     ----------
     batch : Batch
     name : str
-        Of the tokenizer, such as '13a', 'rouge' or 'words'.
+        Name of the tokenizer, such as '13a', 'rouge' or 'words'.
     lowercase : bool, default False
     stem : str, optional
         Rules of the stemmer; the words themselves by default.
@@ -58,7 +58,9 @@ def tokenized_pairs(
 def ngram_matches(
     batch: Batch, name: str, order: int, *, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> tuple[Ids, Ids]:
-    """Clipped matches per pair and per sample (against the highest count of any reference), orders 1 to `order`."""
+    """Return clipped matches per pair and per sample (against the highest count of any reference), orders 1 to
+    `order`.
+    """
     found, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> tuple[Ids, Ids]:
@@ -78,12 +80,12 @@ def ngram_matches(
 
 
 def common_subsequences(batch: Batch, name: str, *, lowercase: bool = False, stem: str | None = None) -> Ints:
-    """The length of the longest common subsequence of each pair."""
+    """Return the length of the longest common subsequence of each pair."""
     return _aligned(batch, name, lowercase, stem, False)
 
 
 def edit_distances(batch: Batch, name: str, *, lowercase: bool = False, spaces: bool = False) -> Ints:
-    """Insertions, deletions and substitutions between output and reference of each pair."""
+    """Return insertions, deletions and substitutions between output and reference of each pair."""
     return _aligned(batch, name, lowercase, None, True, spaces)
 
 
@@ -108,7 +110,7 @@ def aligned_positions(tokens: Tokens, pairs: Usable, window: int = 2) -> tuple[I
     pairs : Usable
         As `tokenized_pairs` returns them.
     window : int, default 2
-        An equal neighbor within so many words makes a place come first; then the nearest place does.
+        Positions with an equal neighbor within this many words are preferred, then the nearest position.
 
     Returns
     -------
@@ -128,5 +130,5 @@ def aligned_positions(tokens: Tokens, pairs: Usable, window: int = 2) -> tuple[I
 
 
 def vocabulary_size(found: Tokens) -> int:
-    """A number above every token id."""
+    """Return a number above every token id."""
     return int(found.ids.max(initial=0)) + 1

@@ -1,5 +1,5 @@
-"""METEOR (Banerjee and Lavie 2005; Denkowski and Lavie 2014): aligned words, exact, by stem, by synonym, and phrases
-by a table of paraphrases where one is given.
+"""METEOR (Banerjee and Lavie 2005; Denkowski and Lavie 2014): alignment of exact words, stems, synonyms and
+paraphrases.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Parameters:
     alpha: float
     beta: float
     gamma: float
-    delta: float  # of content words; 1 − delta of function words
-    weights: tuple[float, ...]  # by kind of match
+    delta: float  # weight of content words; 1 − delta for function words
+    weights: tuple[float, ...]  # weights by kind of match
 
 
 PARAMETERS = {
@@ -46,14 +46,14 @@ PARAMETERS = {
     "nltk": Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0)),
 }
 OF_PARAPHRASES = 0.6  # weight of the fourth kind of match
-MATCHES = 4_000_000  # of equal words, beyond which the search takes seconds and gigabytes
+MATCHES = 4_000_000  # maximum number of pairs of equal words; more take seconds and gigabytes
 CROWDED = f"more than {MATCHES:,} pairs of equal words: {GROWS}"
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 
 
 @metric("meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000)
 class Meteor(Metric):
-    """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
+    """F-score of words aligned with the reference by form, stem or synonym, with a penalty for fragmentation.
 
     `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
     METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table, as its program
@@ -63,9 +63,8 @@ class Meteor(Metric):
     `'coco'`: the same on PTB-like tokens without punctuation, as pycocoevalcap and the E2E challenge prepare them.
     `'nltk'`: nltk's greedy alignment, Porter stems, and parameters (.9, 3, .5).
     `synonyms=False` needs no WordNet. An empty output scores 0.
-    Function words count less; ours are the English words of closed classes. METEOR's own list is part of its program:
-    `function_words='meteor-1.5.jar'` reads it from there (any file of words works), and then the values are equal to
-    its.
+    Function words have less weight; ours are the English words of closed classes. METEOR's own list is part of its
+    program: `function_words='meteor-1.5.jar'` reads it from there (any word list works) and gives METEOR's values.
     """
 
     preset: Preset = "1.5"
@@ -133,7 +132,7 @@ class Meteor(Metric):
         return stats_without(batch, self._crowded(batch), self._stats)
 
     def _crowded(self, batch: Batch) -> Ints:
-        """Samples in which so many words are equal that all their matches cannot be weighed: thousands of dots, say."""
+        """Return samples with too many pairs of equal words for the search, such as thousands of dots."""
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         h, r = pairs.output, pairs.reference
         many = np.flatnonzero(tokens.length[h] * tokens.length[r] > MATCHES)
@@ -189,7 +188,9 @@ def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
 
 @functools.cache
 def function_words(path: str = "") -> frozenset[str]:
-    """Our English function words and punctuation; or the words of a file, or the English list inside METEOR's jar."""
+    """Return our English function words and punctuation; or the words of a file, or the English list in METEOR's
+    jar.
+    """
     if not path:
         return STOP | frozenset(".,;:?!\"'()-$“”’—")
     try:
@@ -206,7 +207,7 @@ def function_words(path: str = "") -> frozenset[str]:
 def aligned(
     tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: frozenset[str], paraphrases: str = ""
 ) -> Array:
-    """Statistics of each pair."""
+    """Return the statistics of each pair."""
     words = tokens.words()
     stems = Stems("porter" if greedy else "snowball")
     stems.of(tokens)
@@ -247,7 +248,7 @@ def aligned(
 def _with_paraphrases(
     tokens: Tokens, pairs: Usable, stems: Ids, sets: Ints, at: Ints, function: Ints, path: str
 ) -> Ints:
-    """As `align`, with four kinds of match."""
+    """Align as `align`, with four kinds of match."""
     synsets = [sets[a:b].tolist() for a, b in pairwise(at)]
     weights = np.array([*PARAMETERS["1.5"].weights, OF_PARAPHRASES])
     match_at, rows = Matcher(tokens, pairs, stems, synsets, path).all()
@@ -273,7 +274,7 @@ def _with_paraphrases(
 
 
 def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[Ints, Ints]:
-    """Synsets of each word; or, for nltk, which asks with stems, the stems that are synonyms of each stem."""
+    """Return the synsets of each word; for nltk, which looks up stems, the stems that are synonyms of each stem."""
     if not wanted:
         return np.zeros(0, np.int64), np.zeros(len(words if stems is None else stems) + 1, np.int64)
     look: Callable[[str], Any] = _wordnet.synsets

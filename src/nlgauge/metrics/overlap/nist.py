@@ -1,4 +1,4 @@
-"""NIST (Doddington 2002): n-gram precision in which rare n-grams weigh more."""
+"""NIST (Doddington 2002): n-gram precision weighted by the information of n-grams."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ints
 
-BETA = math.log(0.5) / math.log(1.5) ** 2  # the penalty is ½ at two thirds of the reference length
+BETA = math.log(0.5) / math.log(1.5) ** 2  # the brevity penalty is ½ at two thirds of the reference length
 
 
 @metric("nist", family="nist", bounds=(0.0, math.inf), year=2002, cite="doddington-2002-automatic", corpus=True)
@@ -79,7 +79,7 @@ class Nist(Metric):
         return np.where(ratio > 0, gained * penalty, 0.0)
 
     def _matched(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
-        """Information by output and order, from the references of all samples; those of one input count once."""
+        """Return information by output and order, from the references of all samples; those of one input count once."""
         grams = recurring(batch, (self.tokenize, self.lowercase, None), tokens, pairs, self.order)
         corpus, bounds = documents(batch, pairs)
         count = grams.frequencies(corpus, bounds)[1].astype(np.float64)
@@ -91,7 +91,7 @@ class Nist(Metric):
         return found
 
     def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
-        """With what an n-gram tells from the sample's own references."""
+        """Return the same with n-gram information from the sample's own references."""
         key = (self.tokenize, self.lowercase, None, "output+references")
         grams = ngrams(batch, key, tokens, self.order, pairs.of_sample, pairs.reference)
         owner, level, entry = grams.span(texts)

@@ -1,7 +1,7 @@
-"""METEOR's fourth kind of match: a phrase and its paraphrase, out of a table as METEOR publishes them.
+"""Paraphrase matches of METEOR: phrases and their paraphrases from a table in METEOR's format.
 
-Of a table of millions of pairs only those are kept whose phrases both occur in the texts at hand; it is read through
-once for half a million words (paraphrase-en.gz: seconds), so that it never lies in memory as a whole.
+Of a table with millions of pairs only those whose phrases both occur in the texts are loaded; the table is streamed
+once per half a million words (paraphrase-en.gz: seconds), so it is never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from nlgauge.metrics.batch import Usable
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Ids, Ints
 
-MAX_PHRASE_WORDS = 10  # words of a phrase; METEOR's tables have up to 7
-WORDS_PER_READ = 500_000  # of texts, for which the table is read through once
+MAX_PHRASE_WORDS = 10  # maximum words of a phrase; METEOR's tables have up to 7
+WORDS_PER_READ = 500_000  # words of texts per pass over the table
 PARAPHRASE = 3
 Phrase = bytes
 Table = dict[Phrase, list[Phrase]]
@@ -33,26 +33,26 @@ Match = tuple[int, int, int, int]  # first word in the reference, words there, f
 
 
 def check_table(path: str) -> None:
-    """Say at once that a file is no paraphrase table."""
+    """Raise an error immediately if a file is not a paraphrase table."""
     with _opened(path) as file:
         head = [line for line, _ in zip(_lines(file, path), range(3), strict=False)]
     try:
         number, phrase, other = head
         float(number)
     except ValueError:
-        raise NlgaugeError(_no_table(path, "it must begin with a number, a phrase and a phrase, a line each")) from None
+        raise NlgaugeError(_no_table(path, "it must begin with a number and two phrases, one per line")) from None
     if not phrase.strip() or not other.strip():
         raise NlgaugeError(_no_table(path, "a phrase is empty"))
 
 
 @functools.lru_cache(8)
 def table_hash(path: str, changed: int) -> str:
-    """Return the hash of a paraphrase table; `changed`, its time of change, makes an edited file count anew."""
+    """Return the hash of a paraphrase table; `changed`, its modification time, invalidates the cache."""
     return digest(Path(path)).hex()
 
 
 def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
-    """The paraphrases of each phrase, in the order of the table, where both are among `phrases`."""
+    """Return the paraphrases of each phrase, in the order of the table, where both are among `phrases`."""
     found: Table = {}
     with _opened(path) as file:
         lines = _lines(file, path)
@@ -66,21 +66,21 @@ def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
 
 
 def phrases_of(words: list[bytes]) -> Iterator[tuple[int, int, Phrase]]:
-    """Where each phrase begins, how many words it has, and the phrase: by place, then by length."""
+    """Return position, number of words and text of each phrase: by position, then by length."""
     for i in range(len(words)):
         for n in range(1, min(MAX_PHRASE_WORDS, len(words) - i) + 1):
             yield i, n, b" ".join(words[i : i + n])
 
 
 class Matcher:
-    """All matches of the pairs of a batch: equal words, stems, words that share a synset, phrases from a table."""
+    """All matches of the pairs of a batch: equal words, stems, words that share a synset, paraphrases."""
 
     def __init__(self, tokens: Tokens, pairs: Usable, stems: Ids, synsets: list[list[int]], path: str) -> None:
         self.tokens, self.pairs, self.stems, self.synsets, self.path = tokens, pairs, stems, synsets, path
         self.words = [word.encode() for word in tokens.words()]
 
     def all(self) -> tuple[Ints, Ints]:
-        """Where the matches of each pair begin, and the matches: start, span, place, width, kind."""
+        """Return where the matches of each pair begin, and the matches: start, span, position, width, kind."""
         counts, found = [0], []
         for rows in self._parts():
             table = self._table(rows)
@@ -112,7 +112,7 @@ class Matcher:
         return paraphrases_among(self.path, every)
 
     def _occurring(self, text: int, table: Table, others: set[Phrase]) -> Occurring:
-        """Phrases of the text that have paraphrases, and where every phrase that may be one begins."""
+        """Return phrases of the text that have paraphrases, and where every possible phrase begins."""
         begins: dict[Phrase, list[int]] = {}
         some = []
         for i, n, phrase in phrases_of([self.words[i] for i in self._ids(text)]):
@@ -127,7 +127,7 @@ class Matcher:
         equal = theirs[:, None] == mine[None, :]
         kinds = [np.argwhere(equal)]
         phrases: list[Match] = []
-        if len(mine) != len(theirs) or not (mine == theirs).all():  # the same text needs nothing but equal words
+        if len(mine) != len(theirs) or not (mine == theirs).all():  # identical texts need exact matches only
             kinds.append(np.argwhere((self.stems[theirs][:, None] == self.stems[mine][None, :]) & ~equal))
             kinds.append(self._synonyms(theirs, mine))
             phrases = [*_matched(occurs[reference], occurs[output], table)]
@@ -141,7 +141,7 @@ class Matcher:
         return made[np.argsort(made[:, 0], kind="stable")]
 
     def _synonyms(self, theirs: Ids, mine: Ids) -> Ints:
-        """Different words with a synset in common: place in the reference, place in the output."""
+        """Return different words with a common synset: position in the reference, position in the output."""
         places: dict[int, list[int]] = {}
         for i, word in enumerate(mine.tolist()):
             places.setdefault(word, []).append(i)
@@ -157,7 +157,9 @@ class Matcher:
 
 
 def _matched(ours: Occurring, other: Occurring, table: Table) -> Iterator[Match]:
-    """Phrases of one text whose paraphrases stand in the other; what both directions of a table give, comes twice."""
+    """Return phrases of one text whose paraphrases are in the other; matches in both directions of a table occur
+    twice.
+    """
     begins = other[1]
     for at, n, phrase in ours[0]:
         for paraphrase in table[phrase]:
@@ -183,4 +185,4 @@ def _lines(file: BinaryIO, path: str) -> Iterator[bytes]:
 
 
 def _no_table(path: str, why: str) -> str:
-    return f"meteor: paraphrases='{path}': no table as METEOR's paraphrase-en.gz ({why})."
+    return f"meteor: paraphrases='{path}': not a table such as METEOR's paraphrase-en.gz ({why})."

@@ -26,7 +26,7 @@ CITE = "lin-2004-rouge"
 
 @dataclass(frozen=True)
 class Rouge(Metric):
-    """What the members share: one part of (precision, recall, F) from hits and sizes, over several references."""
+    """Common part of the family: precision, recall or F from hits and sizes, over several references."""
 
     part: Component = "f"
     stem: bool = False
@@ -40,12 +40,12 @@ class Rouge(Metric):
         return signature(part=self.part, beta=self.recall, refs=self.references, tok=self.tokenizer, stem=stem)
 
     def usual(self) -> tuple[float, str]:
-        """Beta and tokenizer where none is given."""
+        """Beta and tokenizer by default."""
         return 1.0, "rouge"
 
     @property
     def recall(self) -> float:
-        """How many times as much as precision recall weighs in F."""
+        """Weight of recall relative to precision in F."""
         return self.usual()[0] if self.beta is None else self.beta
 
     @property
@@ -63,7 +63,7 @@ class Rouge(Metric):
         return pairs.scores(self._over(tokens, pairs, *self._parts(batch, tokens, pairs)))
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
-        """Precision and recall of each pair."""
+        """Return precision and recall of each pair."""
         raise NotImplementedError
 
     def _over(self, tokens: Tokens, pairs: Usable, precision: Array, recall: Array) -> Array:
@@ -73,14 +73,14 @@ class Rouge(Metric):
 
 
 def f_measure(precision: Array, recall: Array, beta: float) -> Array:
-    """Return F from precision and recall, which weighs `beta` times as much; 0 where both are 0."""
+    """Return F from precision and recall, with recall weighted `beta` times; 0 where both are 0."""
     below = recall + beta**2 * precision
     below[below <= 0] = 1.0
     return (1 + beta**2) * precision * recall / below
 
 
 def sizes(tokens: Tokens, pairs: Usable, less: int = 0) -> tuple[Ints, Ints]:
-    """Tokens of output and reference of each pair, or n-grams of order `less + 1`; at least 1, for divisions."""
+    """Return tokens of output and reference of each pair, or n-grams of order `less + 1`; at least 1."""
     both = np.maximum(tokens.length - less, 1)
     return both[pairs.output], both[pairs.reference]
 
@@ -178,7 +178,7 @@ class RougeLsum(Rouge):
 
 
 def _lines(tokens: Tokens, texts: Ints) -> Mask:
-    """Which texts have words on more than one line."""
+    """Return which texts have words on more than one line."""
     last = tokens.start[texts] + np.maximum(tokens.length[texts], 1) - 1
     lines = np.append(tokens.lines, np.int32(0))
     several: Mask = lines[last] > lines[tokens.start[texts]]
@@ -219,7 +219,7 @@ class RougeS(Rouge):
         many = []
         for text in (pairs.output, pairs.reference):
             n = np.maximum(tokens.length[text], 0).astype(np.float64)
-            near = np.minimum(n, reach + 1)  # all pairs of the first ones, then `reach` for each more
+            near = np.minimum(n, reach + 1)  # all pairs of the first ones, then `reach` for each further word
             many.append(near * (near - 1) / 2 + (n - near) * reach + (n if self.unigrams else 0.0))
         if self.unigrams:
             hits = hits + ngram_matches(batch, self.tokenizer, 2, stem=self.stems)[0][:, 0]
@@ -228,6 +228,6 @@ class RougeS(Rouge):
 
 @metric("rouge-su", family="rouge", year=2004, cite=CITE)
 class RougeSU(RougeS):
-    """As rouge-s, and single words as well, so that an output without a common pair is not worth nothing."""
+    """ROUGE-S with unigrams added, so that an output without a common pair can score above 0."""
 
     unigrams: ClassVar[bool] = True

@@ -55,10 +55,10 @@ class Sari(Metric):
         )
 
     def _sari(self, grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints) -> Array:
-        """One value per sample; `place` says whose each reference is."""
+        """Return one value per sample; `place` is the sample of each reference."""
         refs = np.bincount(place, minlength=len(source)).astype(np.float64)
         counts, level, owner = _table(grams, source, output, reference, place)
-        # Sums run in the order of the counts: the numbers of n-grams depend on the other samples.
+        # Sums are in the order of the counts, because the numbering of n-grams depends on the other samples.
         order = np.lexsort((*counts.T, level, owner))
         counts, level, owner = counts[order], level[order], owner[order]
         s, c, r = counts.T
@@ -92,7 +92,9 @@ class Sari(Metric):
 
 
 def _table(grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints) -> tuple[Array, Ints, Ints]:
-    """Every n-gram of every sample with its counts in source, output and all references: counts, order, sample."""
+    """Return every n-gram of every sample with its counts in source, output and all references: counts, order,
+    sample.
+    """
     size = max(len(grams.parent), 1)
     keys, levels, amounts, sides = [], [], [], []
     for side, (texts, whose) in enumerate(

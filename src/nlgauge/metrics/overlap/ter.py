@@ -78,9 +78,9 @@ class Ter(Metric):
 
 
 def shift_edits(tokens: Tokens, pairs: Usable) -> Ints:
-    """Return the edits of each pair, the move of a phrase counting as one (Snover et al. 2006)."""
+    """Return the edits of each pair, with the shift of a phrase as one edit (Snover et al. 2006)."""
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:
-        raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for shifts.")
+        raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for the shift search.")
     edits: Ints = ter.shift_edits(
         tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, vocabulary_size(tokens)
     )

@@ -23,7 +23,7 @@ class TokenF1(Metric):
     """Words that output and reference share, as F1, after SQuAD's normalization.
 
     Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
-    punctuation is empty. `unit='char'` counts characters, blanks too, as the "F-1" of the USR paper turns out to do.
+    punctuation is empty. `unit='char'` counts characters, blanks too, as the "F-1" of the USR paper does.
     """
 
     references: MultiRef = "max"
@@ -74,7 +74,7 @@ class Levenshtein(Metric):
 
 @metric("length-ratio", family="length", bounds=(0.0, math.inf), year=2002, cite="papineni-etal-2002-bleu")
 class LengthRatio(Metric):
-    """Words of the output per word of the reference; 1 is as long as, more is not better."""
+    """Length of the output in words divided by that of the reference; the best value is 1."""
 
     tokenize: str = "13a"
     references: MultiRef = "closest"
@@ -111,7 +111,7 @@ class JensenShannon(Metric):
             mine = level == self.order - 1
             owner, entry = owner[mine], entry[mine]
             found = grams.found_in(a, b, start, highest=True)[mine]
-            # Sums run in the order of the counts: the numbers of n-grams depend on the other samples.
+            # Sums are in the order of the counts, because the numbering of n-grams depends on the other samples.
             order = np.lexsort((found, grams.counts[entry], owner))
             owner, entry, found = owner[order], entry[order], found[order]
             sizes = [self._size(grams, text) for text in (a, b)]

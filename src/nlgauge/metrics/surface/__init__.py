@@ -1,1 +1,1 @@
-"""Metrics that look at the output by itself or against its source: length, readability, grammar, copying, variety."""
+"""Metrics of the output alone or compared with its source: length, readability, grammar, copying, diversity."""

@@ -1,4 +1,4 @@
-"""Controls: what a metric must beat. A random score, the length, a copy of the source, the edit distance to it."""
+"""Baselines that a metric must beat: a random score, length, a copy of the source, the edit distance to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 @metric("random", family="control", needs=(), year=2017, cite="novikova-etal-2017-need", corpus=True)
 class Random(Metric):
-    """A uniform random score: what chance gives."""
+    """A uniform random score, which gives chance level."""
 
     seed: int = 0
 
@@ -34,7 +34,7 @@ class Random(Metric):
 
 @metric("length", family="control", needs=(), bounds=(0.0, math.inf), year=2021, cite="deng-etal-2021-compression")
 class Length(Metric):
-    """Length of the output in words (by white space) or characters: many ratings follow it."""
+    """Length of the output in words (split at white space) or characters, with which many ratings correlate."""
 
     unit: Literal["words", "characters"] = "words"
 
@@ -98,7 +98,7 @@ class LevSource(Metric):
 
 
 def levenshtein(a: str, b: str) -> int:
-    """Edits between two strings, a column of the table at a time as bits of one integer (Hyyrö 2003).
+    """Compute the edit distance of two strings with bit-parallel columns (Hyyrö 2003).
 
     >>> levenshtein("kitten", "sitting")
     3

@@ -1,7 +1,7 @@
-"""Counts of words, sentences and syllables of the output (novikova2017, section 4.2): the more, the more complex.
+"""Counts of words, sentences and syllables of the output (Novikova et al. 2017, section 4.2), a measure of complexity.
 
-An empty output counts 0; averages over its words are not defined. `preset='novikova2017'` counts as the
-published columns were counted.
+An empty output counts 0; averages over its words are undefined. `preset='novikova2017'` counts as the published columns
+do.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Counting(Metric):
     preset: Preset = ""
     counts_sentences = True
     counts_syllables = True
-    per_word = True  # without words there is no value
+    per_word = True  # undefined without words
 
     def value(self, found: Counts) -> Array:
         """Return the formula's value for each output."""
@@ -62,7 +62,7 @@ class Counting(Metric):
         )
 
     def tally(self, batch: Batch) -> dict[str, int]:
-        """Where the syllables came from."""
+        """Return how many syllable counts are from the dictionary and from rules."""
         if not self.counts_syllables:
             return {}
         found = self.counts(batch)
@@ -71,14 +71,14 @@ class Counting(Metric):
 
 
 def defined(words: Array, formula: partial[Array]) -> Scores:
-    """The formula's values; none, and the reason, where there are no words."""
+    """Return the formula's values; NaN with a reason where there are no words."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(words > 0, formula(), np.nan)
     return Scores(values, {int(i): NO_WORDS for i in np.flatnonzero(words == 0)})
 
 
 def per_sentence(amount: Array, found: Counts) -> Array:
-    """An empty output has 0 in its sentence, a missing one stays NaN."""
+    """Count 0 for the single sentence of an empty output; a missing one stays NaN."""
     per: Array = amount / np.maximum(found.sentences, 1)
     return per
 

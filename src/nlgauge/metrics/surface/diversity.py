@@ -1,4 +1,4 @@
-"""How varied outputs are: within themselves (distinct-n, repetition) and among each other (self-BLEU)."""
+"""Diversity of outputs: within each output (distinct-n, repetition) and between outputs (self-BLEU)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tokenized(Metric):
 
 
 class OutputNgrams(Tokenized):
-    """What is counted in the output alone."""
+    """Base class of counts in the output alone."""
 
     def _grams(self, batch: Batch) -> tuple[Tokens, Ngrams, Ints]:
         found = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
@@ -40,7 +40,7 @@ class OutputNgrams(Tokenized):
         return found, grams, np.flatnonzero(batch.output >= 0)
 
     def _kinds(self, batch: Batch, order: int) -> tuple[Array, Array]:
-        """Distinct n-grams and n-grams of each output, NaN where there is none."""
+        """Return distinct n-grams and n-grams of each output, NaN where there are none."""
         found, grams, there = self._grams(batch)
         distinct, many = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
         at = grams.place[batch.output[there]] * MAX_ORDER + order - 1
@@ -110,7 +110,7 @@ class Repetition(OutputNgrams):
 
 @metric("self-bleu", family="diversity", needs=(), lower=True, year=2018, cite="zhu-etal-2018-texygen", corpus=True)
 class SelfBleu(OutputNgrams):
-    """BLEU of an output with all other outputs of its system as references (0 to 1); less is more varied.
+    """BLEU of an output with all other outputs of its system as references (0 to 1); lower values mean more diversity.
 
     As nltk's sentence_bleu with smoothing method 1, which Texygen uses. Where systems are not known all outputs of the
     batch are compared. An output alone in its system has no value.
@@ -143,7 +143,7 @@ class SelfBleu(OutputNgrams):
 
 
 def _highest_elsewhere(key: Any, count: Any) -> Any:
-    """For each entry the highest count under the same key in another entry; 0 if there is none."""
+    """Return for each entry the highest count with the same key in another entry; 0 without one."""
     order = np.lexsort((-count, key))
     sorted_key, sorted_count = key[order], count[order]
     new = np.append(True, sorted_key[1:] != sorted_key[:-1])[: len(key)]
@@ -155,7 +155,7 @@ def _highest_elsewhere(key: Any, count: Any) -> Any:
 
 
 def _nearest_length(length: Array, group: Ints) -> Array:
-    """The nearest length among the others of a group, of two the shorter; NaN where there is no other."""
+    """Return the nearest length among the others of a group, the shorter of two; NaN without others."""
     order = np.lexsort((length, group))
     size, whose = length[order], group[order]
     near = np.full(len(length), np.nan)

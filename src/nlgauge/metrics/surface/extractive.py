@@ -1,6 +1,6 @@
-"""How much an output copies from its source: novel n-grams, extractive fragments (Grusky et al. 2018), compression.
+"""Extractiveness of an output: novel n-grams, extractive fragments (Grusky et al. 2018), compression.
 
-Values describe an output; more is not better or worse.
+Values are descriptive: neither higher nor lower is better.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GRUSKY = "grusky-etal-2018-newsroom"
 
 
 class FromSource(Tokenized):
-    """Output compared with source; there is no value for an output or source without words."""
+    """Comparison of output and source; undefined if either has no words."""
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)

@@ -32,7 +32,7 @@ from nlgauge.text.readability_counts import counts, per_output
     longest=100_000,
 )
 class GrammarErrors(Metric):
-    """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked.
+    """Number of errors found by the grammar checker Harper, by default without spelling and capitalization.
 
     Without spelling its spelling rule is off: it takes most of the time, and may hide another error in the same word.
     """
@@ -81,11 +81,11 @@ def _linter(spelling: bool) -> Any:
 
 
 SPELLING = frozenset({"Spelling", "Capitalization", "Typo"})
-# One linter may not be asked by two threads ("Already borrowed"), and two of them are no quicker than one.
+# A linter cannot be used by two threads ("Already borrowed"), and two linters are not faster than one.
 ONE_AT_A_TIME = threading.Lock()
 
 
-# Its search for similar words takes memory with the square of the length: gigabytes for 10,000 characters.
+# Memory of its search for similar words is quadratic in the length: gigabytes for 10,000 characters.
 LONGEST_WORD = 1_000
 
 

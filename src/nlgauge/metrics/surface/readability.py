@@ -1,6 +1,6 @@
 """Readability indices of English text, from counts of words, sentences, syllables and letters.
 
-They were made for pages: on single sentences they order texts, but their school grades mean little.
+They were designed for longer texts: on single sentences they order texts, but the school grades are not meaningful.
 """
 
 from __future__ import annotations

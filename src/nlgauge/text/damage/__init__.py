@@ -1,10 +1,10 @@
-"""Controlled damage to texts: the one place that makes a text worse on purpose, by a known amount.
+"""Controlled perturbations: the only module that makes a text worse on purpose, by a known amount.
 
-Every damage is `f(text, amount, rng, pool=()) -> Damaged`. A word is what `str.split()` gives. `amount` is
-the share of places that are damaged: 0 gives the text back as it was, more does at least as much on average,
-and anything above 0 damages at least one place if there is one. A text with words never becomes empty; one
-that offers no place (nothing to negate, a single word to shuffle) comes back as it was. Changes that leave the meaning
-alone (lower, upper, punctuation, synonym) are made in the same way; `effects` says what each should do to a score.
+Every perturbation is `f(text, amount, rng, pool=()) -> Damaged`. A word is what `str.split()` returns. `amount` is the
+share of places that are perturbed: 0 returns the text unchanged, a larger amount changes at least as much on average,
+and anything above 0 changes at least one place if there is one. A text with words never becomes empty; one without a
+suitable place (nothing to negate, a single word to shuffle) is returned unchanged. Changes that preserve the meaning
+(lower, upper, punctuation, synonym) work in the same way; `effects` has the expected effect of each on a score.
 """
 
 from nlgauge.text.damage import letters, meaning, order, texts

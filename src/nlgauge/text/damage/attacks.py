@@ -1,6 +1,6 @@
-"""Attack texts: what somebody might add to an output so that an LLM judge rates it higher.
+"""Attack texts: text that could be added to an output so that an LLM judge rates it higher.
 
-An attack makes no text better, so no score may rise with it. `{top}` is the highest rating of the scale.
+An attack does not improve a text, so a score should not rise. `{top}` is the highest rating of the scale.
 """
 
 from __future__ import annotations

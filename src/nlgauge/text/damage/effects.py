@@ -1,6 +1,6 @@
-"""What each damage should do to a score of an aspect: the expectations behind the robustness checklist, as data.
+"""Expected effect of each perturbation on a score of an aspect: the expectations of the robustness checklist, as data.
 
-They follow from what the damage does, not from what any metric does. Where good raters could argue, it says so ('?').
+They follow from the perturbation, not from any metric. '?' marks effects on which careful annotators could disagree.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Literal
 
 from nlgauge.errors import NameUnknown
 
-# fall: the text got worse. stay: it did not change in this respect. not fall: it may have become better, not worse.
-# open: nothing can be said in general.
+# fall: the text is worse. stay: it is unchanged in this respect. not fall: it may be better, but not worse.
+# open: no general expectation.
 Effect = Literal["fall", "stay", "not fall", "open"]
 SIGNS: dict[str, Effect] = {"-": "fall", "=": "stay", "+": "not fall", "?": "open"}
 
@@ -54,7 +54,7 @@ _ASPECT = {name: aspect for aspect, names in _NAMES.items() for name in names.sp
 
 
 def aspect_of(name: str) -> str | None:
-    """The aspect of this table that a name means, or None.
+    """Return the aspect of this table that a name refers to, or None.
 
     >>> aspect_of("Faithfulness"), aspect_of("surprise")
     ('consistency', None)
@@ -63,14 +63,14 @@ def aspect_of(name: str) -> str | None:
 
 
 def effect(kind: str, aspect: str = "overall") -> Effect:
-    """What this damage should do to a score of this aspect.
+    """Return the expected effect of this perturbation on a score of this aspect.
 
     >>> effect("negate", "consistency"), effect("negate", "fluency"), effect("synonym")
     ('fall', 'stay', 'stay')
     """
     known = aspect_of(aspect)
     if kind not in EFFECTS:
-        raise NameUnknown(f"no damage '{kind}'. There are: {', '.join(EFFECTS)}.")
+        raise NameUnknown(f"no perturbation '{kind}'. Expected one of: {', '.join(EFFECTS)}.")
     if known is None:
-        raise NameUnknown(f"no expectations for aspect '{aspect}'; there are some for {', '.join(ASPECTS)}.")
+        raise NameUnknown(f"no expectations for aspect '{aspect}'; expected one of {', '.join(ASPECTS)}.")
     return EFFECTS[kind][known]

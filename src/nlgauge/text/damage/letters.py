@@ -1,4 +1,4 @@
-"""Letters and signs: slips of the finger, and changes of form that leave the meaning alone."""
+"""Character-level perturbations: typos, and changes of form that preserve the meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nlgauge.text.damage.core import Pieces, choose, compare, other, register, t
 
 @register("garble")
 def garble(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Spoil that share of the characters: another one of this text (so the script stays), none, or two."""
+    """Corrupt a share of the characters: replace by another character of this text (same script), delete, or double."""
     letters = sorted(set("".join(words)))
     n = sum(map(len, words))
     chosen, pick = choose(n, amount, rng), rng.integers(len(letters), size=n)
@@ -29,7 +29,7 @@ def garble(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
 
 @register("typo")
 def typo(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """One slip in that share of the words: two neighboring letters swapped, one left out, or one written twice."""
+    """Make one typo in a share of the words: two adjacent letters swapped, one deleted, or one doubled."""
     places = [i for i, word in enumerate(words) if _slippery(word)]
     chosen = choose(len(places), amount, rng)
     where, how = rng.random(len(places)), rng.integers(3, size=len(places))
@@ -61,13 +61,13 @@ def _recase(words: list[str], amount: float, rng: Generator, form: Callable[[str
 
 @register("lower")
 def lower(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Write that share of the words with capitals in small letters."""
+    """Lower-case a share of the words that contain capitals."""
     return _recase(words, amount, rng, str.lower)
 
 
 @register("upper")
 def upper(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Write that share of the words in capitals."""
+    """Upper-case a share of the words."""
     return _recase(words, amount, rng, str.upper)
 
 
@@ -81,7 +81,7 @@ def _is_mark(sign: str) -> bool:
 
 @register("punctuation")
 def punctuation(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Leave the punctuation away at that share of the places that have some, at the ends of words or by itself."""
+    """Remove punctuation at a share of the places that have some, at the ends of words or standing alone."""
     bare = [_stripped(word) for word in words]
     if not any(bare):
         return unchanged(words)

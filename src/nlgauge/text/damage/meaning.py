@@ -1,4 +1,4 @@
-"""What is said: other words, names and numbers, the opposite."""
+"""Perturbations of the content: other words, names and numbers, negation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nlgauge.text.damage.core import Pieces, choose, compare, other, register, s
 
 @register("replace")
 def replace(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Put a word from the pool (without one, of the text itself) in the place of that share of the words."""
+    """Replace a share of the words by words of the pool (or, without a pool, of the text itself)."""
     pool = pool if any(map(str.strip, pool)) else sorted({trim(word)[1] for word in words})
     chosen, pick = choose(len(words), amount, rng), rng.integers(len(pool), size=len(words))
     return compare(words, [other(w, pool, pick[i]) if i in chosen else w for i, w in enumerate(words)])
@@ -29,8 +29,10 @@ def _other_number(word: str, rng: Generator) -> str:
 
 @register("entity")
 def entity(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Change that share of the numbers and names (capitalised inside a sentence): a number to another number,
-    a name to a capitalised entry of the pool or, if it has none, to another name of the text."""
+    """Replace a share of the numbers and names (capitalized inside a sentence).
+
+    A number becomes another number, a name a capitalized entry of the pool or, without one, another name of the text.
+    """
     starts = {sentence[0] for sentence in sentences(words)}
     cores = [trim(word)[1] for word in words]
     names = {i for i, core in enumerate(cores) if i not in starts and core[0].isupper() and core != "I"}
@@ -68,7 +70,7 @@ def _other_count(word: str, rng: Generator) -> str:
 
 @register("number")
 def number(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Change that share of the numbers, in digits or (English) words, to another number of the same size."""
+    """Replace a share of the numbers, in digits or (English) words, by other numbers of the same size."""
     places = [i for i, word in enumerate(words) if re.search("[0-9]", word) or _COUNTED.search(word)]
     chosen = {places[p] for p in choose(len(places), amount, rng)}
     new = list(words)
@@ -93,7 +95,7 @@ _FULL = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}  # of can't, won
 
 
 def _affirmed(word: str) -> str | None:
-    """What is left of a denying word: '' of not and never, 'is' of isn't; None if it does not deny."""
+    """Return the remainder of a negated word: '' for not and never, 'is' for isn't; None if it is not negated."""
     denial = re.fullmatch(r"(\w+)n['’]t|(can)not|not|never", trim(word)[1].lower())
     return (_FULL.get(denial[1], denial[1]) or denial[2] or "") if denial else None
 
@@ -105,8 +107,10 @@ def _can_deny(word: str, before: str) -> bool:
 
 @register("negate")
 def negate(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Turn that share of the English sentences into their opposite, once each: 'not', 'never' or "n't" is
-    taken out where there is one, 'not' or 'never' put in next to a verb where there is none."""
+    """Negate a share of the English sentences, once each.
+
+    'not', 'never' or "n't" is removed where there is one; otherwise 'not' or 'never' is inserted next to a verb.
+    """
     options = []
     for _, *inner in sentences(words):  # the first word of a sentence is left alone
         denials = [i for i in inner if _affirmed(words[i]) is not None]

@@ -1,4 +1,4 @@
-"""Words taken out, put elsewhere or said twice."""
+"""Perturbations of word order: words deleted, moved or repeated."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from nlgauge.text.damage.core import Pieces, choose, compare, count, register, s
 
 @register("drop")
 def drop(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Take out that share of the words, never all."""
+    """Delete a share of the words, never all."""
     gone = rng.permutation(len(words))[1:][: count(len(words), amount)]
     return without(words, gone.tolist())
 
 
 @register("truncate")
 def truncate(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Cut that share of the words from the end, never all."""
+    """Delete a share of the words from the end, never all."""
     return without(words, range(max(1, len(words) - count(len(words), amount)), len(words)))
 
 
 @register("swap")
 def swap(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Exchange neighbors: that share of the pairs (0 1)(2 3)... or, by lot, (1 2)(3 4)..."""
+    """Swap adjacent words in a share of the pairs (0 1)(2 3)... or, at random, (1 2)(3 4)..."""
     first = int(rng.integers(2)) if len(words) > 2 else 0
     pairs = range(first, len(words) - 1, 2)
     new = list(words)
@@ -36,7 +36,7 @@ def swap(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -
 
 @register("shuffle")
 def shuffle(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Mix up the order in one window with that share of the words; 1 shuffles the whole text."""
+    """Shuffle the order within one window of that share of the words; 1 shuffles the whole text."""
     size = min(len(words), max(2, count(len(words), amount)))
     window = int(rng.integers(len(words) - size + 1)) + rng.permutation(size)
     new = list(words)
@@ -47,7 +47,7 @@ def shuffle(words: list[str], amount: float, rng: Generator, pool: Sequence[str]
 
 @register("repeat")
 def repeat(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Say one phrase with that share of the words twice in a row."""
+    """Repeat one phrase with that share of the words."""
     size = count(len(words), amount)
     end = int(rng.integers(size, len(words) + 1))
     said = words[:end] + words[end - size :]
@@ -56,7 +56,7 @@ def repeat(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
 
 @register("repeat-sentence")
 def repeat_sentence(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Say that share of the sentences twice."""
+    """Repeat a share of the sentences."""
     groups = sentences(words)
     twice = choose(len(groups), amount, rng)
     said = [(group, again) for s, group in enumerate(groups) for again in (False, True) if s in twice or not again]
