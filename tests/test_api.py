@@ -28,7 +28,7 @@ from nlgauge.datasets.load import check
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.spec import parse_spec
 
-METHODS = ("agreement", "analyze", "compare", "correlate", "estimate", "gate", "judge", "label", "plan", "rank", "report",
+METHODS = ("agreement", "analyze", "compare", "correlate", "delegate", "estimate", "gate", "judge", "label", "plan", "rank", "report",
            "score", "verdicts")  # fmt: skip
 
 
@@ -107,6 +107,7 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "rank-sides": (with_both_choosing, {}),
     "labels-needed": (ng.example, {"metrics": ["unigram_f1"], "trials": 5}),
     "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
+    "delegate": (ng.example, {"metrics": ["unigram_f1"], "people_pass_from": 4}),
     "calibration": (ng.example, {"people_pass_from": 4}),
     "threshold": (ng.example, {"people_pass_from": 4}),
     "trials": (with_trials, {"pass_from": 0.5}),

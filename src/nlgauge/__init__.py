@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     agreement: Question
     compare: Question
     correlate: Question
+    delegate: Question
     estimate: Question
     rank: Question
     verdicts: Question
@@ -56,7 +57,8 @@ _HOME = {
     "plan": "nlgauge.api.planning",
     "score": "nlgauge.api.scores",
 }
-_QUESTIONS = ("agreement", "compare", "correlate", "estimate", "rank", "verdicts")  # analyses of these names
+# Analyses that are functions of these names.
+_QUESTIONS = ("agreement", "compare", "correlate", "delegate", "estimate", "rank", "verdicts")
 _MODULES = ("datasets", "judges", "metrics", "report", "stats")  # `report` can be called
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "compare",
     "correlate",
     "datasets",
+    "delegate",
     "estimate",
     "example",
     "explore",

@@ -38,6 +38,7 @@ FEW: dict[str, dict[str, Any]] = {
     "characteristics": {"draws": 40},
     "checklist": {"draws": 40},
     "confusion": {"judge": "bertscore"},
+    "delegate": {"people_pass_from": 3, "error": 0.3, "confidence": 0.6},
     "discrimination": {"draws": 40},
     "disagreements": {"metric": "bertscore"},
     "ensemble": {"by": "kind"},

@@ -62,6 +62,7 @@ def test_order_and_names_change_nothing(name, change):
 OWN_SIGN = "shows the scores themselves, so their numbers change their sign and nothing else"
 TURNED = {
     "aspect-preference": OWN_SIGN,
+    "delegate": OWN_SIGN,
     "drift": OWN_SIGN,
     "judges": OWN_SIGN,  # the correlation of its scores with the length
     "parameters": OWN_SIGN,
@@ -85,6 +86,7 @@ def test_turning_a_metric_together_with_its_direction_changes_no_conclusion(name
 UNIT = {
     "aspect-preference": "shows the means of the scores themselves",
     "confusion": "counts the scores themselves, as ratings",
+    "delegate": "shows a score itself",
     "drift": "shows the means of the scores themselves, and their change",
     "parameters": "shows mean and spread of the scores themselves",
     "slices": "the value from which on the judge passes is on the scale of the scores",
@@ -109,6 +111,7 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "complementarity": ({"to_metrics", "nearest", "nearest_at", "farthest", "farthest_at"}, SET),
     "consensus": ({"metrics_borda", "metrics_kemeny", "metrics_share"}, "the copy votes too"),
     "consensus-distance": ({"from_metrics"}, "the copy votes too"),
+    "delegate": (None, "splits delta over the metrics and takes their mean"),
     "ensemble": (None, SET),
     "inter-metric": ({"cluster"}, SET),
     "jury": (None, SET),
@@ -127,6 +130,7 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     ),
 }
 FLAT: dict[str, tuple[set[str] | None, str]] = {
+    "delegate": (None, "splits delta over the metrics and takes their mean"),
     "chance": ({"metrics_above", "of"}, "counts metrics"),
     "consensus": ({"metrics_share"}, "a constant metric's votes are ties"),
     "inter-metric": ({"cluster"}, "numbers the clusters"),

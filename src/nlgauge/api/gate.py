@@ -21,6 +21,7 @@ from nlgauge.api.limits import (
     UNDECIDED,
     Limits,
     check_figures,
+    check_request,
     correct_failures,
     correction_notes,
     describe_method,
@@ -30,10 +31,11 @@ from nlgauge.api.limits import (
     read_limits,
     verdict_row,
 )
+from nlgauge.api.policies import policy_limits
 from nlgauge.api.questions import ChoiceOptions, select
 from nlgauge.data.choice import listed
 from nlgauge.datasets.results import holds_results, read_results
-from nlgauge.errors import NameUnknown, NeedsMissing, Refusal, RowNote
+from nlgauge.errors import NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
 from nlgauge.options import option
 from nlgauge.session import Session
@@ -51,6 +53,7 @@ def gate(
     min: Limits | None = None,
     against: Any = None,
     max_drop: Limits | None = None,
+    policy: str | Path | None = None,
     looks: Annotated[int, Bounds(1)] | None = None,
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
@@ -80,6 +83,8 @@ def gate(
         An earlier run: its data, or its results.json.
     max_drop : mapping or str, optional
         How far each figure of agreement may have dropped since then, on the rows of both: kappa=.05.
+    policy : path, optional
+        Of `analyze delegate`: check on new labels that the judge errs no more often than promised where it decides.
     looks : int, optional
         Number of planned looks: how often the gate will run on a growing label set, or on new versions of the judge.
         The error rate of both decisions then holds over all of them. Without it, it holds for one look.
@@ -132,6 +137,8 @@ def gate(
 
     $ nlgauge gate log.csv --labels labels.csv --min pass_rate=.8   (the outputs, not the judge)
 
+    $ nlgauge gate next_week.csv --labels audit.csv --policy policy.json   (does the judge still keep its error limit?)
+
     $ nlgauge gate branch.results.json --against main.results.json --fail-drop .03
     """
     limits = {} if min is None else read_limits(min, "kappa=.6")
@@ -141,7 +148,13 @@ def gate(
         table = compare_results(against, data, measure=measure, fail_drop=fail_drop, alpha=alpha, **options)
     else:
         cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
-        table = _hold_limits(select(data, aspect, metrics, **choice).declared(), limits, against, drops, looks, cuts)
+        session, notes = select(data, aspect, metrics, **choice), list[str]()
+        if policy is not None:
+            session, promised, notes, rule = policy_limits(session, policy)
+            limits |= promised
+            cuts = {"people_pass_from": people_pass_from or rule.people_pass_from, "judge_pass_from": 0.5}
+        table = _hold_limits(session.declared(), limits, against, drops, looks, cuts)
+        table.notes = [*notes, *table.notes]
         table.exit_code = CODES[table.facts["verdict"]]
     if allow_undecided and table.facts["verdict"] == UNDECIDED:
         table.exit_code = CODES[PASSED]
@@ -160,7 +173,7 @@ def _hold_limits(
     cuts: Mapping[str, float | None],
 ) -> Table:
     """The table of all figures with their limits and verdicts."""
-    _check_request(limits, against, drops, looks)
+    check_request(limits, against, drops, looks)
     people_pass_from = cuts["people_pass_from"]
     earlier = _earlier(against, chosen) if drops else None
 
@@ -228,19 +241,6 @@ def _table(
 def _signature(limits: Mapping[str, float], drops: Mapping[str, float], looks: int | None) -> str:
     parts = [f"{kind}:{n}={v:g}" for kind, given in (("min", limits), ("max_drop", drops)) for n, v in given.items()]
     return "|".join([*parts, *([] if looks is None else [f"looks:{looks}"])])
-
-
-def _check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str, float], looks: int | None) -> None:
-    """Raise an error if no limit is given, or if options that belong together are not."""
-    if not limits and not drops:
-        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
-    if bool(drops) != (against is not None):
-        raise NeedsMissing(
-            "an earlier run and how far a figure may drop since belong together: "
-            f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
-        )
-    if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
-        raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
 
 
 def _agreement(

@@ -15,6 +15,7 @@ import polars as pl
 from nlgauge.analyses.errors.robustness import attack_versions, probe_table
 from nlgauge.analyses.verdicts.sentences import lines_of, two_valued_aspects
 from nlgauge.api.files import tuning_part
+from nlgauge.api.policies import with_decisions
 from nlgauge.api.questions import FileOptions, dataset
 from nlgauge.data.card import reading
 from nlgauge.data.choice import listed
@@ -74,6 +75,7 @@ def judge(
     reask: bool = False,
     keep_draws: bool = False,
     probe: int = 0,
+    policy: str | Path | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
     tell: Callable[[str], object] | None = None,
@@ -160,6 +162,8 @@ def judge(
     probe : int, default 0
         Also measure resistance: add attack texts to so many outputs, let the judge rate them, and report the change in
         ratings with its interval. Each output takes five more replies.
+    policy : path, optional
+        Of `analyze delegate`: add a column `decision` with what the judge decides alone and what goes to humans.
     out : path, optional
         File for the data with the judge's scores: .jsonl, .csv or .parquet.
     progress : callable, optional
@@ -273,6 +277,11 @@ def judge(
         raise NlgaugeError(f"{done.nothing.rstrip('.')}. {repeat('When that is mended, the same command goes on')}")
     for each in done.replaced:
         say(f"the scores of '{each}' that the data had are replaced; {option('name')} keeps both")
+    if policy is not None:
+        judged, lines = with_decisions(done.data, policy)
+        done = replace(done, data=judged)
+        for line in lines:
+            say(line)
     unwritten = (
         f"the scores are not written to a file; {option('out', 'judged.jsonl')} does (the replies are in the store "
         "either way)"

@@ -10,7 +10,10 @@ import polars as pl
 
 from nlgauge.analyses.design.next_labels import Goal, How, next_labels
 from nlgauge.api.label_tasks import Tool, write_tasks
+from nlgauge.api.policies import queue
 from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.errors import NlgaugeError
+from nlgauge.options import option
 from nlgauge.table import Table
 from nlgauge.types import Names
 
@@ -22,7 +25,8 @@ def label(
     aspect: Names = None,
     metrics: Names = None,
     *,
-    budget: int,
+    budget: int | None = None,
+    policy: str | Path | None = None,
     goal: Goal = "estimate",
     how: How | None = None,
     cut: float | None = None,
@@ -43,8 +47,11 @@ def label(
         Aspects to label; those of the data by default.
     metrics : str or sequence of str, optional
         Judges whose scores guide the draw; all by default.
-    budget : int
-        Number of outputs to draw among those without a label.
+    budget : int, optional
+        Number of outputs to draw among those without a label; with `policy`, among those that the judge decides.
+    policy : path, optional
+        Of `analyze delegate`: take all outputs that the judge does not decide alone, and a random sample of the
+        others (`budget`) that audits it.
     goal : {'estimate', 'agreement', 'ranking', 'threshold'}, default 'estimate'
         What the labels are for.
     how : {'random', 'stratified', 'disagreement', 'optimal', 'diverse'}, optional
@@ -77,6 +84,8 @@ def label(
 
     $ nlgauge label answers.csv --labels to_label.csv --budget 40 -o second.csv
 
+    $ nlgauge label answers.csv --policy policy.json --budget 30 -o queue.csv
+
     $ nlgauge estimate answers.csv --labels to_label.csv --labels second.csv
     """
     session = select(data, aspect, metrics, **choice)
@@ -86,7 +95,14 @@ def label(
         chosen = replace(chosen, ratings=chosen.ratings.filter(pl.col("aspect").is_in(asked)))
     if session.metrics is not None:
         chosen = chosen.only_metrics(session.metrics)
-    table = next_labels(chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_people=session.keep_people)
+    if policy is not None:
+        table = queue(chosen, policy, budget or 0, session.seed)
+    elif budget is None:
+        raise NlgaugeError(f"say how many outputs to draw: {option('budget', 60)}.")
+    else:
+        table = next_labels(
+            chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_people=session.keep_people
+        )
     if out is not None:
         table.notes = [*table.notes, *write_tasks(chosen, table.rows, out, tool, session.aspects or ())]
         if len(table) > SHOWN:

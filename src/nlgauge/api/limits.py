@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +91,19 @@ def check_figures(
                 raise NameUnknown(f"limit '{name}': no class '{label}'. Classes: {known}.")
             reasons = "".join(f" {r.reason}" for r in refused[:1])
             raise NeedsMissing(f"limit '{name}': no aspect has this figure ({kind}).{reasons}")
+
+
+def check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str, float], looks: int | None) -> None:
+    """Raise an error if no limit is given, or if options that belong together are not."""
+    if not limits and not drops:
+        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
+    if bool(drops) != (against is not None):
+        raise NeedsMissing(
+            "an earlier run and how far a figure may drop since belong together: "
+            f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
+        )
+    if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
+        raise NameUnknown(f"looks must be a whole number of planned looks, 1 or more; got {looks!r}.")
 
 
 def level_of_look(looks: int) -> float:

@@ -28,6 +28,7 @@ class AsksQuestions:
         agreement: nlgauge.Question
         compare: nlgauge.Question
         correlate: nlgauge.Question
+        delegate: nlgauge.Question
         estimate: nlgauge.Question
         rank: nlgauge.Question
         verdicts: nlgauge.Question
@@ -47,7 +48,7 @@ class AsksQuestions:
 # Method -> the function that it calls with the data; its package is above this one, or imports it.
 METHODS = {
     name: f"nlgauge:{name}"
-    for name in "agreement compare correlate estimate gate judge label plan rank report score verdicts".split()
+    for name in "agreement compare correlate delegate estimate gate judge label plan rank report score verdicts".split()
 } | {"save": "nlgauge.data.export:export", "split": "nlgauge.data.export:split_data"}
 
 

@@ -1,4 +1,9 @@
 from nlgauge.stats.agreement.icc import icc as icc
+from nlgauge.stats.agreement.selective import SelectiveRule as SelectiveRule
+from nlgauge.stats.agreement.selective import both_thresholds as both_thresholds
+from nlgauge.stats.agreement.selective import labels_for_rule as labels_for_rule
+from nlgauge.stats.agreement.selective import labels_without_error as labels_without_error
+from nlgauge.stats.agreement.selective import selective_rule as selective_rule
 from nlgauge.stats.correlation.measure import TWELVE as TWELVE
 from nlgauge.stats.correlation.measure import Estimate as Estimate
 from nlgauge.stats.correlation.measure import Estimates as Estimates
