@@ -24,7 +24,7 @@ DECISIONS = ("pass", "fail", "human")
 
 @dataclass(frozen=True)
 class Signal:
-    """A judge's score, or the mean of several columns that are first brought to one scale; more is better.
+    """A judge's score, or the mean of several columns that are first brought to one scale; higher is better.
 
     name: in tables; columns: of scores; signs: -1 where lower is better; centers, scales: subtracted, divided by.
     """
@@ -61,7 +61,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Policy:
-    """The rule by which a judge decides alone. Scores are those of the signal: more is better.
+    """The rule by which a judge decides alone. Scores are those of the signal: higher is better.
 
     Attributes
     ----------

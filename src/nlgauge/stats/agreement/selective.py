@@ -226,7 +226,7 @@ def both_thresholds(
     Parameters
     ----------
     score : array
-        Score of each labeled row: more is better.
+        Score of each labeled row: higher is better.
     passed : array of bool
         Human verdicts.
     passing, failing : SelectiveRule
