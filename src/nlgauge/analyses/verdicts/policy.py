@@ -143,7 +143,8 @@ def read_policy(path: str | Path) -> Policy:
     if version != VERSION:
         raise DataError(f"{path}: not a policy of version {VERSION}; found {version!r}.")
     try:
-        signal = Signal(**{key: v if key == "name" else tuple(v) for key, v in whole.pop("signal").items()})
+        parts: dict[str, Any] = whole.pop("signal")
+        signal = Signal(**{key: v if key == "name" else tuple(v) for key, v in parts.items()})
         for name, all_of_them in (("pass_above", -math.inf), ("fail_below", math.inf)):
             whole[name] = all_of_them if whole[name] == "all" else whole[name]
         return Policy(signal=signal, **{**whole, "systems": tuple(whole.get("systems", ()))})
