@@ -136,7 +136,7 @@ def delegate(
     >>> import nlgauge as ng
     >>> table = ng.delegate(ng.example(), metrics="unigram_f1", people_pass_from=4)
     >>> [row["measure"] for row in table], table.rows[-1]["to_humans"]
-    (['pass', 'fail', 'decided'], 120)
+    (['pass', 'fail', 'decided'], 192)
 
     $ nlgauge analyze delegate answers.csv --error 0.05 --policy policy.json
 
