@@ -160,7 +160,7 @@ def test_a_person_reads_filters_brushes_and_compares(visit: Visit, address: str,
     page.select_option("#other", "bad")
     expect(page.locator("#h-plot")).to_contain_text("two metrics")
     expect(page.locator("#plot .subplot.x2y2")).to_have_count(1)
-    expect(page.locator("#stats")).to_contain_text("bad: rank correlation with people 1.00 over 59 outputs")
+    expect(page.locator("#stats")).to_contain_text("bad: rank correlation with human ratings 1.00 over 59 outputs")
     box = page.locator("#plot .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + 5, box["y"] + 5)
     page.mouse.down()
@@ -231,24 +231,27 @@ def test_a_person_labels_by_keys_and_a_reload_loses_nothing(visit: Visit, tmp_pa
     page.goto(served(Explored(data(), given=GivenLabels(path))))
     page.wait_for_selector("#list button")
     expect(page.locator("#labels")).to_be_hidden()
-    page.click("#random")
-    expect(page.locator("#count")).to_contain_text("random order")
+    assert " · " in page.locator("#list").inner_text() and page.locator("#plot").is_visible()
     page.click("#mode")
+    expect(page.locator("#count")).to_contain_text("random order")
     page.wait_for_selector("#detail pre")
-    assert page.locator("#detail table").count() == 0  # who labels sees no rating and no score
+    assert page.locator("#detail table").count() == 0  # who labels sees no rating, no score and no system
+    assert not page.locator("#plot").is_visible()
+    assert " · " not in page.locator("#list").inner_text() + page.locator("#h-detail").inner_text()
     first = page.locator("#h-detail").inner_text()
     page.keyboard.press("4")
-    expect(page.locator("#labelled")).to_contain_text("1 labelled")
+    expect(page.locator("#labeled")).to_contain_text("1 of 60 labeled")
+    assert page.locator("#progress").evaluate("p => p.value / p.max") == 1 / 60
     expect(page.locator("#h-detail")).not_to_have_text(first)
     page.get_by_role("button", name="2", exact=True).click()
-    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    expect(page.locator("#labeled")).to_contain_text("2 of 60 labeled")
     page.fill("#words", "5")  # a digit that is typed into the search is no label
-    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    expect(page.locator("#labeled")).to_contain_text("2 of 60 labeled")
     page.fill("#words", "")
     page.reload()
     page.wait_for_selector("#list button")
     page.click("#mode")
-    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    expect(page.locator("#labeled")).to_contain_text("2 of 60 labeled")
     assert [line.split(",")[2] for line in path.read_text().splitlines()] == ["label", "4", "2"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not visit.errors

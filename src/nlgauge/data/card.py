@@ -55,7 +55,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
 def _facts(data: Dataset, keep_people: bool) -> list[str]:
     lines = []
     if data.aspects:
-        lines += [f"{_rating_source(data)}: {listed(data.aspects, MAX_NAMES)}; {_annotators(data)}", *_unrated(data)]
+        lines += [f"{rating_source(data)}: {listed(data.aspects, MAX_NAMES)}; {_annotators(data)}", *_unrated(data)]
     lines += [*_comparisons(data), *_error_spans(data), *_metrics(data), *_missing_scores(data)]
     if human := [s for s in data.systems if s in data.people]:
         excluded = "included" if keep_people else f"excluded ({option('keep_people', True)} includes them)"
@@ -73,7 +73,8 @@ def _size(data: Dataset) -> str:
     )
 
 
-def _rating_source(data: Dataset) -> str:
+def rating_source(data: Dataset) -> str:
+    """Return what the ratings are called: human only where they are known or assumed to be."""
     if data.assumed:
         return "ratings (assumed human)"
     return "human ratings" if data.rated_by == "humans" else f"ratings by {data.rated_by}"

@@ -126,7 +126,7 @@ def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: d
         metrics,
         uses,
         warning,
-        _raters(run),
+        f"the {run.ratings}",
         0.5,
     )
     alone = judged and len(run.aspects) == 1
@@ -221,11 +221,6 @@ def _choices(run: ReportContext) -> list[str]:
     except NlgaugeError as error:
         return [f"Pairwise comparisons were not evaluated: {error}"]
     return [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
-
-
-def _raters(run: ReportContext) -> str:
-    human = "the ratings (assumed human)" if run.data.assumed else "the human ratings"
-    return human if run.data.rated_by == "humans" else "the ratings"
 
 
 def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequence[str]) -> Iterator[str]:

@@ -71,7 +71,7 @@ class AspectAnswer:
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
-    rated_by: str  # "the human ratings", or "the ratings" where they are not (only) human
+    rated_by: str  # "the human ratings", or whose ratings they are
     chance: float
     sentences: dict[str, str] = field(default_factory=dict)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nlgauge.data.card import rating_source
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown
 from nlgauge.options import option
@@ -63,9 +64,10 @@ class Explored:
             "metrics": list(self.metrics or self.data.metrics),
             "lower": sorted(self.data.lower),
             "people": sorted(self.data.people),
-            "rated_by": self.data.rated_by,
+            "rated_by": rating_source(self.data),
             "outputs": len(self.data),
             "label_file": self.given and self.given.path.name,
+            "annotator": self.given.annotator if self.given is not None else "",
             "label_keys": WORDS,
             "labels": self.labels(),
         }

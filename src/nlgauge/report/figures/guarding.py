@@ -32,7 +32,7 @@ def bias_forest(table: Table) -> go.Figure | None:
     lines = [_line(row, len(judges) > 1) for row in rows]
     drawn = go.Figure()
     for name, column, ink, sign in (
-        ("people", "people", QUIET, "diamond-open"),
+        ("human ratings", "people", QUIET, "diamond-open"),
         ("judge", "judge", COLORS[4], "circle-open"),
     ):
         shown = [

@@ -36,7 +36,7 @@ def share_dots(table: Table) -> go.Figure:
         if rows:
             ink = QUIET if k == len(judges) else INKS[k % len(INKS)]
             shift = 0 if len(judges) == 1 or k == len(judges) else 0.5 * (k / (len(judges) - 1) - 0.5)
-            drawn.add_trace(_dots(name, rows, shown, ink, shift))
+            drawn.add_trace(_dots("humans" if name == "people" else name, rows, shown, ink, shift))
     common = [r["value"] for r in table if r["measure"] in ("always_pass", "always_fail")]
     lines = [
         {

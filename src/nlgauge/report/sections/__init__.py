@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
 from nlgauge.analyses.verdicts.sentences import two_valued_aspects
+from nlgauge.data.card import rating_source
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, Refusal
 from nlgauge.report.sections.words import missing, name_of
 from nlgauge.session import Ask, Session
@@ -56,7 +57,7 @@ class ReportContext:
     @property
     def ratings(self) -> str:
         """Return what the ratings are called: human only where they are."""
-        return "human ratings" if self.data.rated_by == "people" else "ratings"
+        return rating_source(self.data)
 
     @property
     def draws(self) -> int:
