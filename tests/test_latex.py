@@ -14,7 +14,7 @@ from nlgauge.latex import SPECIAL
 from nlgauge.table import Layout, Table
 
 PAGE = r"""\documentclass{article}
-\usepackage{booktabs, siunitx}
+\usepackage{booktabs, graphicx, siunitx}
 \begin{document}
 %s
 \end{document}
@@ -103,6 +103,14 @@ def test_every_line_has_as_many_cells_as_the_head_and_braces_close(table: Table)
     assert not re.search(r"(?<!\\)[#~^]", plain.replace("$^", ""))
     rows = [re.sub(r"\\&", "", line) for line in tex.splitlines() if line.endswith(r" \\")]
     assert {row.count("&") for row in rows} == {len(table.grid()[0]) - 1}
+
+
+def test_a_table_wider_than_the_page_is_scaled_to_it_and_the_method_is_a_comment() -> None:
+    rows = [{"m": "a", "x": f"measure {k}", "v": 0.5, "s": "0.64 [0.47, 0.77]"} for k in range(9)]
+    tex = Table("T", rows, Layout("m", "x", "s"), method="100 % exact.", answers=["a leads."]).to_latex()
+    assert r"\resizebox{\textwidth}{!}{%" in tex and tex.startswith(r"% \usepackage{booktabs, graphicx, siunitx}")
+    assert r"\caption{T. a leads.}" in tex and tex.endswith("% 100 \\% exact.\n")
+    assert "resizebox" not in pairs().to_latex()
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 LEGEND = "* p < .05, ** p < .01, *** p < .001"
 CORRECTED = "p_corrected"  # wins over "p" where a row has both
+PAGE = 112  # signs that fit into the width of a page
 COLUMN = 46  # signs that fit into one of two columns of a page
 NUMBER = re.compile(r"^(?P<below><?)(?P<sign>[-−]?)(?P<whole>[\d,]*)(?P<part>\.\d+)?(?P<marks>[*†‡]*)$")
 GREEK = {
@@ -60,15 +61,17 @@ def latex(table: Table) -> str:
     header, body = table.grid()
     marks, legend = _marks(table, header, body)
     formats = [_format([cells[i] for cells in body], [m[i] for m in marks]) for i in range(len(header))]
-    wide = _signs(header, body) > COLUMN  # then over both columns of a paper that has two
+    signs = _signs(header, body)
+    wide, scaled = signs > COLUMN, signs > PAGE  # over both columns of a paper that has two; wider than the page
     place = "table*" if wide else "table"
     lines = [
-        r"% \usepackage{booktabs, siunitx}",
+        rf"% \usepackage{{booktabs, {'graphicx, ' if scaled else ''}siunitx}}",
         rf"\begin{{{place}}}[t]",
         r"  \centering",
         r"  \footnotesize" if wide else r"  \small",
         r"  \sisetup{detect-weight = true}",
         *([r"  \setlength{\tabcolsep}{3pt}"] if wide else []),
+        *([r"  \resizebox{\textwidth}{!}{%"] if scaled else []),
         rf"  \begin{{tabular}}{{{' '.join(formats)}}}",
         r"    \toprule",
         *_heads(header, formats),
@@ -84,14 +87,15 @@ def latex(table: Table) -> str:
             for i, cell in enumerate(cells)
         ]
         lines.append(_row(shown))
-    said = [table.title + ".", *table.headlines, table.method, *table.answers, *table.notes, *legend]
-    caption = " ".join(_tex(text) for text in said if text)
+    caption = " ".join(_tex(text) for text in (table.title + ".", *table.headlines, *table.answers, *legend) if text)
+    method = [f"% {_tex(' '.join(text.split()))}" for text in (table.method, *table.notes) if text.strip()]
     lines += [
         r"    \bottomrule",
-        r"  \end{tabular}",
+        rf"  \end{{tabular}}{'}' if scaled else ''}",
         rf"  \caption{{{caption}}}",
         rf"  \label{{tab:{_slug(table.title)}}}",
         rf"\end{{{place}}}",
+        *method,
     ]
     return "\n".join(lines) + "\n"
 

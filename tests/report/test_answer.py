@@ -130,7 +130,9 @@ def test_results_hold_the_answer_of_the_report(tmp_path: Path) -> None:
     made = ng.report(ng.example(), out=tmp_path / "page.html", quick=True)
     stored = json.loads(made.results.read_text())["answer"]
     assert stored == json.loads(json.dumps(made.answer.to_dict()))
-    assert "agrees best with the ratings by construction:" in stored["aspects"][0]["sentences"][""]  # rated by construction, not humans
+    assert (
+        "agrees best with the ratings by construction:" in stored["aspects"][0]["sentences"][""]
+    )  # rated by construction, not humans
 
 
 def test_verdicts_are_marked_by_what_the_judge_catches_and_passes() -> None:

@@ -101,9 +101,11 @@ def agrees(run: ReportContext) -> Findings:
             }
             for r in table
         ]
-        notes = _notes(run, table, intervals.get(about), known)
+        spread = intervals.get(about)
+        notes = [*table.notes, *([spread.method] if spread is not None else [])]
+        answers = _legend(run, spread, known)  # also in the caption of the LaTeX table
         layout = _with_shares(table, {m: v for (a, m), v in shares.items() if a == about and not missing(v)})
-        shown = replace(table, rows=rows, cells={"value": _cell}, notes=notes, layout=layout)
+        shown = replace(table, rows=rows, cells={"value": _cell}, notes=notes, answers=answers, layout=layout)
         parts.append(Finding(about, _others(table, headline_measure(run)), [shown], table_first=True))
     return Findings(parts)
 
@@ -128,16 +130,16 @@ def _cell(row: Row) -> str:
     return f"{interval(row)} {row.get('letters') or ''}".rstrip()
 
 
-def _notes(run: ReportContext, table: Table, spread: Table | None, known: dict[str, dict[str, str]]) -> list[str]:
-    notes = [*table.notes]
+def _legend(run: ReportContext, spread: Table | None, known: dict[str, dict[str, str]]) -> list[str]:
+    texts = []
     if spread is not None:
-        notes.append(f"95% CIs in brackets; those of {headline_measure(run)} are simultaneous. {spread.method}")
+        texts.append(f"95% CIs in brackets; those of {headline_measure(run)} are simultaneous.")
     if known:
-        notes.append(
-            "Letters: metrics that share a letter in a column are not significantly different (compact letter display "
-            "of all pairwise tests, simultaneous level 5%)."
+        texts.append(
+            "Metrics that share a letter in a column are not significantly different (all pairwise tests, simultaneous "
+            "level 5%)."
         )
-    return notes
+    return texts
 
 
 def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
