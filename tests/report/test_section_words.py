@@ -208,7 +208,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     assert "needs at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].tables[0].rows
     # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.
-    of_judges = {"threshold-curve", "slices", "calibration", "trials", "labels", "flips"}
+    of_judges = {"threshold-curve", "slices", "calibration", "trials", "labels", "flips", "classes"}
     of_others = {"metrics-alone", "verdicts", "rank", "bias", "drift", "jury"} | of_judges
     assert set(answered) == {s.key for s in sections()} - of_others
 

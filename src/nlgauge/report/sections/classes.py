@@ -7,7 +7,7 @@ from nlgauge.report.sections import Finding, Findings, ReportContext, section
 
 @section(
     "classes",
-    order=6,
+    order=7,
     title="Classes: agreement and confusion matrix",
     question="Which classes does the judge get right, and which does it confuse?",
     limitations="Whether the human classes are right. An output on which annotators split evenly is left out.",

@@ -24,7 +24,8 @@ from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_ki
 
 TOP = 5  # outputs of an aspect and a direction in results.json
 MAX_OUTPUTS = 2000  # on the page
-MAX_SIZE = 1_000_000  # characters of their texts and numbers on the page
+MAX_SIZE, MIN_SIZE = 1_100_000, 200_000  # characters of their texts and numbers on the page
+PAGE, TABLES = 2_600_000, 5_200  # characters of a page, and of its tables and figures per metric and aspect
 NUMBER = 8  # characters of a rating or a score
 MAX_METRICS = 12  # whose scores are on the page
 FIRST = 30  # outputs that can be read without scripts
@@ -160,7 +161,7 @@ def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndar
         for r in frame.iter_rows()
     }
     order = sorted(length, key=lambda cell: -size.get(cell, -1.0))
-    room, chosen = MAX_SIZE, []
+    room, chosen = max(MIN_SIZE, min(MAX_SIZE, PAGE - TABLES * run.metrics * len(panels))), []
     for cell in order[:MAX_OUTPUTS]:
         room -= length[cell] + 40
         if room < 0:

@@ -69,14 +69,15 @@ def trust_words(table: Table, run: ReportContext) -> str:
             f"{gate}, by which this page ranks the metrics, is reliable: two halves of the inputs rank them with an "
             f"agreement of {two(own['rc'])} (ranking consistency; 1: the same order, 0: chance)."
         )
-    steady = [r["measure"] for r in table if r["steady"]]
+    reliable = [r["measure"] for r in table if r["steady"]]
     less = f"the data do not show how reliable {gate} is"
     if own is not None:
         shown = "is not shown to be less reliable" if gate in table.facts["alike"] else "is less reliable"
         less = f"{gate} {shown} ({two(own['rc'])} and {two(own['dp'])})"
     return (
-        f"{some(steady)} {'is' if len(steady) == 1 else 'are'} reliable (ranking consistency {two(best['rc'])}, mean p "
-        f"of a pair {two(best['dp'])}). This page ranks by {gate}, which compares outputs for the same input; {less}."
+        f"{some(reliable)} {'is' if len(reliable) == 1 else 'are'} reliable (ranking consistency {two(best['rc'])}, "
+        f"mean p of a pair {two(best['dp'])}). This page ranks by {gate}, which compares outputs for the same input; "
+        f"{less}."
     )
 
 
