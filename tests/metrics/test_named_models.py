@@ -447,3 +447,20 @@ def test_weights_in_another_format_than_safetensors_are_not_read(tmp_path: Path)
     weights.unlink()
     with pytest.raises(NlgaugeError, match=r"no weights as model\.safetensors"):
         scores(f"perplexity(lm={str(folder)!r})")
+
+
+def test_a_model_with_one_logit_gives_its_sigmoid(tiny: dict[str, str]) -> None:
+    """A softmax over one number is 1 for every output."""
+    import torch
+
+    values = scores(f"entailment(split='none', label=0, model={tiny['regression']!r})").values[:2]
+    model = oracle(tiny["regression"], "AutoModelForSequenceClassification")
+    with torch.no_grad():
+        logits = [model(**pair(source, output)).logits for source, output in zip(SOURCES[:2], OUTPUTS[:2], strict=True)]
+    assert values.tolist() == pytest.approx([float(torch.sigmoid(x)[0, 0]) for x in logits], abs=1e-5)
+    assert 0 < min(values) < max(values) < 1
+
+
+def test_label_0_is_part_of_the_signature(tiny: dict[str, str]) -> None:
+    first, default = (metric_from_spec(f"entailment({more}model={tiny['nli']!r})") for more in ("label=0, ", ""))
+    assert "label:0" in first.signature and first.signature != default.signature

@@ -105,6 +105,7 @@ VERBS = {
         help="Show, export or prune what is kept on this machine: scores that cost time, replies that cost money.",
         inner={
             "info": Verb("nlgauge.api.cache:info"),
+            "get": Verb("nlgauge.api.cache:get"),
             "export": Verb("nlgauge.api.cache:export"),
             "prune": Verb("nlgauge.api.cache:prune"),
         },

@@ -55,11 +55,14 @@ class Classifier(LoadedModel):
         return [(found[p], read[p][1]) for p in pairs]
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
-        """As `logits`: the softmax probabilities of all labels."""
+        """As `logits`: the softmax probabilities of all labels; of a model with one label the sigmoid of its logit."""
         import numpy as np
 
         found = []
         for logits, cut in self.logits(pairs, longest):
+            if len(logits) == 1:  # a softmax over one number would be 1 whatever the model says
+                found.append((1 / (1 + np.exp(-logits)), cut))
+                continue
             e = np.exp(logits - logits.max())
             found.append((e / e.sum(), cut))
         return found

@@ -27,6 +27,13 @@ def _model(name: str) -> Any:
         raise NlgaugeError(f"comet: model='{name}': {type(error).__name__}: {str(error)[:160]}") from None
 
 
+def _gpus() -> int:
+    """One GPU where there is one, as for every other model."""
+    import torch
+
+    return 1 if torch.cuda.is_available() else 0
+
+
 @metric(
     "comet",
     family="learned",
@@ -80,7 +87,7 @@ class Comet(Metric):
         ]
         if not rows:
             return found.scattered([])
-        told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=0, progress_bar=False)
+        told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=_gpus(), progress_bar=False)
         values = [float(v) for v in told["scores"]]
         return found.scattered(
             fold(values, [1 if self.qe else len(s.references) for s in found.samples], self.references)

@@ -43,6 +43,11 @@ class Entailing(OnSamples):
 
     model_options = ("model",)
 
+    @property
+    def signed_label(self) -> str | int | None:
+        """The label in the signature; label 0 is one, only the default '' is left out."""
+        return None if self.label == "" else self.label
+
     def grid(self, sample: Sample) -> list[list[tuple[str, str]]]:
         """Return premise and claim: one row per claim, with one pair per premise."""
         claims = [sample.output] if self.split == "none" else sentences(sample.output) or [sample.output]
@@ -91,7 +96,7 @@ class FactCC(Entailing):
 
     @property
     def signature(self) -> str:
-        return self.signed(split=self.split, label=self.label or None)
+        return self.signed(split=self.split, label=self.signed_label)
 
 
 @entails(
@@ -119,7 +124,7 @@ class Entailment(Entailing):
 
     @property
     def signature(self) -> str:
-        return self.signed(split=self.split, over=self.over, minus=self.minus, label=self.label or None)
+        return self.signed(split=self.split, over=self.over, minus=self.minus, label=self.signed_label)
 
 
 @entails(
@@ -155,7 +160,7 @@ class SummaCConv(Entailing):
 
     @property
     def signature(self) -> str:
-        return self.signed(head=digest(Path(self.head)).hex() if self.head else "none", label=self.label or None)
+        return self.signed(head=digest(Path(self.head)).hex() if self.head else "none", label=self.signed_label)
 
     def values(self, batch: Batch, found: Usable) -> list[float]:
         weight, bias, final, added = conv_head(self.head)
