@@ -57,5 +57,5 @@ WEIGHTS_FILES = {
 
 
 def weights_file(name: str) -> Path | None:
-    """Return the path of a weights file by its name, whether it is there or not; None for other names."""
+    """Return where the weights of this name are stored, whether they are there or not; None for other names."""
     return WEIGHTS_FILES[name].path if name in WEIGHTS_FILES else None
