@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 from nlgauge import registry
 from nlgauge.bibliography import Reference, bibliography, cited
 from nlgauge.data.choice import OPTIONS, Choice, chosen
-from nlgauge.data.units import base_inputs, merge_trials
+from nlgauge.data.units import base_inputs, has_parts, merge_trials
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import either
 from nlgauge.options import call, option
@@ -30,8 +30,8 @@ Progress = Steps
 Takes = Literal["panel", "dataset", "groups", "datasets"]
 Trials = Literal["clusters", "mean", "first"]
 MERGED = {
-    "mean": "Each input counts once, with the means of its trials.",
-    "first": "Each input counts once, with its first trial.",
+    "mean": "Each input counts once, with the means of its trials or parts.",
+    "first": "Each input counts once, with its first trial or part.",
 }
 # The papers that analyses follow, by their citation keys.
 PAPERS = {
@@ -126,7 +126,7 @@ def analysis(
                 given = chosen(given, {n: kwargs.pop(n) for n in by_name if n in kwargs})
             if not more.get("classes"):
                 given = _without_classes(given)
-            clustered = trials == "clusters" or (not isinstance(given, Choice) and given.scale.unordered)
+            clustered = trials == "clusters" or (more.get("classes") and _counts_classes(given))
             merged = given if clustered else _merge_trials(given, trials)  # type: ignore[arg-type]
             merge_note = [] if merged is given else [MERGED[trials]]
             given = merged
@@ -174,6 +174,13 @@ def _of_classes(name: str, aspect: str) -> NeedsMissing:
         aspect=aspect,
         code="unordered_classes",
     )
+
+
+def _counts_classes(given: Panel | Choice) -> bool:
+    """Whether an analysis of classes counts them by cluster: unordered ones, and verdicts on the parts of outputs."""
+    if isinstance(given, Choice):
+        return False
+    return given.scale.unordered or (given.data is not None and has_parts(given.data.samples))
 
 
 def _merge_trials(given: Panel | Choice, how: Literal["mean", "first"]) -> Panel | Choice:

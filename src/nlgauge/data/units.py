@@ -25,6 +25,7 @@ KEY = ["system", "input"]  # of a sample
 # further trials are called 'q1 #2', …, and TRIAL_OF holds 'q1'. PART_OF is reserved for parts of an output: it holds
 # the `input` of the whole output ('q1 #2').
 TRIAL_OF, PART_OF = "trial_of", "part_of"
+PART, PART_ORDER = "part", "part_order"  # name of a part (step, turn, claim, rubric item), and its place in the output
 DOCUMENTS = frozenset(
     f"{word}{end}"
     for word in ("doc", "document", "conversation", "dialogue", "dialog", "thread", "session")
@@ -106,9 +107,23 @@ def _named(column: str, of: pl.DataFrame, inputs: Sequence[str]) -> Units:
     return Units(column, tuple(unit[i] for i in inputs))
 
 
+def has_parts(samples: pl.DataFrame) -> bool:
+    """Return whether outputs are judged in parts."""
+    return PART_OF in samples.columns
+
+
+def part_input(given: str, part: str) -> str:
+    """Return the `input` of a part of the output for an input.
+
+    >>> part_input("q1 #2", "step 3")
+    'q1 #2 / step 3'
+    """
+    return f"{given} / {part}"
+
+
 def trial_counts(samples: pl.DataFrame) -> tuple[int, int, int] | None:
-    """Return the number of base inputs and the fewest and most trials of one; None where no input has several."""
-    if TRIAL_OF not in samples.columns:
+    """Return the number of base inputs and the fewest and most trials or parts of one; None where none has several."""
+    if TRIAL_OF not in samples.columns and not has_parts(samples):
         return None
     outputs = samples.select("system", base_inputs(samples)).group_by("system", "input").len()
     most = int(outputs["len"].max() or 0)  # type: ignore[arg-type]
@@ -121,7 +136,8 @@ def trials_text(samples: pl.DataFrame) -> str:
     if counts is None:
         return ""
     inputs, fewest, most = counts
-    return f"{count(inputs, 'input')} × {fewest if fewest == most else f'{fewest} to {most}'} trials"
+    what = "parts" if has_parts(samples) else "trials"
+    return f"{count(inputs, 'input')} × {fewest if fewest == most else f'{fewest} to {most}'} {what}"
 
 
 def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
@@ -154,7 +170,7 @@ def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
     inputs = dict(names.select("input", "__base__").iter_rows())
     return replace(
         data,
-        samples=renamed(data.samples, first).drop(TRIAL_OF),
+        samples=renamed(data.samples, first).drop(TRIAL_OF, PART_OF, PART, PART_ORDER, strict=False),
         ratings=_mean_ratings(data, ratings),
         scores=means_by(scores, key, data.metrics, list(data.metric_scales)),
         comparisons=data.comparisons.with_columns(pl.col("input").replace(inputs)),

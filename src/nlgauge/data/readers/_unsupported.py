@@ -46,11 +46,6 @@ KINDS = (
         "give the folder of the language pair, such as wmt23/en-de, which has the scores of all segments",
     ),
     Unsupported(
-        _has("model1", "model2", "overall_label"),
-        "a file of RAGChecker's human preferences (overall_label from -2 to 2 between model1 and model2)",
-        "write a table with the columns system_a, system_b, input and winner",
-    ),
-    Unsupported(
         _has("Named Scores", "Grader Reason"),
         "the CSV export of promptfoo, which does not say who judged",
         "write the results with `promptfoo eval -o FILE.json`, which is read as it is",

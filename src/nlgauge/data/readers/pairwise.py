@@ -63,7 +63,9 @@ class Pairwise(Reader):
 
     @staticmethod
     def recognizes(peek: Peek) -> bool:
-        return holds_votes(first_row(peek), bool(NEGATIVE.search(peek.text)))
+        row = first_row(peek)
+        graded = isinstance(row.get("model1"), dict) and isinstance(row.get("model2"), dict)  # RAGChecker's
+        return not graded and holds_votes(row, bool(NEGATIVE.search(peek.text)))
 
     @staticmethod
     def holds(row: Mapping[str, Any]) -> bool:

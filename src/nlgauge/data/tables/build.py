@@ -13,20 +13,20 @@ from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
 from nlgauge.data.declared import Repeats
 from nlgauge.data.provenance import Provenance, column_source
 from nlgauge.data.tables.columns import Roles
-from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems
+from nlgauge.data.tables.keys import ambiguous, inputs, label, name_text, shared, systems
 from nlgauge.data.tables.long_tables import metrics_by_aspect, with_aspects
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
-from nlgauge.data.units import TRIAL_OF, has_unique_keys, trials_text
+from nlgauge.data.units import PART, PART_OF, PART_ORDER, TRIAL_OF, has_unique_keys, trials_text
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.types import AspectScale
 
 # Records of ratings are called so, where they do not name their raters.
 BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
-PART = frozenset("text sentence span quote segment fact claim".split())
+TEXT_PARTS = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
@@ -35,6 +35,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
     frame = frame.with_columns(systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles))
+    frame = _with_parts(frame, table, roles)
     roles = with_aspects(frame, roles)
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
@@ -103,11 +104,12 @@ def _number_repeats(
     output is a new one.
     """
     if has_unique_keys(frame):
-        return frame
+        return _noted(frame, notes)
     if repeats != "mean" and (roles.trials or "output" in frame.columns or repeats == "number"):
         frame = _numbered(frame, roles, repeats)
-        if TRIAL_OF in frame.columns:
+        if TRIAL_OF in frame.columns and PART_OF not in frame.columns:
             notes.append(f"{trials_text(frame.unique(KEY))}: the trials of one input count as one cluster")
+        frame = _noted(_parts_of_trials(frame), notes)
     if roles.rater or roles.aspect or roles.metric or repeats == "mean":
         return frame
     values = frame.select(ROW, *KEY).with_columns(
@@ -135,6 +137,34 @@ def _number_repeats(
             else " and"
         )
         notes.append(Note(f"{extra} rows repeat another row{but} count once", "once"))
+    return frame
+
+
+def _with_parts(frame: pl.DataFrame, table: RawTable, roles: Roles) -> pl.DataFrame:
+    """Name the parts of outputs 'input / part', with the name of the whole, the part and its place in the output."""
+    if roles.part is None:
+        return frame
+    given = table.frame[roles.part]
+    number = given.cast(pl.Float64, strict=False)
+    names = name_text(given).fill_null("(none)")
+    order = number if not number.null_count() else pl.int_range(frame.height, eager=True).cast(pl.Float64)
+    frame = frame.with_columns(names.alias(PART), order.alias(PART_ORDER), pl.col("input").alias(PART_OF))
+    frame = frame.with_columns(pl.col(PART_ORDER).rank("dense").over("system", PART_OF).cast(pl.Int64))
+    return frame.with_columns(pl.format("{} / {}", PART_OF, PART).alias("input"))
+
+
+def _parts_of_trials(frame: pl.DataFrame) -> pl.DataFrame:
+    """Of parts that have trials: the number of the trial belongs to the whole output."""
+    if TRIAL_OF not in frame.columns or PART_OF not in frame.columns:
+        return frame
+    number = pl.col("input").str.strip_prefix(pl.col(TRIAL_OF))
+    return frame.with_columns((pl.col(PART_OF) + number).alias(PART_OF), pl.col(PART_OF).alias(TRIAL_OF))
+
+
+def _noted(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """The same frame, with a remark on the parts of outputs."""
+    if PART_OF in frame.columns:
+        notes.append(Note(f"{trials_text(frame.unique(KEY))}: the parts of one output count as one cluster", "parts"))
     return frame
 
 
@@ -414,7 +444,7 @@ def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
     if "output" not in frame.columns:
         return False
     texts = (
-        (output or "", [v.strip() for k, v in record.items() if plain(k) in PART and isinstance(v, str)])
+        (output or "", [v.strip() for k, v in record.items() if plain(k) in TEXT_PARTS and isinstance(v, str)])
         for output, records in zip(frame["output"], rows, strict=True)
         for record in records or ()
     )

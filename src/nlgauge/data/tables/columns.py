@@ -32,6 +32,7 @@ from nlgauge.data.tables.vocabulary import (
     METRIC_PREFIX,
     NAMES,
     NUMBERED,
+    POINTS,
     PROGRAMS,
     REFERENCES,
     REMARKS,
@@ -43,6 +44,7 @@ from nlgauge.data.tables.vocabulary import (
     is_trial_value,
     listed,
     metric_names,
+    names_part,
     names_trial,
     plain,
     tokens,
@@ -73,6 +75,7 @@ class Roles:
     metric: str | None = None
     score: str | None = None
     sets: tuple[str, ...] = ()
+    part: str | None = None  # names the part of an output that a row is about
     trials: tuple[str, ...] = ()  # tell apart the outputs of one system for one input
     human: Mapping[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +111,7 @@ def find_roles(
     found.long_table(ratings_named=human is not None)
     references, sets = found.references_and_sets()
     trials = found.trials()
+    found.parts(trials)
     taken, used, why, numbers, many = found.taken, found.used, found.why, found.numbers, found.many
     free = [c for c in columns if c in numbers and c not in used]
     by_name = "rating" not in taken and (human is None or more_human)
@@ -131,8 +135,10 @@ def find_roles(
     }
     why |= {c: SAID for c in scored.values() if c in requested}
     used |= of_people | set(scored.values())
-    aside = tuple(c for c in columns if c not in used)
+    aside = tuple(c for c in columns if c not in used or c in found.points)
     for column in aside:
+        if column in found.points:
+            continue
         reason = people.aside.get(column) or _unfit(table, column, column in many)
         why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
     guesses = [*people.guesses, *judge_guesses(judges), *not_human_lines(not_human)]
@@ -180,6 +186,7 @@ class _RoleSearch:
         self.taken: dict[str, str] = {role: name for role, name in overrides.items() if name and role != "references"}
         self.used = {*self.taken.values(), *_several(overrides.get("references") or ()), *requested}
         self.why = dict.fromkeys(self.used, SAID)
+        self.points: tuple[str, ...] = ()
         self.names = _Names(self.columns)
 
     def take(self, role: str, column: str | None) -> None:
@@ -295,6 +302,23 @@ class _RoleSearch:
         self.used.update(found)
         self.why.update(dict.fromkeys(found, TRIAL))
         return found
+
+    def parts(self, trials: tuple[str, ...]) -> None:
+        """A column that numbers or names the steps, turns, claims or rubric items of each output."""
+        frame = self.table.frame
+        if "part" not in self.overrides and "input" in self.taken and "aspect" not in self.taken:
+            roles = [self.taken[role] for role in ("system", "input", "rater") if role in self.taken]
+            keys = [*roles, *trials]
+            called = [c for c in self.columns if names_part(c) and c not in self.used | self.many]
+            whole = not any(frame[c].dtype.is_nested() for c in keys) and not frame.select(keys).is_unique().all()
+            if whole:
+                fitting = (c for c in called if frame.select([*keys, c]).is_unique().all())
+                self.take("part", next(fitting, None))
+        if "part" in self.taken:
+            points = [c for c in self.columns if plain(c) in POINTS and c not in self.used]
+            self.used.update(points)
+            self.why.update(dict.fromkeys(points, "points of a rubric item, by its name"))
+            self.points = tuple(points)
 
     def _give_up(self, role: str) -> None:
         """Take a role back from its column."""

@@ -177,6 +177,20 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+PARTS = frozenset("step turn claim rubricitem item part segment".split())
+_PART = re.compile(rf"^({'|'.join(sorted(PARTS))})s?(id|idx|index|no|num|number|name)?$")
+POINTS = frozenset("points weight maxpoints itempoints itemweight pointvalue".split())  # of a rubric item
+
+
+def names_part(column: str) -> bool:
+    """Whether a column is called after parts of an output.
+
+    >>> names_part("step_id"), names_part("Claim"), names_part("turn"), names_part("steps_correct")
+    (True, True, True, False)
+    """
+    return bool(_PART.match(plain(column.rpartition(".")[2])))
+
+
 def names_trial(column: str) -> bool:
     """Whether a column is called after trials.
 

@@ -21,16 +21,19 @@ from nlgauge.data.declared import Repeats
 from nlgauge.data.readers import Reader
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import option_worth
+from nlgauge.data.tables._classes import MOST_CLASSES, set_name
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
-from nlgauge.data.units import TRIAL_OF, trials_text
+from nlgauge.data.units import PART, PART_OF, PART_ORDER, TRIAL_OF, part_input, trials_text
 from nlgauge.errors import DataError, NameUnknown, Note
 from nlgauge.options import SOME, option
 from nlgauge.registry import did_you_mean
+from nlgauge.types import AspectScale
 
 HUMAN, MODEL, CODE, UNKNOWN = "human", "model", "code", "unknown"  # who judged; unknown is never taken for human
+REPEAT = "__repeat__"  # of a part, until its trial has a number
 TEXTS = ("output", "source", "context", "references", "control")
 SCORES = {**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64, "reason": pl.String}
 TITLES = {
@@ -63,7 +66,12 @@ class Log:
         self.notes: list[str] = []
         self.overruled = 0  # judgments that an annotator replaced
         self.lower: set[str] = set()  # metrics that the log declares as lower-is-better
+        self.classes: dict[str, tuple[str, ...]] = {}  # judgment -> its classes, where the log declares them
+        self.levels: set[str] = set()  # judgments on ordered levels, where the log declares them
+        self.persons = True  # an annotator's name is one person throughout
+        self._scales: dict[str, AspectScale] = {}
         self._row_of: dict[tuple[Any, ...], int] = {}
+        self._places: Counter[tuple[Any, ...]] = Counter()  # parts of an output so far
 
     def output(
         self,
@@ -72,13 +80,21 @@ class Log:
         *,
         task: str | None = None,
         repeat: Any = None,
+        part: str | None = None,
         extra: Mapping[str, Any] | None = None,
         **texts: Any,
     ) -> int:
-        """Return the row of an output. Records with the same system, task, input and `repeat` (epoch, run) share it."""
-        row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
+        """Return the row of an output, or of a part of it.
+
+        Records with the same system, task, input, `repeat` (epoch, run) and `part` (step, turn, claim, rubric item)
+        share it. Parts are in the order in which they come.
+        """
+        row = self._row_of.setdefault((system, task, input, repeat, part), len(self.rows))
         if row == len(self.rows):
             self.rows.append({"system": system, "input": input} | ({} if task is None else {"task": task}))
+            if part is not None:
+                self._places[system, task, input, repeat] += 1
+                self.rows[-1] |= {PART: part, PART_ORDER: self._places[system, task, input, repeat], REPEAT: repeat}
         plain = {k: v for k, v in (extra or {}).items() if isinstance(v, str | int | float)}
         self.rows[row] |= {f"{k} (column)" if k in (*KEY, *TEXTS) else k: v for k, v in plain.items()}
         self.rows[row] |= {role: text for role, text in texts.items() if text is not None}
@@ -89,6 +105,8 @@ class Log:
         if isinstance(value, dict):
             for key, inner in value.items():
                 self.judged(row, f"{name}.{key}", inner, by, who, reason)
+        elif isinstance(value, list) and value and all(isinstance(label, str) for label in value):
+            self.judgments.append(Judgment(row, name, by, who, tuple(value), reason))  # a set of labels
         elif isinstance(value, list):
             self.not_read[f"lists of values of '{name}'"] += 1
         else:
@@ -118,23 +136,30 @@ class Log:
             notes += _repeated("ratings repeat the same annotator, output and aspect", ratings.drop("value"))
             notes += _repeated("scores repeat the same output and metric", long_scores.drop("value", "reason"))
         scores = samples.select(KEY)
+        coded = [j for j, _ in numbers if j.by != HUMAN and j.name in self._scales]
+        of_metric = {names[j.name, j.who]: self._scales[j.name] for j in coded}
         for (metric,), part in long_scores.group_by("metric", maintain_order=True):
-            means = means_by(part, KEY, ["value"]).rename({"value": str(metric)})
+            of_classes = ["value"] if str(metric) in of_metric else ()
+            means = means_by(part, KEY, ["value"], of_classes).rename({"value": str(metric)})
             scores = scores.join(means, on=KEY, how="left", maintain_order="left")
         with_value = long_scores.drop_nulls("value").select(*KEY, "metric")
         failures = long_scores.join(with_value, on=[*KEY, "metric"], how="anti", maintain_order="left").drop("value")
         data = Dataset.of(
             self.path.name,
             samples,
-            ratings=means_by(ratings, [*KEY, "aspect", "rater"], ["value"]),
+            ratings=_mean_ratings(ratings, self._scales),
             scores=scores,
             failures=failures.unique([*KEY, "metric"], keep="first", maintain_order=True),
-            persons=ratings["rater"].null_count() < ratings.height,
+            persons=self.persons and ratings["rater"].null_count() < ratings.height,
             lower=self.lower & set(scores.columns),
             notes=[*self._source_notes([j for j, _ in numbers], names), *self.notes, *notes],
         )
         models = {names[j.name, j.who]: j.who for j, _ in numbers if j.by == MODEL and j.who}
-        return replace(data, signatures={m: f"{self.tool}|model:{who}" for m, who in models.items()})
+        scales = {a: self._scales.get(a, AspectScale("ordinal", declared=True)) for a in data.aspects}
+        scales = {a: scale for a, scale in scales.items() if a in self._scales or a in self.levels}
+        about = {names[j.name, j.who]: j.name for j in coded if j.name in scales}
+        signatures = {m: f"{self.tool}|model:{who}" for m, who in models.items()}
+        return replace(data, signatures=signatures, scales=scales, metric_scales=of_metric, metric_aspects=about)
 
     def _with_declared_sources(self, human: Any, metrics: Any) -> list[Judgment]:
         """The judgments; those that the user declares as human or as metric scores are changed accordingly."""
@@ -159,7 +184,8 @@ class Log:
     def _samples(self, keys: Sequence[dict[str, str]], bases: Sequence[str]) -> pl.DataFrame:
         """One row per key, with the base input where trials are numbered."""
         rows = [row | key for row, key in zip(self.rows, keys, strict=True)]
-        if any(key["input"] != base for key, base in zip(keys, bases, strict=True)):
+        whole = [row.get(PART_OF, key["input"]) for row, key in zip(rows, keys, strict=True)]
+        if any(given != base for given, base in zip(whole, bases, strict=True)):
             rows = [row | {TRIAL_OF: base} for row, base in zip(rows, bases, strict=True)]
         return from_object(rows).frame.unique(KEY, keep="first", maintain_order=True)
 
@@ -174,10 +200,18 @@ class Log:
         """The key of every row: further outputs of a system for an input are 'input #2', … or share a key."""
         seen: Counter[tuple[str, str]] = Counter()
         keys = []
+        wholes: dict[tuple[str, str], dict[Any, int]] = {}
         for row, base in zip(self.rows, bases, strict=True):
-            seen[row["system"], base] += 1
-            number = seen[row["system"], base]
-            keys.append({"system": row["system"], "input": f"{base} #{number}" if number > 1 else base})
+            if PART in row:  # parts of one trial share its number
+                numbers = wholes.setdefault((row["system"], base), {})
+                number = numbers.setdefault(row.pop(REPEAT), len(numbers) + 1)
+                row[PART_OF] = f"{base} #{number}" if number > 1 else base
+                given = part_input(row[PART_OF], row[PART])
+            else:
+                number = seen[row["system"], base] + 1
+                given = f"{base} #{number}" if number > 1 else base
+            seen[row["system"], base if PART not in row else given] += 1
+            keys.append({"system": row["system"], "input": given})
         if further := len(self.rows) - len(seen):
             trials = trials_text(pl.DataFrame(keys).with_columns(pl.Series(TRIAL_OF, bases)))
             self.notes.append(
@@ -199,7 +233,12 @@ class Log:
         unread: list[str] = []
         ways: dict[str, list[str]] = {}
         for name, group in groups.items():
-            values, how = as_numbers([j.value for j in group], self.label_values)
+            flat = not any(isinstance(j.value, tuple) for j in group)
+            values, how = as_numbers([j.value for j in group], self.label_values) if flat else (None, "")
+            values = None if name in self.classes else values
+            if (coded := self._classes_of(name, group)) is not None:
+                numbers += zip(group, coded, strict=True)
+                continue
             if values is None:
                 labels = list(dict.fromkeys(str(j.value)[:30] for j in group if j.value is not None))[:6]
                 fix = option("values", dict.fromkeys(labels, SOME))
@@ -210,6 +249,30 @@ class Log:
             ways.setdefault(how, []).append(f"'{name}'")
         notes = [f"values of {', '.join(names)}: {how}" for how, names in ways.items() if how]
         return numbers, unread + notes + [f"not read: {n} {what}" for what, n in self.not_read.items()]
+
+    def _classes_of(self, name: str, group: Sequence[Judgment]) -> list[float | None] | None:
+        """Codes of classes or of sets of labels: where the log declares them, or where two sources share labels."""
+        sets = any(isinstance(j.value, tuple) for j in group)
+        numeric = not sets and as_numbers([j.value for j in group], self.label_values)[0] is not None
+        if name not in self.classes and numeric:
+            return None
+        names = [None if j.value is None else set_name(j.value) if sets else str(j.value).strip() for j in group]
+        used: dict[tuple[str, str | None], set[str]] = {}
+        for j, label in zip(group, names, strict=True):
+            used.setdefault((j.by, j.who), set()).update([] if label is None else [label])
+        shared = any(len(a & b) > 1 for k, a in enumerate(used.values()) for b in list(used.values())[:k])
+        every = set().union(*used.values())
+        if name not in self.classes and (not shared or len(every) > MOST_CLASSES * (10 if sets else 1)):
+            return None
+        declared = self.classes.get(name, ())
+        book = (*declared, *sorted(every - set(declared)))
+        scale = AspectScale("multilabel" if sets else "nominal", book, name in self.classes)
+        self._scales[name] = scale
+        code = {label: float(k) for k, label in enumerate(book)}
+        labels = ", ".join(scale.labels[:8]) + (", …" if len(scale.labels) > 8 else "")
+        what = "sets of labels" if sets else "classes without an order"
+        self.notes.append(Note(f"values of '{name}': {what} ({labels})", "classes"))
+        return [None if label is None else code[label] for label in names]
 
     def _source_notes(self, judgments: Sequence[Judgment], names: Mapping[tuple[str, str | None], str]) -> list[str]:
         """One line each for humans, models and code: what they judged, and the option that changes it."""
@@ -240,6 +303,15 @@ def _long_tables(
         pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"),
         pl.DataFrame(scores, schema=SCORES, orient="row"),
     )
+
+
+def _mean_ratings(ratings: pl.DataFrame, classes: Mapping[str, AspectScale]) -> pl.DataFrame:
+    """One value per output, aspect and annotator; different classes of one annotator leave none."""
+    keys, value = [*KEY, "aspect", "rater"], ["value"]
+    coded = pl.col("aspect").is_in(list(classes))
+    parts = [means_by(ratings.filter(~coded), keys, value)]
+    parts += [means_by(ratings.filter(coded), keys, value, value).drop_nulls("value")] if classes else []
+    return pl.concat(parts)
 
 
 def _repeated(what: str, keys: pl.DataFrame) -> list[str]:

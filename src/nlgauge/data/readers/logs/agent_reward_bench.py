@@ -1,0 +1,64 @@
+"""AgentRewardBench (Lù et al. 2025): a CSV of annotators' judgments of the trajectories of web agents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, Log, LogReader
+from nlgauge.data.tables.raw import read_table
+from nlgauge.registry import register
+
+PREFIX = "trajectory_"
+UNKNOWN_WORDS = ("unsure", "", "none", "nan")
+LEVEL = re.compile(r"^(\d+)\.\s")  # "1. Complete Failure"
+
+
+@register("reader", "agent-reward-bench", only="text")
+class AgentRewardBenchReader(LogReader):
+    """AgentRewardBench CSV: success, side effects, optimality and looping of agent trajectories, by annotator."""
+
+    takes = Takes(
+        "a CSV with `task_id`, `model_name` and `trajectory_success`",
+        people="`trajectory_…` of every annotator",
+        scores="`trajectory_…` of a column `judge`, and other columns that end in an annotated property",
+        tested="files in the layout of the AgentRewardBench repository",
+    )
+    tool = "AgentRewardBench"
+    worth: ClassVar[Mapping[str, float]] = {"successful": 1.0, "unsuccessful": 0.0}
+
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
+        return "task_id" in peek.columns and f"{PREFIX}success" in peek.columns
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        table = read_table(path, encoding)
+        named = [c for c in table.frame.columns if c.startswith(PREFIX)]
+        judged = {c: p for c in table.frame.columns for p in named if c != p and c.endswith(p.removeprefix(PREFIX))}
+        unsure = 0
+        for row in table.frame.iter_rows(named=True):
+            task, benchmark = str(row["task_id"]), row.get("benchmark")
+            extra = {"benchmark": benchmark} if benchmark else {}
+            number = log.output(str(row.get("model_name") or "system"), task, repeat=row.get("exp_name"), extra=extra)
+            by = MODEL if row.get("judge") else HUMAN
+            who = row.get("judge") or row.get("annotator_name")
+            for column in named:
+                value = _known(row[column])
+                unsure += value is None and row[column] is not None
+                log.judged(number, column.removeprefix(PREFIX), value, by, None if who is None else str(who))
+            for column, of in judged.items():
+                log.judged(number, of.removeprefix(PREFIX), _known(row[column]), MODEL, column)
+        if unsure:
+            log.notes.append(f"{unsure} judgments 'Unsure' are missing values")
+
+
+def _known(value: Any) -> Any:
+    if value is None or str(value).strip().lower() in UNKNOWN_WORDS:
+        return None
+    level = LEVEL.match(str(value))
+    return float(level[1]) if level else value
