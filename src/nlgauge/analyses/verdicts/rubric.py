@@ -38,7 +38,7 @@ WORDS = {
 }
 
 
-class Grid(NamedTuple):
+class ItemScores(NamedTuple):
     """Outputs × items of a rubric that all outputs share; points and name of each item."""
 
     human: Array
@@ -216,7 +216,7 @@ def _item_rows(panel: Panel, parts: OutputParts, judge: str, points: Array) -> l
     return rows
 
 
-def _grid(parts: OutputParts, points: Array) -> Grid | None:
+def _grid(parts: OutputParts, points: Array) -> ItemScores | None:
     """Outputs × items of the human verdicts, where outputs share the items; None where they do not."""
     names = _item_key(parts)
     items = list(dict.fromkeys(names))
@@ -228,10 +228,10 @@ def _grid(parts: OutputParts, points: Array) -> Grid | None:
     for k, name in enumerate(names):
         human[parts.outputs[k], place[name]] = parts.human[k]
         worth[place[name]] = points[k]
-    return Grid(human, judge, worth, items)
+    return ItemScores(human, judge, worth, items)
 
 
-def _reliability(panel: Panel, grid: Grid) -> list[Row]:
+def _reliability(panel: Panel, grid: ItemScores) -> list[Row]:
     """Alpha and omega of the human total, and of the fewest items whose total correlates at .95 with that of all."""
     scores = grid.human * grid.points
     n = int(np.isfinite(scores).all(axis=1).sum())

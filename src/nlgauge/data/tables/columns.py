@@ -317,7 +317,7 @@ class _RoleSearch:
         if "part" in self.taken:
             points = [c for c in self.columns if plain(c) in POINTS and c not in self.used]
             self.used.update(points)
-            self.why.update(dict.fromkeys(points, "points of a rubric item, by its name"))
+            self.why.update(dict.fromkeys(points, "points of a rubric item (inferred from its name)"))
             self.points = tuple(points)
 
     def _give_up(self, role: str) -> None:

@@ -253,6 +253,8 @@ class Log:
     def _classes_of(self, name: str, group: Sequence[Judgment]) -> list[float | None] | None:
         """Codes of classes or of sets of labels: where the log declares them, or where two sources share labels."""
         sets = any(isinstance(j.value, tuple) for j in group)
+        if sets and not all(isinstance(j.value, tuple | str | None) for j in group):
+            return None
         numeric = not sets and as_numbers([j.value for j in group], self.label_values)[0] is not None
         if name not in self.classes and numeric:
             return None

@@ -69,7 +69,7 @@ class RubricReader(LogReader):
 
 
 def _judged(log: Log, row: int, item: Record) -> None:
-    """The verdicts on one item: humans' by their names, all others are a judge's."""
+    """The verdicts on one item: those under names of humans, and all others, which are a judge's."""
     raters = item.values.get("anonymized_physician_ids")
     for key, value in item.values.items():
         if key.endswith("_ids") or key in (*CRITERION, *POINTS, *ITEMS):
