@@ -91,6 +91,16 @@ def with_trials(trials: int = 3) -> ng.Dataset:
     return replace(data, samples=samples, ratings=again(data.ratings), scores=again(data.scores))
 
 
+def with_parts() -> ng.Dataset:
+    """Sixteen outputs of four steps with points, judged by a human and by a model."""
+    rows = [
+        {"id": f"q{i}", "step": k, "points": k, "human_label": int(i % 5 >= k), "judge": int((i * k) % 5 > 1)}
+        for i in range(16)
+        for k in range(1, 5)
+    ]
+    return ng.load(rows, name="parts")
+
+
 # What an analysis needs beside the example: other data, or options.
 MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "drift": (lambda: [ng.example(), ng.example()], {}),
@@ -101,6 +111,8 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "slices": (in_halves, {"by": "half", "people_pass_from": 4, "judge_pass_from": 0.5}),
     "position": (with_choices, {}),
     "rank": (with_choices, {}),
+    "rubric": (with_parts, {}),
+    "steps": (with_parts, {}),
     "spans": (with_spans, {}),
     "word-scores": (with_spans, {"metrics": ["ctc"]}),
     "rank-effects": (with_choices, {}),

@@ -16,7 +16,7 @@ import polars as pl
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
-from nlgauge.data.units import TRIAL_OF
+from nlgauge.data.units import PART, PART_OF, PART_ORDER, TRIAL_OF
 from nlgauge.table import Table
 
 SYSTEMS, INPUTS, RATERS = 6, 12, 3
@@ -59,6 +59,8 @@ FEW: dict[str, dict[str, Any]] = {
     "robustness": {"metrics": "rouge-1", "perturbations": ["drop", "wrong"], "sample": 20, "draws": 40},
     "shared-task": {"aspects": ["coherence"]},
     "compare-pairs": {"draws": 60},
+    "rubric": {"people_pass_from": 3, "judge_pass_from": 0.0},
+    "steps": {"people_pass_from": 3, "judge_pass_from": 0.0},
     "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
     "sparse-agreement": {"aspect": "coherence"},
     "spans": {"draws": 20},
@@ -137,6 +139,17 @@ class Given:
             number = old.str.extract(r"(\d+)").cast(pl.Int64) // 2
             base = pl.Series(TRIAL_OF, [f"item {k}" for k in number])
             data = replace(data, samples=data.samples.with_columns(base))
+        if name in ("steps", "rubric"):  # so are two parts of one output
+            old = data.samples["input"].replace(self.names or {})
+            number = old.str.extract(r"(\d+)").cast(pl.Int64)
+            parts = {
+                PART_OF: pl.format("item {}", number // 2),
+                PART: pl.format("part {}", number % 2),
+                PART_ORDER: number % 2 + 1,
+            }
+            data = replace(data, samples=data.samples.with_columns(e.alias(c) for c, e in parts.items()))
+        if name == "distributions":  # judges that give the ratings of annotators
+            data = replace(data, scores=data.scores.with_columns(pl.col(data.metrics).abs().round().clip(1, 5)))
         if found.takes == "panel":
             metrics = None
             if name == "plan":  # compares two metrics
