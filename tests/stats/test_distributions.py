@@ -10,7 +10,7 @@ from statsmodels.multivariate.factor import Factor
 
 from nlgauge.analyses.verdicts.rubric import correlation_interval
 from nlgauge.stats.agreement.distributions import clustered_mean, divergences, face_others
-from nlgauge.stats.agreement.rubric_totals import best_items, cronbach_alpha, mcdonald_omega, one_factor, rubric_totals
+from nlgauge.stats.estimation.rubric_totals import best_items, cronbach_alpha, mcdonald_omega, one_factor, rubric_totals
 
 
 @pytest.mark.parametrize("seed", range(5))

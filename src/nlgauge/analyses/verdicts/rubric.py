@@ -15,8 +15,8 @@ from nlgauge.data.tables.vocabulary import POINTS, plain
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.distributions import clustered_mean
-from nlgauge.stats.agreement.rubric_totals import best_items, cronbach_alpha, mcdonald_omega, rubric_totals
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
+from nlgauge.stats.estimation.rubric_totals import best_items, cronbach_alpha, mcdonald_omega, rubric_totals
 from nlgauge.stats.resampling.cluster_jackknife import jackknifed
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Ints
