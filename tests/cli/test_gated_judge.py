@@ -189,3 +189,12 @@ def test_the_readme_shows_what_is_printed(folder: Path) -> None:
         done = shell("nlgauge gate judged.csv --min kappa=.6,tnr=.75", folder)
         for line in done.stdout.splitlines()[:6]:
             assert line in shown
+
+
+def test_the_plugin_costs_nothing_where_no_test_uses_it() -> None:
+    code = (
+        "import sys, pytest; before = set(sys.modules); import nlgauge.cli.pytest_plugin; "
+        "print(*sorted(m for m in set(sys.modules) - before))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(ran.stdout.split()) == {"nlgauge", "nlgauge.cli", "nlgauge.cli.pytest_plugin"}

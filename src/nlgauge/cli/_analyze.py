@@ -8,8 +8,8 @@ import typer
 
 from nlgauge import registry
 from nlgauge.api.questions import question
-from nlgauge.cli import Group, new_app
 from nlgauge.cli._generate import app_of, help_of
+from nlgauge.cli._program import Group, new_app
 
 
 class Analyses(Group):

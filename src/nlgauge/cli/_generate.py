@@ -18,7 +18,7 @@ import typer
 
 from nlgauge.api.docstrings import descriptions, sections, shell_examples
 from nlgauge.api.questions import ChoiceOptions, FileOptions, select
-from nlgauge.cli import new_app
+from nlgauge.cli._program import new_app
 from nlgauge.cli._screen import FIGURES, bar, check_format, log_remarks, print_answer
 from nlgauge.cli._values import from_text, mapping_text, number_list, split_names
 from nlgauge.data.card import reading, summary

@@ -20,8 +20,8 @@ from typing import Any, TextIO, get_args, get_origin
 import nlgauge
 from nlgauge.api.docstrings import summary
 from nlgauge.api.questions import question
-from nlgauge.cli import VERBS, Verb
 from nlgauge.cli._generate import DATA, OWN, Option, options_of
+from nlgauge.cli._program import VERBS, Verb
 from nlgauge.errors import NlgaugeError
 from nlgauge.registry import did_you_mean
 
