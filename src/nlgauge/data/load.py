@@ -20,6 +20,7 @@ from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.readers.tracing._tool_tables import declare_tool
 from nlgauge.data.records import option_worth
+from nlgauge.data.services import fetch, is_address
 from nlgauge.data.tables._classes import with_classes
 from nlgauge.data.tables.build import build, scales_of_table
 from nlgauge.data.tables.columns import Roles, find_roles
@@ -359,6 +360,8 @@ def join_labels(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Da
 
 
 def _path(source: str | Path) -> Path:
+    if is_address(source):
+        return fetch(str(source))
     try:
         path = Path(source)
         path.exists()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+import nlgauge
 from nlgauge.api.questions import ChoiceOptions, dataset, select
 from nlgauge.data.choice import listed
+from nlgauge.data.services import send
 from nlgauge.datasets.results import named_alike, write_results
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.options import option
 from nlgauge.report.answer import answer_of
 from nlgauge.report.answer_lines import answer_lines
-from nlgauge.report.answer_types import ReportAnswer
+from nlgauge.report.answer_types import Mark, MetricAnswer, ReportAnswer
 from nlgauge.report.page import page_of
 from nlgauge.report.results import results_of
 from nlgauge.report.sections import Answered, ReportContext, answer_all
@@ -43,11 +46,13 @@ class Report:
     html: str = field(default="", repr=False)
     not_computed: list[Refusal] = field(default_factory=list)
     sections: list[Answered] = field(default_factory=list, repr=False)
+    sent: str = ""  # where the results were written to a service
 
     @property
     def remarks(self) -> list[str]:
-        """Where the page is."""
-        return [] if self.path is None else [f"report: {self.path}"]
+        """Where the page is, and the results in a service."""
+        written = [] if self.path is None else [f"report: {self.path}"]
+        return [*written, *([f"results written to {self.sent}"] if self.sent else [])]
 
     def __str__(self) -> str:
         return "\n".join([*self.lines, *self.remarks])
@@ -72,6 +77,7 @@ def report(
     quick: bool = False,
     prices: Mapping[str, Any] | str | Path | None = None,
     against: Any = None,
+    to: str | None = None,
     command: Sequence[str] = (),
     **choice: Unpack[ChoiceOptions],
 ) -> Report:
@@ -96,6 +102,9 @@ def report(
         JSON with prices of a million tokens by model: what judges cost.
     against : path, data frame, rows or Dataset, optional
         An earlier run of the same judge, its data or its results.json: has it drifted since?
+    to : str, optional
+        mlflow://EXPERIMENT: the figures as metrics of a new run, the report and results.json as its artifacts. The
+        address of the server and its key come from the environment (MLFLOW_TRACKING_URI …).
     command : sequence of str, optional
         The command that the page names.
     **choice
@@ -121,6 +130,8 @@ def report(
     $ nlgauge run scores.csv   (writes scores.report.html and scores.report.results.json)
 
     $ nlgauge run scores.csv --aspect coherence --quick -o coherence.html
+
+    $ nlgauge run mlflow://support --to mlflow://support   (traces of an experiment, and the results written back)
 
     $ nlgauge run judged.csv --against judged_last_month.csv   (and whether the judge has drifted)
     """
@@ -155,7 +166,31 @@ def report(
     if alone:
         of_metrics = [p.answer for a in answered if a.section.key == "metrics-alone" for p in a.found.parts]
         lines = [line for text in (f"{answer.evaluated}.", *lines, *of_metrics) for line in wrapped(text, 80)]
-    return Report(lines, tables, path, results, answer, html, list(chosen.not_computed), answered)
+    made = Report(lines, tables, path, results, answer, html, list(chosen.not_computed), answered)
+    return made if to is None else replace(made, sent=send_report(to, made, name))
+
+
+def send_report(to: str, made: Report, name: str) -> str:
+    """Write figures and files of a report to a service, and return where they are."""
+    figures = {
+        "/".join(filter(None, (aspect.about, metric.metric, what))): value
+        for aspect in made.answer.aspects
+        for metric in aspect.metrics
+        for what, mark in [("", metric), *metric.rates]
+        for what, value in figures_of(what or aspect.measure, mark)
+    }
+    files = [file for file in (made.path, made.results) if file is not None]
+    answers = {aspect.about: aspect.sentences.get("", "") for aspect in made.answer.aspects}
+    about = {"data": name, "version": nlgauge.__version__} | {
+        f"answer.{a}": text for a, text in answers.items() if text
+    }
+    return send(to, figures, files, about)
+
+
+def figures_of(what: str, mark: Mark | MetricAnswer) -> list[tuple[str, float]]:
+    """Return a value and the ends of its interval by name, as far as there are any."""
+    ends = (("", mark.value), ("/low", mark.low), ("/high", mark.high))
+    return [(f"{what}{end}", float(value)) for end, value in ends if value is not None and math.isfinite(value)]
 
 
 def _columns() -> int:

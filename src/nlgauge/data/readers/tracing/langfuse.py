@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
 from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.number import either
@@ -41,8 +41,12 @@ class Langfuse(LogReader):
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
-        log.notes.append("the export has no texts and no system names; the system is named 'system', inputs are traces")
-        for score in _scores(path, encoding):
+        scores, traces = _scores(path, encoding), _traces(path, encoding)
+        if not traces:
+            log.notes.append(
+                "the export has no texts and no system names; the system is named 'system', inputs are traces"
+            )
+        for score in scores:
             subject = _subject(score)
             if subject is None:
                 log.not_read["scores of sessions or experiments, which are not outputs"] += 1
@@ -57,7 +61,14 @@ class Langfuse(LogReader):
             if kind == "CATEGORICAL":  # version 2 numbers the categories; their names are more informative
                 value = score.values.get("stringValue", value)
             who, by = score.values.get("authorUserId") or score.values.get("authorUserName"), SOURCES[source]
-            row = log.output("system", subject, extra={"traceName": score.values.get("traceName")})
+            trace = traces.get(subject, {})
+            row = log.output(
+                "system",
+                subject,
+                extra={"traceName": score.values.get("traceName", trace.get("name"))},
+                output=text_of(trace.get("output")),
+                source=text_of(trace.get("input")),
+            )
             log.judged(row, str(score.want("name", str)), value, by, str(who) if who and by == HUMAN else None)
 
 
@@ -75,6 +86,15 @@ def _scores(path: Path, encoding: str | None) -> list[Record]:
         page: Any = parse_json(str(path), text)
         return Record(str(path), 0, page).children("data") if isinstance(page, dict) else []
     return read_records(path, encoding)
+
+
+def _traces(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
+    """Return the traces of a page by id; `langfuse://` adds them to the scores."""
+    if path.suffix != ".json":
+        return {}
+    page = parse_json(str(path), decode(path, read_bytes(path), encoding))
+    traces = page.get("traces") if isinstance(page, dict) else None
+    return {str(t["id"]): t for t in traces or () if isinstance(t, dict) and "id" in t}
 
 
 def _subject(score: Record) -> str | None:
