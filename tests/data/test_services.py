@@ -22,7 +22,7 @@ from nlgauge.errors import DataError, NlgaugeError
 
 HERE = Path(__file__).resolve().parent
 Answer = Callable[[str, dict[str, list[str]], Any], Any]
-BUSY, KEY = object(), "sk-very-secret"
+BUSY, MOVED, KEY = object(), object(), "sk-very-secret"
 
 
 class Stub:
@@ -40,9 +40,12 @@ class Stub:
                 path, _, query = self.path.partition("?")
                 body = json.loads(raw) if raw[:1] == b"{" else None
                 said = stub.answer(path, urllib.parse.parse_qs(query), body)
-                self.send_response(404 if said is None else 503 if said is BUSY else 200)
+                self.send_response(404 if said is None else 503 if said is BUSY else 302 if said is MOVED else 200)
+                self.send_header("Location", "/elsewhere")
                 self.end_headers()
-                self.wfile.write(json.dumps({"message": "no such thing"} if said in (None, BUSY) else said).encode())
+                self.wfile.write(
+                    json.dumps({"message": "no such thing"} if said in (None, BUSY, MOVED) else said).encode()
+                )
 
             do_GET = do_POST = do_PUT = handle_any
 
@@ -155,6 +158,10 @@ def test_errors_are_one_line_without_a_key(stub: Stub, monkeypatch: pytest.Monke
     with pytest.raises(NlgaugeError, match="HTTP 503") as busy:
         ng.load("mlflow://capitals")
     assert len(stub.asked) == 5 and KEY not in str(busy.value) + str(error.value)
+    stub.answer = lambda path, query, body: MOVED
+    with pytest.raises(NlgaugeError, match="HTTP 302"):  # the key goes to no other address
+        ng.load("mlflow://capitals")
+    assert not any(path == "/elsewhere" for _, path, _, _ in stub.asked)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
     with pytest.raises(NlgaugeError, match="set MLFLOW_TRACKING_URI to the address of the server"):
         ng.load("mlflow://capitals")

@@ -47,7 +47,7 @@ class Refused(Exception):
         self.code = code
 
 
-class Server:
+class ToolServer:
     """Reads requests line by line and answers each; calls run side by side."""
 
     def __init__(self, requests: TextIO, answers: TextIO) -> None:
@@ -222,4 +222,4 @@ def main() -> None:
     """Serve until standard input ends."""
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    Server(sys.stdin, sys.stdout).serve()
+    ToolServer(sys.stdin, sys.stdout).serve()

@@ -20,6 +20,16 @@ TRY_AGAIN = (429, 500, 502, 503, 504)
 MAX_BYTES = 256 << 20  # of one answer
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the key to another host, so it is an error."""
+
+    def redirect_request(self, *arguments: Any, **options: Any) -> None:
+        """Follow nothing."""
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
 @dataclass(frozen=True)
 class Server:
     """A server of a service, and the header with its key, which no message shows."""
@@ -51,7 +61,7 @@ class Server:
         for attempt in range(TRIES):
             request = urllib.request.Request(f"{self.base}{path}", data=body, headers=headers, method=method)
             try:
-                with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+                with OPENER.open(request, timeout=SECONDS) as answer:
                     raw = answer.read(MAX_BYTES + 1)
                     break
             except urllib.error.HTTPError as error:

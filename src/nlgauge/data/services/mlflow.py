@@ -79,7 +79,7 @@ def _server() -> Server:
 
 
 def _experiment(server: Server, name: str) -> str:
-    """Return the id of an experiment by its name."""
+    """Return the id of an experiment of this name."""
     found = server.get(f"{API}/experiments/get-by-name", experiment_name=name)
     return str(found["experiment"]["experiment_id"])
 
