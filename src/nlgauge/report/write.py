@@ -172,13 +172,13 @@ def report(
 
 def send_report(to: str, made: Report, name: str) -> str:
     """Write figures and files of a report to a service, and return where they are."""
-    figures = {
-        "/".join(filter(None, (aspect.about, metric.metric, what))): value
-        for aspect in made.answer.aspects
-        for metric in aspect.metrics
-        for what, mark in [("", metric), *metric.rates]
-        for what, value in figures_of(what or aspect.measure, mark)
-    }
+    figures: dict[str, float] = {}
+    for aspect in made.answer.aspects:
+        for metric in aspect.metrics:
+            marks: list[tuple[str, Mark | MetricAnswer]] = [(aspect.measure, metric), *metric.rates]
+            for what, mark in marks:
+                start = "/".join(filter(None, (aspect.about, metric.metric, what)))
+                figures |= figures_of(start, mark)
     files = [file for file in (made.path, made.results) if file is not None]
     answers = {aspect.about: aspect.sentences.get("", "") for aspect in made.answer.aspects}
     about = {"data": name, "version": nlgauge.__version__} | {
@@ -187,10 +187,10 @@ def send_report(to: str, made: Report, name: str) -> str:
     return send(to, figures, files, about)
 
 
-def figures_of(what: str, mark: Mark | MetricAnswer) -> list[tuple[str, float]]:
+def figures_of(what: str, mark: Mark | MetricAnswer) -> dict[str, float]:
     """Return a value and the ends of its interval by name, as far as there are any."""
     ends = (("", mark.value), ("/low", mark.low), ("/high", mark.high))
-    return [(f"{what}{end}", float(value)) for end, value in ends if value is not None and math.isfinite(value)]
+    return {f"{what}{end}": float(value) for end, value in ends if value is not None and math.isfinite(value)}
 
 
 def _columns() -> int:

@@ -25,7 +25,8 @@ def fetch(project: str, path: Path) -> Path:
     server = Server.of("phoenix", ("PHOENIX_COLLECTOR_ENDPOINT",), headers)
     base = f"/v1/projects/{urllib.parse.quote(project, safe='')}"
     spans = {str(span["context"]["span_id"]): span for span in _pages(server, f"{base}/spans", limit=PAGE)}
-    ids, annotations = list(spans), []
+    ids = list(spans)
+    annotations: list[dict[str, Any]] = []
     for start in range(0, len(ids), IDS):
         chosen = ids[start : start + IDS]
         annotations += _pages(server, f"{base}/span_annotations", span_ids=chosen, limit=PAGE)
