@@ -91,4 +91,4 @@ def _reason(error: urllib.error.HTTPError) -> str:
     except (ValueError, OSError):
         said = None
     text = said.get("message") or said.get("detail") or said.get("error_code") if isinstance(said, dict) else None
-    return f"HTTP {error.code}{f', {first_line(str(text))[:200]}' if text else ''}"
+    return f"HTTP {error.code}{f', {str(text).splitlines()[0][:200]}' if text else ''}"
