@@ -119,6 +119,7 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "rank-sides": (with_both_choosing, {}),
     "labels-needed": (ng.example, {"metrics": ["unigram_f1"], "trials": 5}),
     "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
+    "transport": (ng.example, {"metrics": ["unigram_f1"], "reference": ng.example().systems[0], "people_pass_from": 4}),
     "delegate": (ng.example, {"metrics": ["unigram_f1"], "people_pass_from": 4}),
     "calibration": (ng.example, {"people_pass_from": 4}),
     "threshold": (ng.example, {"people_pass_from": 4}),

@@ -69,6 +69,7 @@ FEW: dict[str, dict[str, Any]] = {
     "system-discrimination": {"draws": 40},
     "system-means": {"test": "permutation", "draws": 60},
     "threshold": {"people_pass_from": 3, "miss": 2.0},
+    "transport": {"aspect": "coherence", "by": "kind"},
     "uses": {},
     "verdicts": {"people_pass_from": 3, "judge_pass_from": 0.0},
 }  # fmt: skip

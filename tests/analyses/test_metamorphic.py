@@ -127,6 +127,7 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "compare-pairs": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "stability": (None, SET),
+    "transport": (None, "takes all metrics as one prediction"),
     "threshold": (
         {"low", "high", "advantage_low", "advantage_high"},
         "intervals hold for all judges together; their level is drawn",
@@ -142,6 +143,7 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
     "compare": ({"rank_high", "no_different_from", "p_to_next"}, "a constant is chance, and has a rank"),
     "compare-pairs": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
+    "transport": (None, "takes all metrics as one prediction"),
 }
 
 

@@ -144,7 +144,8 @@ def read_policy(path: str | Path) -> Policy:
         raise DataError(f"{path}: not a policy of version {VERSION}; found {version!r}.")
     try:
         parts: dict[str, Any] = whole.pop("signal")
-        signal = Signal(**{key: v if key == "name" else tuple(v) for key, v in parts.items()})
+        columns, signs, centers, scales = (tuple(parts[key]) for key in ("columns", "signs", "centers", "scales"))
+        signal = Signal(str(parts["name"]), columns, signs, centers, scales)
         for name, all_of_them in (("pass_above", -math.inf), ("fail_below", math.inf)):
             whole[name] = all_of_them if whole[name] == "all" else whole[name]
         return Policy(signal=signal, **{**whole, "systems": tuple(whole.get("systems", ()))})
