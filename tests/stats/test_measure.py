@@ -66,7 +66,7 @@ def test_a_refused_grouping_is_told_what_the_four_names_mean():
 def test_a_definition_can_be_pasted_into_a_paper():
     assert Measure.parse("input/kendall").definition == (
         "Kendall's tau-b over the systems of each input, averaged over inputs "
-        '(also called summary level; mt-metrics-eval average_by="item").'
+        '(also called segment level or summary level; mt-metrics-eval average_by="item").'
     )
     assert len({m.definition for m in all_measures()}) == len(all_measures())
 

@@ -180,13 +180,15 @@ class Study:
 
     def tables(self, sources: Sources, **options: Any) -> list[Table]:
         """Return the tables of a further study; an unknown option raises an error that lists the known ones."""
-        known = list(inspect.signature(self.function).parameters)[1:]
+        available = list(inspect.signature(self.function).parameters)[1:]
         for name in options:
-            if name not in known:
-                there = f"it has {', '.join(known)}" if known else "it has none"
-                raise NameUnknown(f"{self.name}: no option '{name}'.{did_you_mean(name, known)} {there.capitalize()}.")
-        found: list[Table] = self.function(sources, **options)
-        return found
+            if name not in available:
+                there = f"it has {', '.join(available)}" if available else "it has none"
+                raise NameUnknown(
+                    f"{self.name}: no option '{name}'.{did_you_mean(name, available)} {there.capitalize()}."
+                )
+        result: list[Table] = self.function(sources, **options)
+        return result
 
 
 def study(

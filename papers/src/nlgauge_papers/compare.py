@@ -130,7 +130,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
         ours = replace(ours, additional={**ours.additional, WITH_SLIP: ours.slips})
     rows = [_row(study, names, cell, ours) for cell in cells]
     keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
-    said = "stated" if study.claims else "printed"
+    text = "stated" if study.claims else "printed"
     return Narrow(
         title=f"Paper {study.paper}, {study.label}: {study.title}",
         rows=rows,
@@ -147,7 +147,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
         joined=keys,
         shown=[
             *keys,
-            said,
+            text,
             "ours",
             "difference",
             *ours.additional,
@@ -159,18 +159,18 @@ def compare(study: Study, sources: Sources) -> Narrow:
 
 def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
     value = ours.values.get(cell.key, math.nan)
-    found = verdict(cell, value, study.tolerance)
-    reason = ours.reason(cell.key, absent=found == ABSENT)
-    if found == ABSENT:
-        found = MISSING.get(type(reason), ABSENT)
+    result = verdict(cell, value, study.tolerance)
+    reason = ours.reason(cell.key, absent=result == ABSENT)
+    if result == ABSENT:
+        result = MISSING.get(type(reason), ABSENT)
     elif cell.key in ours.other:
-        found = ours.other[cell.key]
-    elif found != EQUAL and verdict(cell, ours.slips.get(cell.key), 0) == EQUAL:
-        found = SLIP
+        result = ours.other[cell.key]
+    elif result != EQUAL and verdict(cell, ours.slips.get(cell.key), 0) == EQUAL:
+        result = SLIP
     elif study.claims:
-        found = HOLDS if found == EQUAL else EXCEPTIONS
-    elif cell.key in ours.chosen and found == EQUAL:
-        found = CHOSEN
+        result = HOLDS if result == EQUAL else EXCEPTIONS
+    elif cell.key in ours.chosen and result == EQUAL:
+        result = CHOSEN
     whole = cell.decimals == 0 and not math.isnan(value) and value == int(value)  # a count prints as one
     shown, off = (int(value), int(value - cell.value)) if whole else (value, value - cell.value)
     return {
@@ -179,8 +179,8 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
         "ours": shown,
         "difference": off,
         **{rule: values.get(cell.key, math.nan) for rule, values in ours.additional.items()},
-        "verdict": found,
-        "reason": "" if found in (EQUAL, WITHIN, HOLDS) else str(reason),
+        "verdict": result,
+        "reason": "" if result in (EQUAL, WITHIN, HOLDS) else str(reason),
         "why": "",
     }
 
@@ -206,8 +206,8 @@ def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
 
 def count(rows: Iterable[Row], noun: str = "cells") -> str:
     """Return for example `378 cells: 370 equal, 8 within tolerance`."""
-    found = [row["verdict"] for row in rows]
-    return f"{len(found)} {noun}: " + ", ".join(f"{found.count(v)} {v}" for v in VERDICTS if v in found)
+    results = [row["verdict"] for row in rows]
+    return f"{len(results)} {noun}: " + ", ".join(f"{results.count(v)} {v}" for v in VERDICTS if v in results)
 
 
 def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) -> Table:
@@ -220,16 +220,16 @@ def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) ->
     papers: dict[str, Counter[str]] = {}
     notes = []
     for study, table in compared:
-        found = Counter(row["verdict"] for row in table.rows)
-        papers.setdefault(study.paper, Counter()).update(found)
+        result = Counter(row["verdict"] for row in table.rows)
+        papers.setdefault(study.paper, Counter()).update(result)
         why = "; ".join(dict.fromkeys(row["reason"] for row in table.rows if row["reason"]))
-        rows.append({"paper": study.paper, "table": study.name, "what": study.title, **_counts(found), "why": why})
+        rows.append({"paper": study.paper, "table": study.name, "what": study.title, **_counts(result), "why": why})
         if main := _main_reason(table.rows):
             notes.append(f"{study.name}: {main}")
     ordered: list[Row] = []
-    for paper, found in papers.items():
+    for paper, result in papers.items():
         ordered += [row for row in rows if row["paper"] == paper]
-        ordered.append({"paper": paper, "table": paper, "what": "", **_counts(found), "why": ""})
+        ordered.append({"paper": paper, "table": paper, "what": "", **_counts(result), "why": ""})
     all_ = sum(papers.values(), Counter[str]())
     if len(papers) > 1:
         ordered.append({"paper": "all", "table": "all", "what": "", **_counts(all_), "why": ""})
@@ -249,7 +249,7 @@ def scoreboard(compared: Sequence[tuple[Study, Narrow]], ledger: bool = True) ->
 
 def in_reach(ledger: Sequence[Row]) -> str:
     """Return how many cells have a value, and what the others need."""
-    found = tiers(ledger)
+    result = tiers(ledger)
     rest = {
         "data get": "after `nlgauge data get all`",
         "package": "with an extra installed",
@@ -257,8 +257,8 @@ def in_reach(ledger: Sequence[Row]) -> str:
         "weights": "with a model (--weights, or without --no-slow)",
         "none": "never published or with nothing to compute",
     }
-    listed = "; ".join(f"{found[name]:,} {words}" for name, words in rest.items() if found[name])
-    return f"{found['here']:,} of {len(ledger):,} cells have a value" + (f"; the others: {listed}" if listed else "")
+    listed = "; ".join(f"{result[name]:,} {words}" for name, words in rest.items() if result[name])
+    return f"{result['here']:,} of {len(ledger):,} cells have a value" + (f"; the others: {listed}" if listed else "")
 
 
 MEANING = {

@@ -54,10 +54,10 @@ class Item:
 
 @cache
 def _read() -> tuple[tuple[Paper, ...], tuple[Item, ...]]:
-    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    result = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return (
-        tuple(Paper(**p, title=PAPERS[p["id"]]) for p in found["paper"]),
-        tuple(Item(**{**i, "data": tuple(i.get("data") or ())}) for i in found["item"]),
+        tuple(Paper(**p, title=PAPERS[p["id"]]) for p in result["paper"]),
+        tuple(Item(**{**i, "data": tuple(i.get("data") or ())}) for i in result["item"]),
     )
 
 
@@ -84,17 +84,19 @@ def find_paper(name: str) -> Paper:
     for paper in papers():
         if name.lower() in (paper.id, paper.short):
             return paper
-    known = [k for p in papers() for k in (p.id, p.short)]
+    available = [k for p in papers() for k in (p.id, p.short)]
     listed = ", ".join(f"{p.id} ({p.short})" for p in papers())
-    raise NameUnknown(f"no paper '{name}'.{did_you_mean(name, known)} There are {listed}.")
+    raise NameUnknown(f"no paper '{name}'.{did_you_mean(name, available)} There are {listed}.")
 
 
 def studies(paper: str | None = None) -> list[Study]:
     """Return the registered studies in the order of the inventory; unknown ones are last."""
     order = {item.study: place for place, item in reversed(list(enumerate(items()))) if item.study}
     rank = {paper.id: place for place, paper in enumerate(papers())}
-    known = sorted(all_studies(), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name))
-    return [all_studies()[name] for name in known if paper in (None, name.partition("/")[0])]
+    available = sorted(
+        all_studies(), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name)
+    )
+    return [all_studies()[name] for name in available if paper in (None, name.partition("/")[0])]
 
 
 def find_table(paper: str, table: str) -> tuple[list[Study], list[Item]]:
@@ -110,7 +112,7 @@ def find_table(paper: str, table: str) -> tuple[list[Study], list[Item]]:
     if not there and listed:
         there = [s for s in studies(paper) if s.name in {i.study for i in listed}]
     if not there and not listed:
-        known = [*(s.table for s in studies(paper)), *(i.name for i in items(paper) if i.kind == "table")]
+        available = [*(s.table for s in studies(paper)), *(i.name for i in items(paper) if i.kind == "table")]
         tables = ", ".join(dict.fromkeys(s.table for s in studies(paper)))
-        raise NameUnknown(f"paper {paper} has no table '{table}'.{did_you_mean(table, known)} There are {tables}.")
+        raise NameUnknown(f"paper {paper} has no table '{table}'.{did_you_mean(table, available)} There are {tables}.")
     return there, listed

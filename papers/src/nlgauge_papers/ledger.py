@@ -59,9 +59,9 @@ def needs(verdict: str, reason: str) -> str:
         return PACKAGE if "pip install" in reason else MODEL
     if verdict != DOWNLOAD:
         return ""
-    known = {e.name for e in entries()}
+    available = {e.name for e in entries()}
     listed = re.findall(r"`nlgauge data (?:get|show) ([^`]+)`", reason)
-    names = [name for some in listed for name in some.split() if name in known]
+    names = [name for some in listed for name in some.split() if name in available]
     by_hand = [name for name in names if not all(f.downloadable for f in entry(name).needed)]
     return f"{BROWSER} {by_hand[0]}" if by_hand else f"{GET} {' '.join(names)}" if names else BROWSER
 

@@ -13,7 +13,7 @@ WITHOUT = (
     "METEOR 1.5's function words and paraphrase table are not installed (pip install pycocoevalcap): computed without "
     "them; with them the values match"
 )
-NEAR = (
+WITH_FILES = (
     "with METEOR 1.5's own function words, paraphrases and tokenizer; its program (Java) gives every printed cell, "
     "ours aligns 1 to 3 outputs of 1,000 otherwise (tests/real/test_meteor_program.py)"
 )
@@ -21,19 +21,19 @@ NEAR = (
 
 def files() -> tuple[Path, Path] | None:
     """The function words (inside a jar) and the paraphrase table, where pycocoevalcap is installed."""
-    found = find_spec("pycocoevalcap")
-    if found is None or not found.submodule_search_locations:
+    result = find_spec("pycocoevalcap")
+    if result is None or not result.submodule_search_locations:
         return None
-    folder = Path(next(iter(found.submodule_search_locations))) / "meteor"
+    folder = Path(next(iter(result.submodule_search_locations))) / "meteor"
     both = folder / "meteor-1.5.jar", folder / "data" / "paraphrase-en.gz"
     return both if all(path.is_file() for path in both) else None
 
 
 def spec() -> str:
     """Return the spec of the metric."""
-    if (found := files()) is None:
+    if (result := files()) is None:
         return "meteor(tokenize='meteor')"
-    jar, table = found
+    jar, table = result
     return f"meteor(tokenize='meteor', function_words={str(jar)!r}, paraphrases={str(table)!r})"
 
 
@@ -46,4 +46,4 @@ def shown(spec: str) -> str:
 
 def reason() -> str:
     """Return why a cell is not equal."""
-    return WITHOUT if files() is None else NEAR
+    return WITHOUT if files() is None else WITH_FILES

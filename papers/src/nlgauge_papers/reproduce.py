@@ -41,11 +41,11 @@ def reproduce(
     ['differs', 'matches']
     """
     sources = sources or Sources()
-    known = find_paper(paper).id if paper is not None else None
-    if known is not None and table is not None:
-        chosen, listed = find_table(known, table)
+    available = find_paper(paper).id if paper is not None else None
+    if available is not None and table is not None:
+        chosen, listed = find_table(available, table)
     else:
-        chosen, listed = [s for s in studies(known) if not s.further], items(known)
+        chosen, listed = [s for s in studies(available) if not s.further], items(available)
     own = [s for s in chosen if s.further and (sources.slow or not s.slow)]
     if options and not own:
         raise NlgaugeError("--set: only further studies have options; `nlgauge reproduce` lists them.")
@@ -60,17 +60,17 @@ def reproduce(
 
 def compared(chosen: Sequence[Study], sources: Sources, only_differs: bool, board_only: bool) -> list[Table]:
     """The tables cell by cell, then the scoreboard when there are several."""
-    found = []
+    results = []
     for i, study in enumerate(chosen, 1):
         start = time.perf_counter()
         sources.tell(f"{i}/{len(chosen)} {study.name}: {study.title}")
-        found.append((study, compare(study, sources)))
+        results.append((study, compare(study, sources)))
         if (took := time.perf_counter() - start) > 5:
             sources.tell(f"{study.name} took {took:.0f} s")
-    shown = [] if board_only and not only_differs else [t for _, t in found]
+    shown = [] if board_only and not only_differs else [t for _, t in results]
     if only_differs:
         shown = [t for t in (only(t, [DIFFERS]) for t in shown) if t.rows or len(chosen) == 1]
-    return [*shown, *([scoreboard(found, ledger=not shown)] if board_only or len(found) > 1 else [])]
+    return [*shown, *([scoreboard(results, ledger=not shown)] if board_only or len(results) > 1 else [])]
 
 
 def overview(mirror: str | Path | None = None) -> Table:

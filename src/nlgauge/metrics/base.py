@@ -54,8 +54,8 @@ class FactsOf:
     def __get__(self, metric: Metric | None, cls: type[Metric]) -> Facts:
         if metric is None:
             return self.facts
-        found = vars(metric)["facts"] = metric.own_facts(self.facts)
-        return found
+        result = vars(metric)["facts"] = metric.own_facts(self.facts)
+        return result
 
 
 class Metric:
@@ -114,9 +114,11 @@ class Metric:
         for option in (field.name for field in fields(cls) if field.name in allowed):
             value = getattr(self, option)
             if value not in allowed[option]:
-                known = [str(word) for word in allowed[option] if word not in (None, "")]
-                hint = did_you_mean(value, known) if isinstance(value, str) else ""
-                raise NameUnknown(f"{cls.facts.name}: {option} must be {either(known)}. Got {value!r} instead.{hint}")
+                available = [str(word) for word in allowed[option] if word not in (None, "")]
+                hint = did_you_mean(value, available) if isinstance(value, str) else ""
+                raise NameUnknown(
+                    f"{cls.facts.name}: {option} must be {either(available)}. Got {value!r} instead.{hint}"
+                )
         self.check()
 
     def check(self) -> None:
@@ -302,8 +304,8 @@ def metric_from_spec(spec: str, *, allow_code: bool = False) -> Metric:
     cls = registry.get("metric", name, allow_code=allow_code)
     if not (isinstance(cls, type) and issubclass(cls, Metric)):
         raise NlgaugeError(f"'{name}': expected a subclass of nlgauge.metrics.Metric; got {cls!r}.")
-    found: Metric = make(cls, name.rpartition("@")[2], options)
-    return found
+    result: Metric = make(cls, name.rpartition("@")[2], options)
+    return result
 
 
 def signature(**settings: Any) -> str:

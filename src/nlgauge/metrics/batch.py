@@ -114,12 +114,12 @@ class Usable:
 
     def scattered(self, values: Sequence[float] | Array, why: str = UNDEFINED) -> Scores:
         """Return Scores from one value per usable sample; NaN gets the reason `why` unless it has one."""
-        found = np.full(len(self), np.nan)
-        found[self.places] = values
+        result = np.full(len(self), np.nan)
+        result[self.places] = values
         reasons = dict(self.reasons)
-        for place in self.places[np.isnan(found[self.places])].tolist():
+        for place in self.places[np.isnan(result[self.places])].tolist():
             reasons.setdefault(place, why)
-        return Scores(found, reasons, dict(self.notes))
+        return Scores(result, reasons, dict(self.notes))
 
     def zeroed(self, stats: Array) -> Array:
         """Return statistics of all samples, with zeros for samples without a value."""
@@ -151,15 +151,15 @@ def usable(
     """
     if filled is None:
         filled = batch.view("filled", lambda texts: np.array([bool(t.strip()) for t in texts], np.bool_))
-    known = np.zeros(len(filled) + 1, np.bool_)  # the last: no text
-    known[:-1] = filled
+    available = np.zeros(len(filled) + 1, np.bool_)  # the last: no text
+    available[:-1] = filled
     many = batch.start[1:] - batch.start[:-1]
     sample = np.arange(len(batch)).repeat(many)
-    held = known[batch.reference]
+    held = available[batch.reference]
     full = many if np.count_nonzero(held) == len(held) else np.bincount(sample[held], minlength=len(batch))
     reasons: dict[int, str] = {}
     for need in (need for need in NEEDS if need in needs):
-        there, has = _present(batch, need, known, many > 0, full > 0)
+        there, has = _present(batch, need, available, many > 0, full > 0)
         if np.count_nonzero(there if need in may_be_empty else has) == len(batch):
             continue
         lacks = {f"no {NEEDS[need]}": ~there, f"empty {NEEDS[need]}": there & ~has}
@@ -196,14 +196,14 @@ def _present(batch: Batch, need: str, filled: Mask, referenced: Mask, full: Mask
 
 def readable(batch: Batch, needs: Collection[str]) -> Usable:
     """Return the usable samples with their texts."""
-    found = usable(batch, needs)
+    result = usable(batch, needs)
     texts = [*(t.strip() for t in batch.texts.list()), ""]  # the last: no text
-    for i in found.places.tolist():
+    for i in result.places.tolist():
         output, source, context = (texts[column[i]] for column in (batch.output, batch.source, batch.context))
-        refs = tuple(texts[r] for r in found.reference[found.start[i] : found.start[i + 1]].tolist())
+        refs = tuple(texts[r] for r in result.reference[result.start[i] : result.start[i + 1]].tolist())
         control = batch.control[i] if i < len(batch.control) else None
-        found.samples.append(Sample(output, source, context, refs, (control or "").strip()))
-    return found
+        result.samples.append(Sample(output, source, context, refs, (control or "").strip()))
+    return result
 
 
 def fold(values: Sequence[float], counts: Sequence[int], how: str) -> list[float]:
@@ -212,17 +212,17 @@ def fold(values: Sequence[float], counts: Sequence[int], how: str) -> list[float
     >>> fold([1.0, 3.0, 5.0], [2, 1], "mean")
     [2.0, 5.0]
     """
-    found, at = [], 0
+    result, index = [], 0
     for n in counts:
-        some = list(values[at : at + n])
-        at += n
+        some = list(values[index : index + n])
+        index += n
         if not some:
-            found.append(math.nan)
+            result.append(math.nan)
         elif how in ("mean", "sum"):
-            found.append(math.fsum(some) / (n if how == "mean" else 1))
+            result.append(math.fsum(some) / (n if how == "mean" else 1))
         else:
-            found.append(max(some) if how == "max" else min(some))
-    return found
+            result.append(max(some) if how == "max" else min(some))
+    return result
 
 
 def over_pairs(
@@ -238,35 +238,35 @@ def over_pairs(
     `score` gives NaN where a pair has no value, and `why` the reason. Empty texts are never scored.
     """
     texts = batch.texts.list()
-    found = usable(batch, ("output", side))
+    result = usable(batch, ("output", side))
     numbers: dict[tuple[int, int], int] = {}
-    mine: list[list[int]] = []
-    for i in found.places.tolist():
-        others = [batch.source[i]] if side == "source" else found.reference[found.start[i] : found.start[i + 1]]
-        mine.append([numbers.setdefault((int(batch.output[i]), int(r)), len(numbers)) for r in others])
+    own: list[list[int]] = []
+    for i in result.places.tolist():
+        others = [batch.source[i]] if side == "source" else result.reference[result.start[i] : result.start[i + 1]]
+        own.append([numbers.setdefault((int(batch.output[i]), int(r)), len(numbers)) for r in others])
     pairs = [(texts[o], texts[r]) for o, r in numbers]
     values = np.asarray(score(pairs), np.float64)
     best = []
-    for i, places in zip(found.places.tolist(), mine, strict=True):
+    for i, places in zip(result.places.tolist(), own, strict=True):
         given = [v for v in values[places].tolist() if not math.isnan(v)]
         if given:
             best.append(float(np.mean(given)) if how == "mean" else min(given) if lower else max(given))
         else:
             best.append(math.nan)
-            found.reasons[i] = why if isinstance(why, str) else why(pairs[places[0]])
-    return found.scattered(best)
+            result.reasons[i] = why if isinstance(why, str) else why(pairs[places[0]])
+    return result.scattered(best)
 
 
 def scores_without(batch: Batch, left: Ints, why: str, score: Callable[[Batch], Scores]) -> Scores:
     """Return the scores of the batch without the samples `left`, which have no value for that reason."""
     if not len(left):
         return score(batch)
-    kept = np.setdiff1d(np.arange(len(batch)), left)
-    found = score(take(batch, kept)) if len(kept) else Scores(np.empty(0))
+    selected = np.setdiff1d(np.arange(len(batch)), left)
+    result = score(take(batch, selected)) if len(selected) else Scores(np.empty(0))
     values = np.full(len(batch), np.nan)
-    values[kept] = found.values
-    reasons = {int(kept[i]): reason for i, reason in found.reasons.items()}
-    notes = {int(kept[i]): note for i, note in found.notes.items()}
+    values[selected] = result.values
+    reasons = {int(selected[i]): reason for i, reason in result.reasons.items()}
+    notes = {int(selected[i]): note for i, note in result.notes.items()}
     return Scores(values, reasons | dict.fromkeys(left.tolist(), why), notes)
 
 
@@ -274,10 +274,10 @@ def stats_without(batch: Batch, left: Ints, stats: Callable[[Batch], Array]) -> 
     """Return the statistics of the batch, with zeros for the samples `left`."""
     if not len(left):
         return stats(batch)
-    kept = np.setdiff1d(np.arange(len(batch)), left)
-    found = np.asarray(stats(take(batch, kept)), np.float64)
-    rows = np.zeros((len(batch), found.shape[1]))
-    rows[kept] = found
+    selected = np.setdiff1d(np.arange(len(batch)), left)
+    result = np.asarray(stats(take(batch, selected)), np.float64)
+    rows = np.zeros((len(batch), result.shape[1]))
+    rows[selected] = result
     return rows
 
 

@@ -76,8 +76,8 @@ class FunctionMetric(Metric):
 
     def score(self, batch: Batch) -> Scores:
         """Call the function once per sample, or once per reference where it takes one."""
-        found = readable(batch, self.facts.needs)
-        return found.scattered([self._value(sample) for sample in found.samples], "the function returned no number")
+        result = readable(batch, self.facts.needs)
+        return result.scattered([self._value(sample) for sample in result.samples], "the function returned no number")
 
     def _value(self, sample: Sample) -> float:
         texts: dict[str, Any] = {name: getattr(sample, name) for name in self.names if name != "reference"}

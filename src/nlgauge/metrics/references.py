@@ -25,11 +25,11 @@ MultiRef = Literal["max", "mean", "jackknife", "closest"]
 
 def usable_pairs(batch: Batch, tokens: Tokens, *more: str) -> Usable:
     """Return outputs and references that have tokens; empty outputs are scored and noted. `more`: further needs."""
-    found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
-    empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
+    result = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
+    empty = (tokens.length[result.of_sample] == 0) & (batch.output >= 0)
     if np.count_nonzero(empty):
-        found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
-    return found
+        result.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in result.reasons}
+    return result
 
 
 def over_references(
@@ -59,17 +59,17 @@ def over_references(
         return np.asarray(values, np.float64)
     sizes = pairs.start[1:] - pairs.start[:-1]
     there = sizes > 0
-    found = np.full((len(pairs), *values.shape[1:]), np.nan)
+    result = np.full((len(pairs), *values.shape[1:]), np.nan)
     first, many = pairs.start[:-1][there], sizes[there]
     if not len(first):
-        return found
+        return result
     if len(first) == len(values):  # one reference each, where there is any
-        found[there] = values
-        return found
+        result[there] = values
+        return result
     if how == "mean":
         sums = np.add.reduceat(values, first, axis=0)
-        found[there] = sums / (many if values.ndim == 1 else many[:, None])
-        return found
+        result[there] = sums / (many if values.ndim == 1 else many[:, None])
+        return result
     if how == "closest":
         if tokens is None:
             raise ValueError("the closest reference needs lengths")
@@ -82,5 +82,5 @@ def over_references(
         second = values[order[first + (many > 1)]]
         share = many if values.ndim == 1 else many[:, None]
         best = ((share - 1) * best + second) / share
-    found[there] = best
-    return found
+    result[there] = best
+    return result

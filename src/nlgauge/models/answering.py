@@ -84,7 +84,7 @@ def names(text: str, finder: str) -> list[tuple[int, int]]:
     given = tokenizer(
         text, truncation=True, max_length=most, return_overflowing_tokens=True, return_offsets_mapping=True
     )
-    found: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     before = "O"
     for ids, offsets in zip(given["input_ids"], given["offset_mapping"], strict=True):
         for label, (a, b) in zip(_labels(model, ids), offsets, strict=True):
@@ -92,11 +92,11 @@ def names(text: str, finder: str) -> list[tuple[int, int]]:
                 continue  # a special token
             kind, old = label.rpartition("-")[2], before.rpartition("-")[2]
             if label != "O" and kind == old and not label.startswith("B-"):
-                found[-1] = (found[-1][0], b)
+                results[-1] = (results[-1][0], b)
             elif label != "O":
-                found.append((a, b))
+                results.append((a, b))
             before = label
-    return found
+    return results
 
 
 def _labels(model: Any, ids: Sequence[int]) -> list[str]:

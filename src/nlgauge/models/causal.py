@@ -66,11 +66,11 @@ class Likelihood(LoadedModel):
 
     def row(self, context: str, target: str, start: bool = True) -> Row:
         """A space at the end of the context goes to the target: models write it with the word that follows."""
-        kept = context.rstrip(" ")
-        before = self.plain_ids(kept) if kept else []
+        selected = context.rstrip(" ")
+        before = self.plain_ids(selected) if selected else []
         if start and self.start is not None:
             before = [self.start, *before]
-        return Row((*before, *self.plain_ids(context[len(kept) :] + target)), max(1, len(before)))
+        return Row((*before, *self.plain_ids(context[len(selected) :] + target)), max(1, len(before)))
 
     def told(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
         """Compute log p(token | context, tokens before it) of each target; a first token without context is left
@@ -80,24 +80,24 @@ class Likelihood(LoadedModel):
         long = [len(r.ids) > self.longest for r in rows]
         short = list(dict.fromkeys(r for r, too in zip(rows, long, strict=True) if not too))
         with threads():
-            found = dict(self._walk(sorted(short, key=lambda r: r.ids), 0, None))
+            result = dict(self._walk(sorted(short, key=lambda r: r.ids), 0, None))
             for r in dict.fromkeys(r for r, too in zip(rows, long, strict=True) if too):
-                found[r] = self._windowed(r)
-        return [TokenLogs(found[r], too) for r, too in zip(rows, long, strict=True)]
+                result[r] = self._windowed(r)
+        return [TokenLogs(result[r], too) for r, too in zip(rows, long, strict=True)]
 
     def _walk(self, rows: list[Row], depth: int, past: Any) -> Iterator[tuple[Row, Array]]:
         """Rows in order of their ids, which agree on the first `depth`; `past` is the model's memory of those."""
         alone: list[Row] = []
-        at = 0
-        while at < len(rows):
-            end, common = at + 1, 0
+        index = 0
+        while index < len(rows):
+            end, common = index + 1, 0
             while end < len(rows):
-                shared = min(_common(rows[at].ids, rows[end].ids), *(rows[i].first - 1 for i in (at, end)))
+                shared = min(_common(rows[index].ids, rows[end].ids), *(rows[i].first - 1 for i in (index, end)))
                 if shared < depth + SHARE:
                     break
                 common = min(shared, common or shared)
                 end += 1
-            some = rows[at:end]
+            some = rows[index:end]
             # The last shared token is read with the rest: what follows it is asked for.
             if len(some) > 1:
                 memory = self._read(some[0].ids[depth:common], past, depth)
@@ -107,7 +107,7 @@ class Likelihood(LoadedModel):
                     alone += some
             else:
                 alone += some
-            at = end
+            index = end
         yield from self._together(alone, depth, past)
 
     def _read(self, ids: Sequence[int], past: Any, depth: int) -> Any:
@@ -144,11 +144,11 @@ class Likelihood(LoadedModel):
             given = {"past_key_values": _fork(past, len(rows)), "use_cache": True}
             mask = torch.cat([seen, mask], dim=1)
         logits = self.model(input_ids=table, attention_mask=mask, **given).logits
-        found = []
+        results = []
         for k, row in enumerate(rows):
             first, last = row.first - depth, len(row.ids) - depth
-            found.append(_logs(logits[k, first - 1 : last - 1], table[k, first:last]))
-        return found
+            results.append(_logs(logits[k, first - 1 : last - 1], table[k, first:last]))
+        return results
 
     @functools.cached_property
     def packs(self) -> bool:
@@ -164,20 +164,20 @@ class Likelihood(LoadedModel):
         with threads():
             try:
                 memory = self._read(first[:3], None, 0)
-                found = self._packed(rows, 3, memory) if memory is not None else []
+                result = self._packed(rows, 3, memory) if memory is not None else []
             except (TypeError, ValueError, RuntimeError):
                 return False
             alone = [self._batch([r.ids], [r], 0, None)[0] for r in rows]
-        return len(found) == 2 and all(np.allclose(a, b, atol=1e-3) for a, b in zip(found, alone, strict=True))
+        return len(result) == 2 and all(np.allclose(a, b, atol=1e-3) for a, b in zip(result, alone, strict=True))
 
     def _packed(self, rows: Sequence[Row], depth: int, past: Any) -> list[Array]:
         import torch
 
         sizes = [len(r.ids) - depth for r in rows]
         table = torch.tensor([[t for r in rows for t in r.ids[depth:]]], device=self.model.device)
-        mine = torch.repeat_interleave(torch.arange(len(rows)), torch.tensor(sizes))
+        own = torch.repeat_interleave(torch.arange(len(rows)), torch.tensor(sizes))
         place = torch.cat([torch.arange(depth, depth + n) for n in sizes])
-        seen = (mine[:, None] == mine[None]) & (place[:, None] >= place[None])
+        seen = (own[:, None] == own[None]) & (place[:, None] >= place[None])
         seen = torch.cat([torch.ones((len(place), depth), dtype=torch.bool), seen], dim=1)
         kind = self.model.dtype
         mask = torch.zeros(seen.shape, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
@@ -188,30 +188,30 @@ class Likelihood(LoadedModel):
             past_key_values=_fork(past, 1),
             use_cache=True,
         ).logits[0]
-        found, begin = [], 0
+        result, begin = [], 0
         for row, n in zip(rows, sizes, strict=True):
             first = begin + row.first - depth
-            found.append(_logs(logits[first - 1 : begin + n - 1], table[0, first : begin + n]))
+            result.append(_logs(logits[first - 1 : begin + n - 1], table[0, first : begin + n]))
             begin += n
-        return found
+        return result
 
     def _windowed(self, row: Row) -> Array:
         """Every token with as much before it as fits, at least half a window."""
-        found, at, n = [], row.first, len(row.ids)
-        while at < n:
-            end = min(n, max(self.longest, at + max(1, self.longest // 2)))
+        result, index, n = [], row.first, len(row.ids)
+        while index < n:
+            end = min(n, max(self.longest, index + max(1, self.longest // 2)))
             begin = max(0, end - self.longest)
-            part = Row(row.ids[begin:end], at - begin)
-            found += self._batch([part.ids], [part], 0, None)
-            at = end
-        return np.concatenate(found)
+            part = Row(row.ids[begin:end], index - begin)
+            result += self._batch([part.ids], [part], 0, None)
+            index = end
+        return np.concatenate(result)
 
 
 def _logs(logits: Any, ids: Any) -> Array:
     """Log-probabilities of the ids, each asked for at the place before it."""
     asked = logits.float()
-    found: Array = (asked.gather(1, ids[:, None])[:, 0] - asked.logsumexp(dim=1)).double().cpu().numpy()
-    return found
+    result: Array = (asked.gather(1, ids[:, None])[:, 0] - asked.logsumexp(dim=1)).double().cpu().numpy()
+    return result
 
 
 def _fitting(sizes: Sequence[int], most: int) -> Iterator[list[int]]:

@@ -42,7 +42,7 @@ class Classifier(LoadedModel):
         """
         read = {p: self._read(p, longest) for p in dict.fromkeys(pairs)}
         asked = list(read)
-        found: dict[tuple[str, str], Any] = {}
+        results: dict[tuple[str, str], Any] = {}
         with threads():
             for places in by_length([len(read[p][0]["input_ids"]) for p in asked]):
                 some = [asked[i] for i in places]
@@ -51,21 +51,21 @@ class Classifier(LoadedModel):
                     fill = self.pad if key == "input_ids" else 0
                     given[key] = padded([read[p][0][key] for p in some], fill, self.model.device)[0]
                 out = self.model(**given).logits.double().cpu().numpy()
-                found |= dict(zip(some, out, strict=True))
-        return [(found[p], read[p][1]) for p in pairs]
+                results |= dict(zip(some, out, strict=True))
+        return [(results[p], read[p][1]) for p in pairs]
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
         """As `logits`: the softmax probabilities of all labels; of a model with one label the sigmoid of its logit."""
         import numpy as np
 
-        found = []
+        results = []
         for logits, cut in self.logits(pairs, longest):
             if len(logits) == 1:  # a softmax over one number would be 1 whatever the model says
                 found.append((1 / (1 + np.exp(-logits)), cut))
                 continue
             e = np.exp(logits - logits.max())
-            found.append((e / e.sum(), cut))
-        return found
+            results.append((e / e.sum(), cut))
+        return results
 
     def _read(self, pair: tuple[str, str], longest: int) -> tuple[dict[str, list[int]], bool]:
         most = min(longest or self.longest, self.longest)

@@ -33,11 +33,11 @@ class Embeddings:
 
     def want(self, layer: int | None, texts: Iterable[str] = ()) -> int:
         """The number of a layer, at which these texts will be asked for."""
-        found = self.encoder.layer(layer)
+        result = self.encoder.layer(layer)
         with self.lock:
             for text in texts:
-                self.wanted[text] = self.wanted.get(text, 0) | 1 << found
-        return found
+                self.wanted[text] = self.wanted.get(text, 0) | 1 << result
+        return result
 
     def of(self, texts: Sequence[str], layer: int, progress: Steps | None = None) -> list[Encoded]:
         """The vectors of these texts at a layer (as `want` gave it), encoding those that are not kept."""
@@ -46,21 +46,21 @@ class Embeddings:
             for text in texts:
                 if (text, layer) not in self.kept:
                     missing.setdefault(self.wanted.get(text, 0) | 1 << layer, {})[text] = None
-            found = {}
+            results = {}
             for bits, some in missing.items():
-                layers = [at for at in range(bits.bit_length()) if bits >> at & 1]
+                layers = [index for index in range(bits.bit_length()) if bits >> index & 1]
                 for text, each in zip(some, self.encoder.encode(list(some), layers, progress), strict=True):
-                    found[text] = each[layer]
+                    results[text] = each[layer]
                     self.encoded += 1
                     self.windowed += each[layer].windows > 1
-                    for at, vectors in each.items():
-                        self._keep((text, at), vectors)
+                    for index, vectors in each.items():
+                        self._keep((text, index), vectors)
             for text in texts:
-                if text not in found:
-                    found[text] = self.kept[text, layer]
+                if text not in results:
+                    results[text] = self.kept[text, layer]
                     self.kept.move_to_end((text, layer))
             self._trim()
-            return [found[text] for text in texts]
+            return [results[text] for text in texts]
 
     def at(self, texts: Sequence[str], layers: Sequence[int]) -> list[list[Encoded]]:
         """The vectors of these texts at several layers, by layer."""

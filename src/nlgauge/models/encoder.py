@@ -58,13 +58,13 @@ class Encoded:
 
     def raw(self) -> Singles:
         """Vectors as the model gives them, special tokens included."""
-        found: Singles = self.unit * self.norms[:, None]
-        return found
+        result: Singles = self.unit * self.norms[:, None]
+        return result
 
     def mean(self) -> Singles:
         """One vector for the text: the mean over all tokens, as sentence-transformers pools."""
-        found: Singles = self.raw().mean(axis=0)
-        return found
+        result: Singles = self.raw().mean(axis=0)
+        return result
 
     @property
     def nbytes(self) -> int:
@@ -109,19 +109,19 @@ class Encoder:
 
     def layer(self, asked: int | None) -> int:
         """Return the number of a hidden state: 0 the input vectors, −1 the last; None the recommended one."""
-        found = LAYERS.get(split_precision(self.name)[0], self.layers) if asked is None else asked
-        found = found + self.layers + 1 if found < 0 else found
-        if not 0 <= found <= self.layers:
+        result = LAYERS.get(split_precision(self.name)[0], self.layers) if asked is None else asked
+        result = result + self.layers + 1 if result < 0 else result
+        if not 0 <= result <= self.layers:
             raise NlgaugeError(f"layer={asked}: encoder '{self.name}' has layers 0 to {self.layers}.")
-        return found
+        return result
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
         """Split texts into word pieces, without special tokens."""
-        found = []
+        results = []
         for given in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
             spans = np.array(given.offsets, np.int32).reshape(-1, 2)
-            found.append(Pieces(np.array(given.ids, np.int32), spans[:, 0], spans[:, 1]))
-        return found
+            results.append(Pieces(np.array(given.ids, np.int32), spans[:, 0], spans[:, 1]))
+        return results
 
     def encode(
         self, texts: Sequence[str], layers: Sequence[int], progress: Steps | None = None
@@ -134,34 +134,34 @@ class Encoder:
         parts = [(t, a, b) for t, spans in enumerate(cuts) for a, b in spans]
         ids = [[*self.before, *pieces[t].ids[a:b].tolist(), *self.after] for t, a, b in parts]
         states = self._run(ids, sorted(set(layers)), progress)
-        found: list[dict[int, Encoded]] = []
+        results: list[dict[int, Encoded]] = []
         place = 0
         for p, spans in zip(pieces, cuts, strict=True):
-            mine = states[place : place + len(spans)]
+            own = states[place : place + len(spans)]
             place += len(spans)
             each = {}
             for layer in set(layers):
-                unit, norms = (self._joined([m[layer][k] for m in mine], spans) for k in (0, 1))
+                unit, norms = (self._joined([m[layer][k] for m in own], spans) for k in (0, 1))
                 each[layer] = Encoded(p, unit, norms, self.prefix, self.suffix, len(spans))
-            found.append(each)
-        return found
+            results.append(each)
+        return results
 
     def _joined(self, parts: list[Singles], spans: list[tuple[int, int]]) -> Singles:
         """The windows of a long text as one: each token from the window in which it stands farthest from the cut."""
         if len(parts) == 1:
             return parts[0]
-        kept = [parts[0][: self.prefix]]
+        selected = [parts[0][: self.prefix]]
         for i, (part, (a, b)) in enumerate(zip(parts, spans, strict=True)):
             left = a if i == 0 else (a + spans[i - 1][1]) // 2
             right = b if i == len(spans) - 1 else (spans[i + 1][0] + b) // 2
-            kept.append(part[self.prefix + left - a : self.prefix + right - a])
-        return np.concatenate([*kept, parts[-1][len(parts[-1]) - self.suffix :]])
+            selected.append(part[self.prefix + left - a : self.prefix + right - a])
+        return np.concatenate([*selected, parts[-1][len(parts[-1]) - self.suffix :]])
 
     def _run(
         self, ids: list[list[int]], layers: list[int], progress: Steps | None
     ) -> list[dict[int, tuple[Singles, Singles]]]:
         """Of each row and layer the vectors at length 1, and their lengths."""
-        found: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]
+        results: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]
         sizes = [len(row) for row in ids]
         batches = equal_lengths(sizes) if self.device == "cpu" else list(by_length(sizes, GPU_TOKENS))
 
@@ -170,7 +170,7 @@ class Encoder:
                 norms = np.maximum(np.linalg.norm(state, axis=2), 1e-12).astype(np.float32)
                 for r, i in enumerate(rows):
                     n = len(ids[i])
-                    found[i][layer] = state[r, :n] / norms[r, :n, None], norms[r, :n].copy()
+                    results[i][layer] = state[r, :n] / norms[r, :n, None], norms[r, :n].copy()
             return len(rows)
 
         done = 0
@@ -179,7 +179,7 @@ class Encoder:
                 done += n
                 if progress:
                     progress(done, len(ids))
-        return found
+        return results
 
     def _forward(self, ids: list[list[int]], layers: list[int]) -> list[Singles]:
         """Hidden states of one batch. Padding is masked: its attention weight is exactly 0."""
@@ -242,7 +242,11 @@ def equal_lengths(sizes: Sequence[int]) -> list[list[int]]:
     for i, n in enumerate(sizes):
         groups.setdefault(n, []).append(i)
     steps = {n: max(1, TOKENS // max(n, 1)) for n in groups}
-    return [g[at : at + steps[n]] for n, g in sorted(groups.items(), reverse=True) for at in range(0, len(g), steps[n])]
+    return [
+        g[index : index + steps[n]]
+        for n, g in sorted(groups.items(), reverse=True)
+        for index in range(0, len(g), steps[n])
+    ]
 
 
 def _cuts(n: int, longest: int) -> list[tuple[int, int]]:

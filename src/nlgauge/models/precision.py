@@ -79,9 +79,9 @@ def _int8() -> Any:
                 largest = rows.abs().amax(1, keepdim=True).clamp_(min=1e-12)
                 last.given, last.rows = given, ((rows * (127 / largest)).round_().to(torch.int8), largest)
             whole, largest = last.rows
-            found = torch._int_mm(whole, self.weight).float().mul_(largest).mul_(self.scale)
-            found = found if self.bias is None else found.add_(self.bias)
-            return found.view(*given.shape[:-1], -1)
+            result = torch._int_mm(whole, self.weight).float().mul_(largest).mul_(self.scale)
+            result = result if self.bias is None else result.add_(self.bias)
+            return result.view(*given.shape[:-1], -1)
 
     return Int8Linear
 
@@ -96,7 +96,7 @@ def _bf16() -> Any:
             self.bias = None if of.bias is None else of.bias.detach()
 
         def forward(self, given: Any) -> Any:
-            found = torch.nn.functional.linear(given.bfloat16(), self.weight).float()
-            return found if self.bias is None else found.add_(self.bias)
+            result = torch.nn.functional.linear(given.bfloat16(), self.weight).float()
+            return result if self.bias is None else result.add_(self.bias)
 
     return Bf16Linear

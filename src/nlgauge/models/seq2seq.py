@@ -38,8 +38,8 @@ class Seq2Seq(LoadedModel):
         whole = self.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
         if len(whole) <= longest:
             return list(whole), False
-        kept = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)["input_ids"]
-        return list(kept), True
+        selected = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)["input_ids"]
+        return list(selected), True
 
     def told(self, pairs: Sequence[SourceTarget], longest: int = 0, special: bool = True) -> list[TargetLogs]:
         """log p(token | source, tokens before it) of each target; `special`: the target's end mark counts too."""
@@ -51,34 +51,34 @@ class Seq2Seq(LoadedModel):
         wanted: dict[str, dict[str, None]] = {s: {} for s in sources}
         for s, t in pairs:
             wanted[s][t] = None
-        found: dict[SourceTarget, Array] = {}
+        results: dict[SourceTarget, Array] = {}
         with threads():
             for some, states, mask in self._encoded({s: ids for s, (ids, _) in sources.items()}):
                 asked = [(s, t) for s in some for t in wanted[s]]
                 sizes = [len(targets[t][0]) for _, t in asked]
                 for places in by_length(sizes, TARGET_TOKENS):
                     rows = [asked[i] for i in places]
-                    at = torch.tensor([some[s] for s, _ in rows], device=states.device)
+                    index = torch.tensor([some[s] for s, _ in rows], device=states.device)
                     labels = [targets[t][0] for _, t in rows]
-                    logits = self._logits(states[at], mask[at], labels)
+                    logits = self._logits(states[index], mask[index], labels)
                     for k, (pair, ids) in enumerate(zip(rows, labels, strict=True)):
-                        said = logits[k, : len(ids)].float()
-                        right = torch.tensor(ids, device=said.device, dtype=torch.long)[:, None]
-                        logs = said.gather(1, right)[:, 0] - said.logsumexp(dim=1)
-                        found[pair] = logs.double().cpu().numpy()
-        return [TargetLogs(found[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
+                        text = logits[k, : len(ids)].float()
+                        right = torch.tensor(ids, device=text.device, dtype=torch.long)[:, None]
+                        logs = text.gather(1, right)[:, 0] - text.logsumexp(dim=1)
+                        results[pair] = logs.double().cpu().numpy()
+        return [TargetLogs(results[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
 
     def first(self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0) -> list[tuple[Any, bool]]:
         """Log-probabilities of the wanted tokens as the first one of the answer."""
         read = {s: self.ids(s, longest or self.longest) for s in dict.fromkeys(sources)}
-        found: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         with threads():
             for some, states, mask in self._encoded({s: ids for s, (ids, _) in read.items()}):
                 logits = self._logits(states, mask, [[self.pad]] * len(some))[:, 0].float()
                 logs = logits[:, list(wanted)] - logits.logsumexp(dim=1, keepdim=True)
                 for s, row in some.items():
-                    found[s] = logs[row].double().cpu().numpy()
-        return [(found[s], read[s][1]) for s in sources]
+                    results[s] = logs[row].double().cpu().numpy()
+        return [(results[s], read[s][1]) for s in sources]
 
     def _encoded(self, sources: dict[str, list[int]]) -> Iterator[tuple[dict[str, int], Any, Any]]:
         """Batches of sources: text -> row, hidden states, mask."""
@@ -101,12 +101,12 @@ class Seq2Seq(LoadedModel):
         """The best continuation of each text by beam search, one text at a time; '' for a text that does not fit."""
         import torch
 
-        said = []
+        message = []
         with threads():
             for text in texts:
                 ids, cut = self.ids(text, self.longest)
                 if cut:
-                    said.append("")
+                    message.append("")
                     continue
                 table = torch.tensor([ids], device=self.model.device)
                 out = self.model.generate(
@@ -116,8 +116,8 @@ class Seq2Seq(LoadedModel):
                     max_new_tokens=most,
                     do_sample=False,
                 )
-                said.append(str(self.tokenizer.decode(out[0], skip_special_tokens=True)).strip())
-        return said
+                message.append(str(self.tokenizer.decode(out[0], skip_special_tokens=True)).strip())
+        return message
 
 
 @functools.lru_cache(2)

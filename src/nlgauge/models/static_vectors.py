@@ -64,8 +64,8 @@ def _load() -> Vectors:
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    found = importlib.util.find_spec("wordllama")
-    folder = Path(found.origin).parent if found and found.origin else Path()
+    result = importlib.util.find_spec("wordllama")
+    folder = Path(result.origin).parent if result and result.origin else Path()
     table = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json"))
     return Vectors(table, tokenizer)

@@ -13,8 +13,8 @@ TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and
 
 def cores() -> int:
     """Return the threads for models: NLGAUGE_THREADS, or the cores that this process may use (up to 16)."""
-    if said := os.environ.get("NLGAUGE_THREADS"):
-        return max(1, int(said))
+    if text := os.environ.get("NLGAUGE_THREADS"):
+        return max(1, int(text))
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(16, allowed)
 
@@ -61,10 +61,10 @@ def padded(rows: Sequence[Sequence[int]], pad: int, device: Any = None) -> tuple
 
 def longest_input(tokenizer: Any, config: Any, most: int = 100_000) -> int:
     """Return how many tokens the model takes, special ones included; `most` where that is unknown."""
-    said = [int(n) for n in (getattr(tokenizer, "model_max_length", 0),) if n and n < 100_000]
+    text = [int(n) for n in (getattr(tokenizer, "model_max_length", 0),) if n and n < 100_000]
     positions = int(getattr(config, "max_position_embeddings", 0) or 0)
     if positions:
         # RoBERTa counts positions from the padding id + 1.
         shift = 2 if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert") else 0
-        said.append(positions - shift)
-    return min([*said, 100_000]) if said else most
+        text.append(positions - shift)
+    return min([*text, 100_000]) if text else most

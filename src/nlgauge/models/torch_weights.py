@@ -45,8 +45,8 @@ def torch_files(folder: Path) -> list[Path]:
             raise NlgaugeError(f"{folder / SHARDS}: no readable list of files ({error}).") from None
     if (folder / BIN).is_file():
         return [folder / BIN]
-    found = (p for p in sorted(folder.iterdir()) if p.suffix.lower() in SUFFIXES and p.is_file())
-    return [p for p in found if not p.name.startswith(BESIDE)]
+    result = (p for p in sorted(folder.iterdir()) if p.suffix.lower() in SUFFIXES and p.is_file())
+    return [p for p in result if not p.name.startswith(BESIDE)]
 
 
 def missing_safetensors(said: str, file: str = "") -> str:
@@ -88,15 +88,15 @@ def read_torch(path: Path, said: str) -> dict[str, Any]:
         raise NlgaugeError(f"{said}: no file {path.name} there.")
     warn_torch_weights(said)
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        result = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # the unpickler's own kind, or whatever a broken file leads to
         raise NlgaugeError(refused(said, path.name, error)) from None
     for key in WITHIN:
-        if isinstance(found, dict) and isinstance(found.get(key), dict):
-            found = found[key]
-    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()) or not found:
+        if isinstance(result, dict) and isinstance(result.get(key), dict):
+            result = result[key]
+    if not isinstance(result, dict) or not all(isinstance(v, torch.Tensor) for v in result.values()) or not result:
         raise NlgaugeError(f"{said}: {path.name} holds no table of tensors (a state_dict).")
-    return {str(k): v for k, v in found.items()}
+    return {str(k): v for k, v in result.items()}
 
 
 def refused(said: str, name: str, error: Exception) -> str:

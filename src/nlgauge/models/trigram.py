@@ -30,10 +30,10 @@ def _model() -> Any:
     ready("perplexity")
     from pocketsphinx import NGramModel
 
-    found = importlib.util.find_spec("pocketsphinx")
-    if found is None or found.origin is None:
+    result = importlib.util.find_spec("pocketsphinx")
+    if result is None or result.origin is None:
         raise NeedsMissing("pocketsphinx is not installed.")
-    return NGramModel.readfile(str(Path(found.origin).parent / "model" / "en-us" / "en-us.lm.bin"))
+    return NGramModel.readfile(str(Path(result.origin).parent / "model" / "en-us" / "en-us.lm.bin"))
 
 
 def log_probabilities(text: str) -> tuple[list[float], int]:
@@ -42,18 +42,18 @@ def log_probabilities(text: str) -> tuple[list[float], int]:
     Words are small letters without punctuation, as the model was trained on.
     """
     model = _model()
-    found: list[float] = []
+    results: list[float] = []
     unknown = 0
     for sentence in sentences(text):
         before = ["<s>"]
         for word in [*(w.lower() for w in words(sentence)), "</s>"]:
             if not _known(word):
                 unknown += 1
-                found.append(UNKNOWN)
+                results.append(UNKNOWN)
             else:
-                found.append(max(UNKNOWN, model.prob([word, *before[:-3:-1]]) * BASE))
+                results.append(max(UNKNOWN, model.prob([word, *before[:-3:-1]]) * BASE))
             before.append(word)
-    return found, unknown
+    return results, unknown
 
 
 @functools.lru_cache(100_000)

@@ -51,8 +51,8 @@ class Texts:
         with self.lock:
             if key not in self._views:
                 self._views[key] = make(self.list())
-            found: V = self._views[key]
-            return found
+            result: V = self._views[key]
+            return result
 
 
 @dataclass
@@ -139,8 +139,8 @@ class Batch:
         """
         if key not in self._kept:
             self._kept[key] = make()
-        found: V = self._kept[key]
-        return found
+        result: V = self._kept[key]
+        return result
 
     def text(self, number: int) -> str | None:
         """Return a text by its number; None for -1."""
@@ -154,7 +154,7 @@ def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list
     """
     seen: dict[Any, int] = {}  # the position, in all columns, of the first occurrence of a text
     place = count()
-    found = [
+    results = [
         np.full(n, -1, np.int64) if c is None else np.fromiter(map(seen.setdefault, c, place), np.int64, len(c))
         for c in columns
     ]
@@ -162,12 +162,12 @@ def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list
     texts = Texts()
     if len(seen) == total and None not in seen:  # then positions are numbers
         texts.numbers = seen
-        return texts, found
+        return texts, results
     number = np.full(total + 1, -1, np.int64)  # the last: no text
     seen.pop(None, None)
     number[np.fromiter(seen.values(), np.int64, len(seen))] = np.arange(len(seen))
     texts.numbers = dict(zip(seen, count(), strict=False))
-    return texts, [number[f] for f in found]
+    return texts, [number[f] for f in results]
 
 
 def take(batch: Batch, rows: Ints) -> Batch:

@@ -26,8 +26,8 @@ class Ngrams:
 
     def span(self, texts: Ints) -> tuple[Ints, Ints, Ints]:
         """All n-grams of those texts, one after the other: whose (place in `texts`), which order (0 …), which entry."""
-        at = self.place[texts]
-        first, last = self.offsets[at * self.order], self.offsets[(at + 1) * self.order]
+        index = self.place[texts]
+        first, last = self.offsets[index * self.order], self.offsets[(index + 1) * self.order]
         many = last - first
         owner = np.repeat(np.arange(len(texts)), many)
         entry = np.arange(int(many.sum())) + np.repeat(first - (np.cumsum(many) - many), many)
@@ -36,7 +36,7 @@ class Ngrams:
 
     def found_in(self, texts: Ints, others: Ints, start: Ints, *, highest: bool) -> Ids:
         """Parallel to `span(texts)`: how often `others[start[i]:start[i + 1]]` have each n-gram of `texts[i]`."""
-        found: Ids = counts_in(
+        result: Ids = counts_in(
             self.offsets,
             self.grams,
             self.counts,
@@ -46,7 +46,7 @@ class Ngrams:
             start,
             HIGHEST if highest else SUM,
         )
-        return found
+        return result
 
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
         """Sums per text and order of values parallel to `span(texts)`."""

@@ -142,8 +142,8 @@ def _share(mine: Sequence[tuple[str, ...]], theirs: set[tuple[str, ...]]) -> flo
 
 
 def _repeated(own: Sequence[str]) -> float:
-    mine = _runs(own, PHRASE)
-    return 1 - len(set(mine)) / len(mine)
+    own_part = _runs(own, PHRASE)
+    return 1 - len(set(own_part)) / len(own_part)
 
 
 def _numbers(*texts: str) -> set[str]:

@@ -121,8 +121,8 @@ def members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
                 if member.isfile() and (file := t.extractfile(member)) is not None:
                     yield member.name, file.read
     except (OSError, tarfile.TarError) as error:
-        said = getattr(error, "strerror", None) or "no tar or zip archive"
-        raise NlgaugeError(f"{archive}: cannot be read ({said}).") from None
+        text = getattr(error, "strerror", None) or "no tar or zip archive"
+        raise NlgaugeError(f"{archive}: cannot be read ({text}).") from None
 
 
 def found_in(archive: Path) -> list[ArchivePassages]:
@@ -139,28 +139,28 @@ def found_in(archive: Path) -> list[ArchivePassages]:
                 passages[kind.name] += blocks[:MAX_PASSAGES] if kind.paragraphs is encyclopaedia else blocks
     made = [ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]]
     if not made:
-        known = ", ".join(f"{k.files} ({k.name})" for k in KINDS)
-        raise NlgaugeError(f"{archive}: holds no text that is known here: {known}.")
+        available = ", ".join(f"{k.files} ({k.name})" for k in KINDS)
+        raise NlgaugeError(f"{archive}: holds no text that is known here: {available}.")
     return made
 
 
 def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
     """Sentences of neighboring paragraphs, at least that many together."""
-    found, own = [], []
+    result, own = [], []
     for paragraph in paragraphs:
         own += sentences(paragraph)
         if len(own) >= least:
-            found.append(own)
+            result.append(own)
             own = []
-    return found
+    return result
 
 
 def passage(block: Sequence[str]) -> str:
     """One passage: its sentences of ordinary length, the first ten; '' where there are too few."""
     tidy = (s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,", ",") for s in block)
     tidy = (_SPACE.sub(" ", s).strip() for s in tidy)
-    kept = [s for s in tidy if SHORTEST <= len(s.split()) <= LONGEST]
-    return " ".join(kept[: SENTENCES[1]]) if len(kept) >= SENTENCES[0] else ""
+    selected = [s for s in tidy if SHORTEST <= len(s.split()) <= LONGEST]
+    return " ".join(selected[: SENTENCES[1]]) if len(selected) >= SENTENCES[0] else ""
 
 
 def mixed(found: Sequence[ArchivePassages], seed: int = 0, most: int = 0) -> list[str]:

@@ -33,11 +33,11 @@ class Reworded:
 
     def once(self, text: str, rng: Generator) -> str:
         """One of these."""
-        said = text
+        message = text
         for change in (shortened, reordered):
             if rng.random() < 0.5:
-                said = change(said, rng)
-        return damage(said, "synonym", self.amount, rng, self._lines(text)).text
+                message = change(message, rng)
+        return damage(message, "synonym", self.amount, rng, self._lines(text)).text
 
     def _lines(self, text: str) -> list[str]:
         if self.thesaurus is None:
@@ -66,11 +66,11 @@ _LAST = re.compile(r"^([^,;.]{12,}?) ((?:in|on|at|after|before|during|when|while
 
 def shortened(text: str, rng: Generator) -> str:
     """Without what stands in brackets and relative clauses between commas; sometimes only the first of two clauses."""
-    said = _ASIDE.sub("", text)
-    parts = re.split(r"(?:,|;) (?:and|but|while|although) ", said)
+    message = _ASIDE.sub("", text)
+    parts = re.split(r"(?:,|;) (?:and|but|while|although) ", message)
     if len(parts) == 2 and len(parts[0].split()) > 6 and rng.random() < 0.5:
-        said = parts[0].rstrip(",;") + "."
-    return said if len(said.split()) >= SHORTEST else text
+        message = parts[0].rstrip(",;") + "."
+    return message if len(message.split()) >= SHORTEST else text
 
 
 def reordered(text: str, rng: Generator | None = None) -> str:
@@ -83,11 +83,11 @@ def reordered(text: str, rng: Generator | None = None) -> str:
 
 
 def _turned(sentence: str) -> str:
-    if found := _FIRST.match(sentence):
-        clause, rest, end = found.groups()
+    if match := _FIRST.match(sentence):
+        clause, rest, end = match.groups()
         return f"{rest[0].upper()}{rest[1:]} {clause[0].lower()}{clause[1:]}{end}"
-    if found := _LAST.match(sentence):
-        rest, clause, end = found.groups()
+    if match := _LAST.match(sentence):
+        rest, clause, end = match.groups()
         first = rest.split()[0]
         low = rest[0].lower() + rest[1:] if first.lower() in STOP and first != "I" else rest
         return f"{clause[0].upper()}{clause[1:]}, {low}{end}"

@@ -39,10 +39,10 @@ def stem(word: str) -> str:
         return IRREGULAR[lower]
     if len(word) <= 2:
         return lower
-    found = _step_1c(_step_1b(_step_1a(lower)))
-    found = _step_2(found)
-    found = _replace(found, STEP_3)
-    return _step_5(_step_4(found))
+    result = _step_1c(_step_1b(_step_1a(lower)))
+    result = _step_2(result)
+    result = _replace(result, STEP_3)
+    return _step_5(_step_4(result))
 
 
 def _shape(part: str) -> str:

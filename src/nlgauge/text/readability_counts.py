@@ -43,8 +43,8 @@ def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Arra
     def make() -> Array:
         texts = batch.texts.list()
         rows, place = np.unique(batch.output, return_inverse=True)
-        found = np.array([value(texts[i]) if i >= 0 else np.nan for i in rows.tolist()], np.float64)
-        return found[place]
+        result = np.array([value(texts[i]) if i >= 0 else np.nan for i in rows.tolist()], np.float64)
+        return result[place]
 
     return batch.keep(("per output", key), make)
 
@@ -55,10 +55,10 @@ def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
     def make() -> Counts:
         texts = batch.texts.list()
         rows, place = np.unique(batch.output, return_inverse=True)
-        known = dictionary(how)
+        available = dictionary(how)
         speak: dict[str, tuple[int, bool, bool]] = {}
         nothing = [np.nan] * len(FIELDS)
-        table = [_count(texts[i], known, preset, speak) if i >= 0 else nothing for i in rows.tolist()]
+        table = [_count(texts[i], available, preset, speak) if i >= 0 else nothing for i in rows.tolist()]
         return Counts(*np.array(table, np.float64).reshape(-1, len(FIELDS))[place].T)
 
     return batch.keep(("counts", how, preset), make)
@@ -67,9 +67,9 @@ def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
 def _count(
     text: str, known: Mapping[str, int], preset: Preset, speak: dict[str, tuple[int, bool, bool]]
 ) -> list[float]:
-    found = words(text)
+    result = words(text)
     syllables = poly = plain = looked_up = 0
-    for word in found:
+    for word in result:
         spoken = speak.get(word)
         if spoken is None:
             spoken = speak[word] = _speak(word.lower(), known, preset)
@@ -77,10 +77,10 @@ def _count(
         poly += spoken[0] > 2
         plain += spoken[1]
         looked_up += spoken[2]
-    together = "".join(found)
+    together = "".join(result)
     characters, letters = len(together), len(together) - together.count("'")
-    spans = 0 if not found else 1 if preset else len(sentences(text))
-    return [characters, letters, len(found), plain, spans, syllables, poly, looked_up]
+    spans = 0 if not result else 1 if preset else len(sentences(text))
+    return [characters, letters, len(result), plain, spans, syllables, poly, looked_up]
 
 
 def _speak(word: str, known: Mapping[str, int], preset: Preset) -> tuple[int, bool, bool]:
@@ -90,7 +90,7 @@ def _speak(word: str, known: Mapping[str, int], preset: Preset) -> tuple[int, bo
         word = DIGITS.sub("", word)
         if not GROUPS.search(word):
             return 0, plain, False
-    said = known.get(word) or known.get(word.strip("'").removesuffix("'s"), 0)
-    if said:
-        return said, plain, True
+    text = known.get(word) or known.get(word.strip("'").removesuffix("'s"), 0)
+    if text:
+        return text, plain, True
     return max(by_rule(word), 1), plain, False

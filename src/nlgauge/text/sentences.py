@@ -30,9 +30,9 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(APOSTROPHES)
     clean = MARKS.sub("", text)
-    found = clean.split()
+    result = clean.split()
     # What is left may still be apostrophes alone.
-    return [w for w in found if SPEAKABLE.search(w)] if "'" in clean or "_" in clean else found
+    return [w for w in result if SPEAKABLE.search(w)] if "'" in clean or "_" in clean else result
 
 
 def sentences(text: str) -> list[str]:
@@ -56,17 +56,17 @@ def sentences(text: str) -> list[str]:
     ['Mr. Li left at 5 p.m. on Monday.', 'Was it late?', 'No.']
     """
     small = text == text.lower()  # then small letters say nothing
-    found, start = [], 0
+    result, start = [], 0
     for end in ENDINGS.finditer(text):
         after = NEXT.match(text, end.end())
         if after and not end[0].isspace():
             before = text[max(start, end.start() - 40) : end.start()]
             if not _ends(before, end[0], after[1], small):
                 continue
-        found.append(text[start : end.end()])
+        result.append(text[start : end.end()])
         start = end.end()
-    found.append(text[start:])
-    return [s for s in (part.strip() for part in found) if SPEAKABLE.search(s)]
+    result.append(text[start:])
+    return [s for s in (part.strip() for part in result) if SPEAKABLE.search(s)]
 
 
 def _ends(before: str, mark: str, after: str, small: bool) -> bool:

@@ -87,11 +87,11 @@ def _regions(word: str) -> tuple[int, int]:
 
 
 def _longest(word: str, suffixes: Iterable[str]) -> str:
-    found = ""
+    result = ""
     for suffix in suffixes:
-        if len(suffix) > len(found) and word.endswith(suffix):
-            found = suffix
-    return found
+        if len(suffix) > len(result) and word.endswith(suffix):
+            result = suffix
+    return result
 
 
 def _has_vowel(part: str) -> bool:

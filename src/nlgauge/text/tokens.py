@@ -112,16 +112,16 @@ class TokenEncoder:
     def ensure(self, texts: list[str], asked: Iterable[Ints], joined: Joined) -> None:
         """Encode the requested texts that are not encoded yet; the caller holds the lock of the texts."""
         have = self.tokens
-        size, known = max(len(texts), 1, len(have.length)), len(have.length)  # never empty: a missing text has a length
+        size, valid = max(len(texts), 1, len(have.length)), len(have.length)  # never empty: a missing text has a length
         new = np.zeros(size + 1, np.bool_)  # the last: no text
         for numbers in asked:
             new[numbers] = True
-        new[:known] &= have.length < 0
+        new[:valid] &= have.length < 0
         todo = new[:-1].nonzero()[0]
-        if not len(todo) and size == known:
+        if not len(todo) and size == valid:
             return
         start, length = np.zeros(size, np.int64), np.empty(size, np.int64)
-        start[:known], length[:known], length[known:] = have.start, have.length, -1
+        start[:valid], length[:valid], length[valid:] = have.start, have.length, -1
         ids, lines = have.ids, have.lines
         if len(todo):
             more, sizes, further = self._encode(joined.of(texts, todo))
@@ -205,10 +205,10 @@ class Joined:
         """Return the code points of the texts and where each text begins, computed once per case."""
         if lower in self._made:
             return self._made[lower]
-        found = code_points(self.texts, lower)
+        result = code_points(self.texts, lower)
         if len(self.texts) <= self.MOST:
-            self._made[lower] = found
-        return found
+            self._made[lower] = result
+        return result
 
 
 def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
@@ -271,9 +271,9 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
 
             return partial(TercomTokenizer.__call__.__wrapped__, TercomTokenizer(normalized=True, case_sensitive=True))
         module, _, cls = SACREBLEU[name].partition(".")
-        found = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), cls)
+        result = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), cls)
         # without its cache of 65,536 texts: ours are distinct
-        return partial(found.__call__.__wrapped__, found())
+        return partial(result.__call__.__wrapped__, result())
     except (ImportError, RuntimeError):  # sacrebleu's own error where the dictionary of a language is missing
         package = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}.get(name, "nlgauge[sacrebleu]")
         raise NeedsMissing(f"tokenizer '{name}' needs sacrebleu: pip install \"{package}\"") from None

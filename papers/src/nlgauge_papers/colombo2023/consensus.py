@@ -51,29 +51,29 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
     data = choice.data
     sides = Sides.of(choice)
     names = _names(sides, of)
-    found = _both(sides, of, seconds)
+    result = _both(sides, of, seconds)
     rows: list[Row] = []
     for k, name in enumerate(names):
         row: Row = {of[:-1]: name}
-        for side, c in found.items():
+        for side, c in result.items():
             row |= {
                 f"{side}_borda": int(c.place[k]),
                 f"{side}_kemeny": int(c.kemeny_place[k]),
                 f"{side}_share": float(c.share[k]),
             }
         rows.append(row)
-    first = next(iter(found))
+    first = next(iter(result))
     rows.sort(key=lambda row: (row[f"{first}_kemeny"], row[of[:-1]]))
     return Table(
-        title=Title(data.name, f"consensus of {' and of '.join(found)} on the {of}"),
+        title=Title(data.name, f"consensus of {' and of '.join(result)} on the {of}"),
         rows=rows,
-        heads={f"{side}_{name.lower()}": f"{side} {name}" for side in found for name in DEFINITIONS},
+        heads={f"{side}_{name.lower()}": f"{side} {name}" for side in result for name in DEFINITIONS},
         definitions=DEFINITIONS,
         method=f"A vote is the order of two {of} by one aspect or metric on one "
         f"{'input' if of == 'systems' else 'system'} ({sides.panel.n_systems} systems × {sides.panel.n_inputs} "
         f"inputs, {len(sides.humans)} aspects, {len(sides.panel.metrics)} metrics); ties and missing scores are votes "
         "for neither.",
-        notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
+        notes=[*(_proof(side, c) for side, c in result.items()), *_between(result), *sides.remarks()],
         signature=sides.signature(of=of),
     )
 
@@ -104,14 +104,14 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
     """
     data = choice.data
     sides = Sides.of(choice)
-    found = _both(sides, "systems", seconds)
+    result = _both(sides, "systems", seconds)
     sums = system_representation(sides.scores())
     rows: list[Row] = []
     for name, human, own in zip(sides.names, sides.human, sums, strict=True):
         row: Row = {"metric": name, "kind": "human" if human else "automatic"}
-        row |= {f"from_{side}": order_distance(own, c.kemeny_place) for side, c in found.items()}
+        row |= {f"from_{side}": order_distance(own, c.kemeny_place) for side, c in result.items()}
         rows.append(row)
-    first = f"from_{next(iter(found))}"
+    first = f"from_{next(iter(result))}"
     rows.sort(key=lambda row: (np.nan_to_num(row[first], nan=2), row["metric"]))
     return Table(
         title=Title(data.name, "distance of each ranking of the systems from the consensus"),
@@ -121,19 +121,19 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
         },
         method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; each aspect has its votes in the "
         "consensus of people and each metric in that of the metrics, its own included.",
-        notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
+        notes=[*(_proof(side, c) for side, c in result.items()), *_between(result), *sides.remarks()],
         signature=sides.signature(),
     )
 
 
 def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
-    found = {}
+    results = {}
     for side, scores in (("people", sides.people()), ("metrics", sides.automatic())):
         if len(scores):
-            found[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds=seconds)
+            results[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds=seconds)
     if len(_names(sides, of)) < 2:
         raise NeedsMissing(f"a ranking needs at least two {of}.", data=sides.panel.name, code="too_few_systems")
-    return found
+    return results
 
 
 def _names(sides: Sides, of: Of) -> tuple[str, ...]:

@@ -55,19 +55,19 @@ def from_both(table: Table) -> go.Figure:
     places = [(row[sides[0]], row[sides[-1]]) for row in rows]
     drawn = go.Figure()
     for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLORS[1], "diamond")):
-        mine = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
+        own = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
         drawn.add_trace(
             go.Scatter(
-                x=[x for (x, _), _ in mine],
-                y=[y for (_, y), _ in mine],
+                x=[x for (x, _), _ in own],
+                y=[y for (_, y), _ in own],
                 mode="markers+text",
                 name=kind,
                 textfont={"size": 10},
                 marker={"color": ink, "symbol": mark, "size": 9},
                 textposition="top center",
                 cliponaxis=False,
-                customdata=[name for _, name in mine],
-                text=[name if _alone(place, places) else "" for place, name in mine],
+                customdata=[name for _, name in own],
+                text=[name if _alone(place, places) else "" for place, name in own],
                 hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
             )
         )

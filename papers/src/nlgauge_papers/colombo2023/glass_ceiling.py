@@ -38,7 +38,7 @@ TASKS = {
     "mlqe-table": "translation",
 }
 TAC10 = "TAC10 of the paper's text is TAC_09 in the released tables"
-NEAR = 0.05  # threshold for "marginal"
+MARGINAL = 0.05  # threshold for "marginal"
 # Treatment of ties. Eq. 3 of the paper does not define it, its text has tau = 1 − 2d: neutral readings come first.
 # The last one was selected among several.
 NEUTRAL: Rule = "tau-b"
@@ -96,19 +96,19 @@ def sizes(sources: Sources) -> Ours:
 def blocks(sources: Sources) -> Ours:
     """Compute mean distances between rankings by humans, by metrics and between both, with three rules for ties."""
     here, absent = _here(sources)
-    found: dict[Rule, dict[Key, float]] = {}
+    results: dict[Rule, dict[Key, float]] = {}
     set_means: dict[Rule, dict[Block, np.ndarray]] = {}
     for rule in (NEUTRAL, *OTHER_RULES.values()):
         by_set = _by_set(sources, here, rule)
-        found[rule] = {}
+        results[rule] = {}
         set_means[rule] = {}
         for block, pooled in _pooled(by_set).items():
-            found[rule][block, "mean"] = float(pooled.mean())
-            found[rule][block, "±"] = _error(pooled)
+            results[rule][block, "mean"] = float(pooled.mean())
+            results[rule][block, "±"] = _error(pooled)
             set_means[rule][block] = np.array([own[block].mean() for own in by_set.values() if block in own])
     means = set_means[NEUTRAL]
     return Ours(
-        found[NEUTRAL],
+        results[NEUTRAL],
         {
             (): "ours is tau-b, a neutral reading of the paper; the other columns have the other rules.",
             **{
@@ -126,8 +126,8 @@ def blocks(sources: Sources) -> Ours:
             f"{TAC10}.",
             *_said(absent),
         ],
-        other=_fewer(found[NEUTRAL], absent),
-        additional={name: found[rule] for name, rule in OTHER_RULES.items()},
+        other=_fewer(results[NEUTRAL], absent),
+        additional={name: results[rule] for name, rule in OTHER_RULES.items()},
     )
 
 
@@ -147,13 +147,13 @@ def _by_set(sources: Sources, names: Sequence[str], rule: Rule) -> dict[str, dic
 def block_distances(data: Dataset, rule: Rule) -> dict[Block, np.ndarray]:
     """Return the distances of all pairs of rankings that have one, block by block; a block without any is left out."""
     table = analyze("complementarity", data, keep_people=True, distance=rule)
-    found: dict[Block, list[float]] = {block: [] for block in BLOCKS}
+    results: dict[Block, list[float]] = {block: [] for block in BLOCKS}
     for one, two in combinations(table, 2):
         humans = [row["kind"] for row in (one, two)].count("human")
         distance = table.facts["distance"][one["metric"]][two["metric"]]
         if np.isfinite(distance):
-            found[BLOCKS[(1, 2, 0)[humans]]].append(distance)
-    return {block: np.array(values) for block, values in found.items() if values}
+            results[BLOCKS[(1, 2, 0)[humans]]].append(distance)
+    return {block: np.array(values) for block, values in results.items() if values}
 
 
 def _listed(blocks: Mapping[Block, np.ndarray]) -> str:
@@ -167,11 +167,11 @@ def claims(sources: Sources) -> Ours:
     ours: dict[Rule, dict[Key, float]] = {}
     reasons: dict[Key, str] = {}
     for rule in (NEUTRAL, *OTHER_RULES.values()):
-        found = _by_set(sources, here, rule)
+        result = _by_set(sources, here, rule)
         ours[rule] = {}
         for other, on in ((BLOCKS[1], "9 sets"), (BLOCKS[0], "6 sets with two or more aspects")):
             key = (f"human–automatic distance above {other}", on)
-            cases = {s: (b[BLOCKS[2]].mean(), b[other].mean()) for s, b in found.items() if other in b}
+            cases = {s: (b[BLOCKS[2]].mean(), b[other].mean()) for s, b in result.items() if other in b}
             ours[rule][key] = sum(mixed > same for mixed, same in cases.values())
             not_on = [f"{s} ({number(m)}, {number(o)})" for s, (m, o) in cases.items() if m <= o]
             if rule == NEUTRAL and not_on:
@@ -223,7 +223,7 @@ def prediction_claims(sources: Sources) -> Ours:
                     on,
                     name,
                     value["both"] - value["human"],
-                    NEAR,
+                    MARGINAL,
                 )
         notes.append(
             f"{on} ({measure}): the best single metric, chosen on the training folds, exceeds .4 on "
@@ -233,7 +233,9 @@ def prediction_claims(sources: Sources) -> Ours:
         years = sorted(by)
         if years[-1] == 2019:
             gain = by[2019]["value"] - by[years[-2]]["value"]
-            counted.add("metrics of 2019 add less than .05 to all before", "XGBoost, folds of inputs", name, gain, NEAR)
+            counted.add(
+                "metrics of 2019 add less than .05 to all before", "XGBoost, folds of inputs", name, gain, MARGINAL
+            )
     return Ours(
         counted.held,
         counted.reasons(),

@@ -95,8 +95,8 @@ class BaselineRows:
     def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
         """Compute six correlations with the human ratings."""
         x, human = self.arrays(scores, aspect, without)
-        found = evaluate(x[None], human, [m for _, _, m in SIX]).value[0]
-        return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
+        result = evaluate(x[None], human, [m for _, _, m in SIX]).value[0]
+        return {(level, c): float(v) for (level, c, _), v in zip(SIX, result, strict=True)}
 
     def split_ties(self, name: str, scores: Array | str, aspect: str, sign: int = 1) -> None:
         """Reproduce an error of plain floating-point means: their sums break a tie of two systems in the last bit."""

@@ -133,25 +133,25 @@ def record(batch: Batch, expressions: Sequence[Any], settings: Sequence[Setting]
         groups.setdefault(place, []).append(i)
     waiting = list(groups.values())
     parts = []
-    for at in range(0, len(waiting), TOGETHER):
-        rows = np.array([i for group in waiting[at : at + TOGETHER] for i in group], np.int64)
+    for index in range(0, len(waiting), TOGETHER):
+        rows = np.array([i for group in waiting[index : index + TOGETHER] for i in group], np.int64)
         owner, numbers = _numbers(take(batch, rows), wanted, settings)
         parts.append((rows[owner], numbers))
-        tell(f"{min(at + TOGETHER, len(waiting))} of {len(waiting)} inputs matched")
+        tell(f"{min(index + TOGETHER, len(waiting))} of {len(waiting)} inputs matched")
     owners = np.concatenate([owner for owner, _ in parts])
     return RecordedNumbers(owners, {key: np.concatenate([numbers[key] for _, numbers in parts]) for key in parts[0][1]})
 
 
 def _aggregates_of(expression: Any) -> list[tuple[str, Term]]:
     """The aggregates in an expression: mean of y>x, sum of y>c."""
-    found: list[tuple[str, Term]] = []
+    results: list[tuple[str, Term]] = []
 
     def number(name: str, term: Term) -> float:
-        found.append((name, term))
+        results.append((name, term))
         return 1.0
 
     expression.values(number)
-    return found
+    return results
 
 
 def _is_whole(term: Term) -> bool:
@@ -181,7 +181,7 @@ def _numbers(
     }
     for metric in metrics.values():
         metric.prepare(batch)  # one pass of the encoder for all layers
-    found: dict[tuple[Any, ...], list[list[float]]] = {}
+    results: dict[tuple[Any, ...], list[list[float]]] = {}
     for reading, metric in metrics.items():
         alignments = metric.explain(batch)[1]
         for term in readings[reading]:
@@ -189,10 +189,10 @@ def _numbers(
             forms = dict.fromkeys((s.sharp, s.stop, s.unit) for s in settings)
             for sharp, stop, unit in forms:
                 values = _aggregated(alignments, term, names, (sharp, stop, unit))
-                found |= {(name, term, *reading, sharp, stop, unit): v for name, v in values.items()}
-    counts = [max(len(values[i]) for values in found.values()) for i in range(len(batch))]
+                results |= {(name, term, *reading, sharp, stop, unit): v for name, v in values.items()}
+    counts = [max(len(values[i]) for values in results.values()) for i in range(len(batch))]
     owner = np.repeat(np.arange(len(batch)), counts)
-    return owner, {key: np.concatenate(_repeated(values, counts)) for key, values in found.items()}
+    return owner, {key: np.concatenate(_repeated(values, counts)) for key, values in results.items()}
 
 
 def _repeated(values: Sequence[Sequence[float]], counts: Sequence[int]) -> list[Array]:
@@ -209,15 +209,15 @@ def _aggregated(
 ) -> dict[str, list[list[float]]]:
     """Aggregate name -> values by sample and reference, with a cosine exponent and the tokens that count."""
     sharp, stop, unit = form
-    known: dict[int, dict[str, float]] = {}
+    available: dict[int, dict[str, float]] = {}
     for terms in (terms for each in alignments for terms in each):
         one = terms[term]
-        if id(one) not in known:  # samples share the alignment of equal texts
+        if id(one) not in available:  # samples share the alignment of equal texts
             counted = replace(one, scores=one.scores**sharp) if sharp != 1 else one
             counted = counted.words() if unit == "word" else counted
             counted = counted.content() if stop else counted
-            known[id(one)] = {name: getattr(counted, name)() for name in names}
-    return {name: [[known[id(terms[term])][name] for terms in each] for each in alignments] for name in names}
+            available[id(one)] = {name: getattr(counted, name)() for name in names}
+    return {name: [[available[id(terms[term])][name] for terms in each] for each in alignments] for name in names}
 
 
 def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
@@ -239,8 +239,8 @@ def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
             values[used] = recorded.values(expression, s)
             tables.append(values[np.where(np.isnan(places), len(batch), places).astype(np.int64)])
             rows.append({"task": task.name, "formula": text, "setting": f"{text}: {_words(s)}", **s._asdict()})
-    found = evaluate(np.stack(tables), human, [Measure.parse("global/pearson")]).value[:, 0]
-    return [row | {"pearson": float(value)} for row, value in zip(rows, found, strict=True)]
+    result = evaluate(np.stack(tables), human, [Measure.parse("global/pearson")]).value[:, 0]
+    return [row | {"pearson": float(value)} for row, value in zip(rows, result, strict=True)]
 
 
 def _words(s: Setting) -> str:
@@ -271,7 +271,7 @@ def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
 def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
     """Report the two selections on all sets of the task."""
     about = dict.fromkeys((c.table, c.set, c.references, c.half) for c in cases() if c.aspect == task.on.aspect)
-    found = []
+    results = []
     for kind, row in (("paper", choose(rows, task.formulas[0])), ("chosen", choose(rows))):
         spec, same = spec_of(task, row, kind)
         for table, name, references, half in about:
@@ -279,7 +279,7 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
             here = (name, half, references) == (task.on.set, task.on.half, task.on.references)
             both = name == task.on.set and half is None and task.on.half is not None
             got = correlations(sets, case, draws, seed)
-            found.append(
+            results.append(
                 {
                     "task": task.name,
                     "formula": kind,
@@ -294,7 +294,7 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
                     "in the code": same,
                 }
             )
-    return found
+    return results
 
 
 @further("deng2021", "choice", title="Selection of the settings of E", sets=SETS)
@@ -308,23 +308,23 @@ def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1
     grids, rows = [], []
     for each in (TASKS[name] for name in ([task] if task else TASKS)):
         sets.tell(f"{each.name}: grid on {each.on.set}")
-        found = grid(each, sets, quick)
+        result = grid(each, sets, quick)
         half = "" if each.on.half is None else ", inputs at even places"
         grids.append(
             Table(
                 f"Settings tried for {each.name} on {each.on.set}{half}",
-                found,
+                result,
                 Layout("setting", "layer", "pearson"),
-                method=f"global Pearson correlation with human ratings of each of {len(found)} settings; columns: the "
+                method=f"global Pearson correlation with human ratings of each of {len(result)} settings; columns: the "
                 "encoder's layer.",
                 notes=[
-                    f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
-                    f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer "
-                    f"{choose(found)['layer']}"
+                    f"best with the paper's formula: {choose(result, each.formulas[0])['setting']}, layer "
+                    f"{choose(result, each.formulas[0])['layer']}; of all: {choose(result)['setting']}, layer "
+                    f"{choose(result)['layer']}"
                 ],
             )
         )
-        rows += reported(each, found, sets, draws, seed)
+        rows += reported(each, result, sets, draws, seed)
     last = Table(
         "Selected settings, on all sets",
         rows,

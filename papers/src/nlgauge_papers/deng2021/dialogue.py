@@ -62,12 +62,12 @@ NOTE = (
 
 def split_f1(data: Dataset) -> Array:
     """F1 of characters by way of precision and recall, whose rounding splits ties."""
-    found = []
+    results = []
     for output, (reference, *_) in data.samples.select("output", "references").iter_rows():
         shared = (Counter(output.lower()) & Counter(reference.lower())).total()
         precision, recall = shared / len(output), shared / len(reference)
-        found.append(2 * precision * recall / (precision + recall) if shared else 0.0)
-    return np.array(found)
+        results.append(2 * precision * recall / (precision + recall) if shared else 0.0)
+    return np.array(results)
 
 
 def usr_rows(rows: BaselineRows, aspect: str) -> None:
@@ -160,9 +160,9 @@ def table_f6(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     other: dict[Key, Difference] = {}
-    for theirs, name in SETS.items():
+    for others, name in SETS.items():
         for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall"):
-            rows = start(sources, name, aspect, TRAININGS[theirs])
+            rows = start(sources, name, aspect, TRAININGS[others])
             batch = Batch.of(rows.data)
             for metric in ("F-1", "BLEU-4", "METEOR", "ROUGE-L"):
                 scores = baseline(sources, name, metric)
@@ -175,15 +175,15 @@ def table_f6(sources: Sources) -> Ours:
             if name == "usr-topical":
                 usr_rows(rows, aspect)
             model_row(rows, "BERTScore (base)", "bertscore", batch, aspect, ENCODER, without=TRUTH)
-            found = e_row(sources, "F.6", name, aspect)
-            rows.add("Ours (E)", found, ENCODER if sources.slow else LEFT_OUT, other="other weights")
+            result = e_row(sources, "F.6", name, aspect)
+            rows.add("Ours (E)", result, ENCODER if sources.slow else LEFT_OUT, other="other weights")
             for metric, level, c in rows.values:
                 if (level, c) == ("sample", "pearson"):
-                    key = metric, theirs, aspect
+                    key = metric, others, aspect
                     values[key] = rows.values[metric, level, c]
                     if (metric, level, c) in rows.other:
                         other[key] = rows.other[metric, level, c]
-            reasons |= {(k[0], theirs, aspect): text for k, text in rows.reasons.items() if len(k) == 1}
+            reasons |= {(k[0], others, aspect): text for k, text in rows.reasons.items() if len(k) == 1}
     return Ours(values, reasons, [NOTE], other)
 
 
@@ -203,11 +203,11 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
         for name in {name for name, _, _ in names.values()}:
             sources(name)
         sets = Sets(sources)
-        found = {
+        results = {
             (r["set"], r["aspect"], r["variant"]): r["ours E"]
             for r in ablation_table(sets, only={name for name, _, _ in names.values()})
         }
-        values = {key: found[which] for key, which in names.items() if which in found}
+        values = {key: results[which] for key, which in names.items() if which in results}
     reasons |= dict.fromkeys(names, ENCODER if sources.slow else LEFT_OUT)
     return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
 
@@ -216,7 +216,7 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
 def table_1(sources: Sources) -> Ours:
     """Compare relevance with one of its two factors, and with their sum."""
     names: dict[Key, tuple[str, str, str]] = {
-        ("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()
+        ("Align (E)", others): ("summeval", "relevance", ours) for others, ours in FORMULAS["1"].items()
     }
     ours = ablation(sources, names)
     released = released_factors(sources)
@@ -244,7 +244,7 @@ def released_factors(sources: Sources) -> dict[Key, float]:
 def table_2(sources: Sources) -> Ours:
     """Compare preservation with each of its two directions."""
     return ablation(
-        sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()}
+        sources, {("Align (E)", others): ("yelp", "preservation", ours) for others, ours in FORMULAS["2"].items()}
     )
 
 
@@ -254,9 +254,9 @@ def table_3(sources: Sources) -> Ours:
     return ablation(
         sources,
         {
-            ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
+            ("Align (E)", others, chat): (name, "engagingness", f"{others.lower()}(y>[x,c])")
             for chat, name in SETS.items()
-            for theirs in ("Mean", "Sum")
+            for others in ("Mean", "Sum")
         },
     )
 

@@ -71,22 +71,22 @@ class Case:
 
 def cases() -> list[Case]:
     """Return every number that is computed, set by set."""
-    found = []
+    results = []
     for name in ("usr-persona", "usr-topical"):
         one, two = ("F.1", "F.2") if name == "usr-persona" else ("F.3", "F.4")
         for table, aspect in ((one, "engagingness"), (two, "groundedness")):
-            found += [Case(table, name, aspect, spec) for spec in ("length", *both(aspect))]
-        found += [
+            results += [Case(table, name, aspect, spec) for spec in ("length", *both(aspect))]
+        results += [
             Case("F.6", name, aspect, "ctc(aspect='dialogue')")
             for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall")
         ]
     for name in ("qags-cnndm", "qags-xsum", "summeval"):
         table = "D.1" if name == "summeval" else "D.4"
-        found += [Case(table, name, "consistency", s) for s in ("ctc", "ctc(formula='chosen')", ABSTRACTIVE)]
+        results += [Case(table, name, "consistency", s) for s in ("ctc", "ctc(formula='chosen')", ABSTRACTIVE)]
     halves = (None, 0, 1)
     for table, k in (("D.2", 1), ("D.3", 11)):
-        found += [Case(table, "summeval", "relevance", s, k, h) for h in halves for s in both("relevance")]
-    return found + [Case("E.1", "yelp", "preservation", s, 0, h) for h in halves for s in both("preservation")]
+        results += [Case(table, "summeval", "relevance", s, k, h) for h in halves for s in both("relevance")]
+    return results + [Case("E.1", "yelp", "preservation", s, 0, h) for h in halves for s in both("preservation")]
 
 
 def align_spec(formula: str, settings: Any) -> str:
@@ -254,7 +254,7 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
         metric: Any = metric_from_spec(f"ctc(aspect={given['aspect']!r})")
         spec = align_spec(given["variant"], metric.settings())
         refs = 11 if given["aspect"] == "relevance" else 0
-        found = correlations(sets, Case(given["table"], given["set"], given["aspect"], spec, refs), 0, 0)
+        result = correlations(sets, Case(given["table"], given["set"], given["aspect"], spec, refs), 0, 0)
         rows.append(
             {
                 "table": given["table"],
@@ -262,7 +262,7 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
                 "aspect": given["aspect"],
                 "variant": given["variant"],
                 "paper E": given["E"],
-                "ours E": found["pearson"],
+                "ours E": result["pearson"],
                 "definition": bool(given.get("ours")),
             }
         )

@@ -52,7 +52,7 @@ def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, see
     """Metric, outputs that count, and every measure with the ends of its interval."""
 
     panel = data.panel(aspect, metrics=list(names), keep_people=True)
-    found = []
+    results = []
     for name, whole in zip(panel.names, panel.stacked(), strict=True):
         # A metric that was run on some inputs only is evaluated on those.
         there = ~np.isnan(whole).all(axis=0)
@@ -68,8 +68,8 @@ def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, see
                 f"{measure} low": float(ends.low[0, m]),
                 f"{measure} high": float(ends.high[0, m]),
             }
-        found.append((name, int((~np.isnan(x)).sum()), row))
-    return found
+        results.append((name, int((~np.isnan(x)).sum()), row))
+    return results
 
 
 def _aspects(data: Dataset, name: str) -> Sequence[str]:
@@ -79,21 +79,21 @@ def _aspects(data: Dataset, name: str) -> Sequence[str]:
 def ours(data: Dataset, name: str, columns: dict[str, Array], draws: int, seed: int) -> list[Row]:
     """One row for each metric and aspect."""
     # A column 'perplexity' of the set, from another model, is replaced here; `released` shows it.
-    mine = data.with_scores({k: v.tolist() for k, v in columns.items()})
+    own = data.with_scores({k: v.tolist() for k, v in columns.items()})
     return [
         {"set": name, "metric": metric, "aspect": aspect, "from": OURS, "outputs": n, **row}
         for aspect in _aspects(data, name)
-        for metric, n, row in correlated(mine, list(columns), aspect, draws, seed)
+        for metric, n, row in correlated(own, list(columns), aspect, draws, seed)
     ]
 
 
 def released(data: Dataset, name: str, draws: int, seed: int) -> list[Row]:
     """The same for scores of other models that came with the set."""
-    known = [c for c in COLUMNS if c in data.metrics]
+    available = [c for c in COLUMNS if c in data.metrics]
     return [
         {"set": name, "metric": COLUMNS[metric], "aspect": aspect, "from": RELEASED, "outputs": n, **row}
-        for aspect in (_aspects(data, name) if known else ())
-        for metric, n, row in correlated(data, known, aspect, draws, seed)
+        for aspect in (_aspects(data, name) if available else ())
+        for metric, n, row in correlated(data, available, aspect, draws, seed)
     ]
 
 
@@ -137,10 +137,10 @@ def wide(rows: Sequence[Row]) -> list[str]:
     """
     lines: list[str] = []
     for name in dict.fromkeys(str(r["set"]) for r in rows):
-        mine = [r for r in rows if r["set"] == name]
-        aspects = list(dict.fromkeys(str(r["aspect"]) for r in mine))
+        own = [r for r in rows if r["set"] == name]
+        aspects = list(dict.fromkeys(str(r["aspect"]) for r in own))
         for title, level in (("over all outputs", "global"), ("over the means of systems", "system")):
-            some = [r for r in mine if any(str(k).startswith(f"{level}/") for k in r)]
+            some = [r for r in own if any(str(k).startswith(f"{level}/") for k in r)]
             lines += ["", f"**{name}**, {title}", "", f"| metric | outputs | {' | '.join(aspects)} |"]
             lines.append("| --- | ---: |" + " ---: |" * len(aspects))
             for metric in dict.fromkeys(str(r["metric"]) for r in some):

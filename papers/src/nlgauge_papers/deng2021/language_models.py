@@ -59,20 +59,20 @@ def scored(
         metric.ready()
         if runner.lacks(metric, batch):
             metric.prepare(batch)
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     for spec in specs:
         values = np.full(data.samples.height, np.nan)
         if spec == PMI:
             # Per token, what the source adds to the likelihood of the output alone: both were asked for already.
-            values = found["lm-score"] + np.log(found["perplexity"])
+            values = results["lm-score"] + np.log(results["perplexity"])
         else:
             tell(f"{name}: {spec}")
             metric = metrics[spec]
             values[chosen] = (runner.score if compute else runner.stored)(metric, batch).values
             if "references" in metric.facts.needs:
                 values[chosen[_copies(batch)]] = np.nan
-        found[spec] = values
-    return found
+        results[spec] = values
+    return results
 
 
 def _copies(batch: Batch) -> Any:

@@ -103,12 +103,12 @@ def paper_scores(sources: Sources, row: str, aspect: str, batch: Batch, default:
     names = ", ".join(model.models)
     if not sources.weights:
         return NeedsWeights(f"needs {names}: `nlgauge reproduce --weights` searches for it")
-    found = [place_of(sources, name) for name in model.models]
-    missing = [n for n, place in zip(model.models, found, strict=True) if n == place and n.startswith(("D-", "R-"))]
+    results = [place_of(sources, name) for name in model.models]
+    missing = [n for n, place in zip(model.models, results, strict=True) if n == place and n.startswith(("D-", "R-"))]
     looked = ", ".join(str(p) for p in places(sources))
     if missing:
         return NeedsWeights(f"looked for {', '.join(missing)} (the authors' checkpoints, ctc_score) in {looked}")
-    spec = model.spec.replace("FORMULA", FORMULAS.get(aspect, "mean(y>x)")).format(*found)
+    spec = model.spec.replace("FORMULA", FORMULAS.get(aspect, "mean(y>x)")).format(*results)
     try:
         metric = metric_from_spec(spec)
         metric.ready()

@@ -36,7 +36,7 @@ from nlgauge_papers.common import Array
 
 FORMAT = "nlgauge-s3-1"
 FEATURES = ("JS_eval_1", "JS_eval_2", "ROUGE_1_R", "ROUGE_1_R_WE", "ROUGE_2_R", "ROUGE_2_R_WE")
-NEAR = 0.8  # cosine from which two n-grams are the same
+MATCH_COSINE = 0.8  # cosine from which two n-grams are the same
 WORD = re.compile(r"\w+")
 KERNELS: dict[str, Callable[[Array, Any], Array]] = {  # of scikit-learn, on dot products
     "linear": lambda dots, m: dots,
@@ -131,8 +131,8 @@ def predicted(model: Mapping[str, Any], rows: Array) -> list[float]:
 def features(samples: Sequence[Any], stop: frozenset[str], vectors: Callable[[frozenset[str]], Vectors]) -> Array:
     """The six features of each sample, in the order of their names."""
     plain = [[words(s.output), *map(words, s.references)] for s in samples]
-    known = vectors(frozenset(w for texts in plain for text in texts for w in text))
-    rows_of = functools.partial(unit_sums, known)
+    available = vectors(frozenset(w for texts in plain for text in texts for w in text))
+    rows_of = functools.partial(unit_sums, available)
     stems = functools.cache(stem)
     rows = []
     for texts in plain:
@@ -141,7 +141,7 @@ def features(samples: Sequence[Any], stop: frozenset[str], vectors: Callable[[fr
         for n in (1, 2):
             of[f"JS_eval_{n}"] = float(np.mean([divergence(stemmed[0], r, n, stop) for r in stemmed[1:]]))
             of[f"ROUGE_{n}_R"] = recall(stemmed, n, lambda a, b: sum((a & b).values()))
-            of[f"ROUGE_{n}_R_WE"] = recall(texts, n, lambda a, b: counted_overlap(a, b, NEAR, rows_of))
+            of[f"ROUGE_{n}_R_WE"] = recall(texts, n, lambda a, b: counted_overlap(a, b, MATCH_COSINE, rows_of))
         rows.append([of[name] for name in FEATURES])
     return np.array(rows, np.float64).reshape(-1, len(FEATURES))
 
@@ -168,8 +168,8 @@ def divergence(output: Sequence[str], reference: Sequence[str], n: int, stop: fr
     """Jensen-Shannon divergence (natural logarithm) of n-grams that are not stop words only."""
     shares = []
     for text in (output, reference):
-        kept = [g for g in grams(text, n) if any(w not in stop for w in g)]
-        shares.append({g: c / len(kept) for g, c in Counter(kept).items()})
+        selected = [g for g in grams(text, n) if any(w not in stop for w in g)]
+        shares.append({g: c / len(selected) for g, c in Counter(selected).items()})
     middle = {g: (shares[0].get(g, 0.0) + shares[1].get(g, 0.0)) / 2 for g in {**shares[0], **shares[1]}}
     return sum(f * math.log(f / middle[g]) for share in shares for g, f in share.items()) / 2
 
@@ -178,19 +178,19 @@ def unit_sums(vectors: Vectors, every: Iterable[Gram]) -> Array:
     """The sum of the word vectors of each n-gram at length 1; zeros where a word has none."""
     size = len(next(iter(vectors.values()))) if vectors else 1
     rows = np.array([sum(vectors[w] for w in g) if all(w in vectors for w in g) else np.zeros(size) for g in every])
-    found: Array = rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
-    return found
+    result: Array = rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
+    return result
 
 
 @functools.lru_cache(4)
 def read_regressors(path: str, changed: int) -> Any:
     """What tools/s3_regressors.py wrote, looked at before it is used."""
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
-        if found["format"] != FORMAT or tuple(found["features"]) != FEATURES:
+        result = json.loads(Path(path).read_text("utf-8"))
+        if result["format"] != FORMAT or tuple(result["features"]) != FEATURES:
             raise ValueError("of another format or with other features")
         for target in ("pyr", "resp"):
-            model = found[target]
+            model = result[target]
             if model["kind"] == "svr" and model["kernel"] not in (*KERNELS, "rbf"):
                 raise ValueError(f"kernel {model['kernel']}")
             if not np.isfinite(predicted(model, np.zeros((1, len(FEATURES))))).all():
@@ -198,12 +198,12 @@ def read_regressors(path: str, changed: int) -> Any:
     except (ValueError, KeyError, TypeError, IndexError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)[:120]
         raise NlgaugeError(f"s3: regressors='{path}': not what tools/s3_regressors.py writes ({what}).") from None
-    return found
+    return result
 
 
 def read_vectors(path: str, wanted: frozenset[str]) -> Vectors:
     """The vectors of these words; of a word that comes twice the last."""
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     size = 0
     for number, line in enumerate(_lines(path), 1):
         word, *numbers = line.rstrip().split(" ")
@@ -215,8 +215,8 @@ def read_vectors(path: str, wanted: frozenset[str]) -> Vectors:
             raise NlgaugeError(f"s3: vectors='{path}', line {number}: expected a word and its numbers.") from None
         if size not in (0, len(vector)):
             raise NlgaugeError(f"s3: vectors='{path}', line {number}: {len(vector)} numbers, {size} before.")
-        size, found[word.lower()] = len(vector), vector
-    return found
+        size, results[word.lower()] = len(vector), vector
+    return results
 
 
 def hashed(path: str) -> str:

@@ -77,11 +77,11 @@ def start(sources: Sources, name: str, aspect: str, default: str = "", reference
     rows = BaselineRows(sources, sources(name))
     batch = first_references(_fields(rows.data), references)
     for metric in OF_MODELS:
-        found = paper_scores(sources, metric, FORMULA_OF.get(aspect, aspect), batch, default)
-        if isinstance(found, NeedsWeights):
-            rows.reasons[metric,] = found
+        result = paper_scores(sources, metric, FORMULA_OF.get(aspect, aspect), batch, default)
+        if isinstance(result, NeedsWeights):
+            rows.reasons[metric,] = result
         else:
-            rows.add(metric, rows.correlate(found, aspect))
+            rows.add(metric, rows.correlate(result, aspect))
     return rows
 
 
@@ -131,9 +131,9 @@ def e_row(sources: Sources, table: str, name: str, aspect: str = "") -> dict[tup
         and "chosen" not in c.spec  # the paper's formula
         and aspect in ("", c.aspect)
     )
-    found = correlations(sets, case, 0, 0)
+    result = correlations(sets, case, 0, 0)
     names = ("pearson", "spearman", "kendall")
-    return {("sample", c): found[c] for c in names} | {("system", c): found[f"system {c}"] for c in names}
+    return {("sample", c): result[c] for c in names} | {("system", c): result[f"system {c}"] for c in names}
 
 
 @lru_cache(maxsize=2)
@@ -148,7 +148,7 @@ def overlap_scores(sources: Sources, references: int) -> dict[str, Array | str]:
     by_line = first_references(
         Batch.from_columns(split["output"].to_list(), None, None, split["references"].to_list()), references
     )
-    found: dict[str, Array | str] = {
+    results: dict[str, Array | str] = {
         "ROUGE-1": pooled_rouge("rouge-1(stem=True)", batch),
         "ROUGE-2": pooled_rouge("rouge-2(stem=True)", batch),
         "ROUGE-L": pooled_rouge("rouge-lsum(stem=True)", by_line),
@@ -156,10 +156,10 @@ def overlap_scores(sources: Sources, references: int) -> dict[str, Array | str]:
     for name, (spec, _) in SUMMARY.items():
         try:
             texts = stemmed(data, references) if name == "CIDEr" else batch
-            found[name] = metric_from_spec(spec).score(texts).values
+            results[name] = metric_from_spec(spec).score(texts).values
         except NlgaugeError as error:  # an extra is not installed
-            found[name] = LeftOut(error)
-    return found
+            results[name] = LeftOut(error)
+    return results
 
 
 def stemmed(data: Dataset, references: int) -> Batch:
@@ -192,8 +192,8 @@ def summarization(sources: Sources, table: str, aspect: str, references: int) ->
     from_toolkit = released(sources, aspect, references)
     unscored = [n for n in FROM_TOOLKIT_ONLY if (n, "sample", "pearson") not in rows.values]
     rows.reasons |= dict.fromkeys(((name,) for name in unscored), UNSCORED)
-    for name, found in from_toolkit.items():
-        rows.add(name, found, FROM_TOOLKIT)
+    for name, result in from_toolkit.items():
+        rows.add(name, result, FROM_TOOLKIT)
     if not from_toolkit:
         overlap_rows(rows, aspect, references)
     for name, column in {**S3, **NEURAL}.items():
@@ -231,11 +231,11 @@ def model_row(
         rows.reasons[name,] = LEFT_OUT
         return
     try:
-        found = rows.correlate(run_metric(rows.sources, spec, batch), aspect, without)
+        result = rows.correlate(run_metric(rows.sources, spec, batch), aspect, without)
     except NlgaugeError as error:
         rows.reasons[name,] = LeftOut(error)
         return
-    rows.add(name, found, reason, other="other weights")
+    rows.add(name, result, reason, other="other weights")
 
 
 @study(
@@ -266,17 +266,17 @@ def table_d4(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     other: dict[Key, Difference] = {}
     reasons: dict[Key, str] = {}
-    for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
-        reasons[theirs,] = NeedsDownload("these metrics need references, which the QAGS release does not hold")
+    for name, others in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
+        reasons[others,] = NeedsDownload("these metrics need references, which the QAGS release does not hold")
         rows = start(sources, name, "consistency")
         embedding_matching(rows, "D.4", name)
         without = {key: reason for key, reason in rows.reasons.items() if key != ("BERTScore-f",)}
-        reasons |= {(theirs, *key): reason for key, reason in without.items()}
+        reasons |= {(others, *key): reason for key, reason in without.items()}
         for (metric, level, c), value in rows.values.items():
             if level == "sample":
-                values[theirs, metric, c] = value
+                values[others, metric, c] = value
                 if (metric, level, c) in rows.other:
-                    other[theirs, metric, c] = rows.other[metric, level, c]
+                    other[others, metric, c] = rows.other[metric, level, c]
     return Ours(values, reasons, other=other)
 
 

@@ -64,11 +64,11 @@ TRIED_HEADS = {
 
 def cases(only: Iterable[str] = ()) -> list[Case]:
     """Return the numbers that are computed, of all sets or of `only` some; aspects with one set also by halves."""
-    found = []
+    results = []
     for table, name, aspect, references in ABOUT:
         halves = (None, 0, 1) if aspect in HALVED else (None,)
-        found += [Case(table, name, aspect, "", references, half) for half in halves if not only or name in only]
-    return found
+        results += [Case(table, name, aspect, "", references, half) for half in halves if not only or name in only]
+    return results
 
 
 class Form(NamedTuple):
@@ -97,14 +97,14 @@ def ctc_spec(aspect: str, kind: str, formula: str = "paper") -> str:
 
 def printed(case: Case) -> dict[str, float]:
     """The paper's E, D and R (the best of its encoders or training sets), global Pearson."""
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     for row in published_rows("deng2021", case.table):
         kind = re.match(r"Ours \(([EDR])\)", row["metric"])
         of = {"CNN/DM": "qags-cnndm", "XSUM": "qags-xsum"}.get(row.get("set", ""), case.set)
         level = row.get("level", "sample"), row["coefficient"]
         if kind and of == case.set and level == ("sample", "pearson"):
-            found[kind[1]] = max(found.get(kind[1], -1.0), float(row["printed"]))
-    return found
+            results[kind[1]] = max(results.get(kind[1], -1.0), float(row["printed"]))
+    return results
 
 
 def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Table:
@@ -129,13 +129,13 @@ def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Ta
             for formula in ("paper", "chosen"):
                 if formula == "chosen" and kind != "E" and form(case.aspect, kind) == form(case.aspect, kind, formula):
                     continue  # nothing else was chosen
-                found = correlations(sets, replace(case, spec=ctc_spec(case.aspect, kind, formula)), draws, 0)
+                result = correlations(sets, replace(case, spec=ctc_spec(case.aspect, kind, formula)), draws, 0)
                 paper_values = {
                     "paper": paper.get(kind),
                     "paper best": max(paper.values(), default=None),
-                    "chosen": found["chosen"],
+                    "chosen": result["chosen"],
                 }
-                rows.append({**{k: found[k] for k in columns}, **paper_values})
+                rows.append({**{k: result[k] for k in columns}, **paper_values})
     return Table(
         "Trained aligners (D, R) and embedding matching (E): correlation with human ratings (deng2021)",
         rows,
@@ -168,16 +168,16 @@ def choice_table(sets: Sets, only: Iterable[str] = ()) -> Table:
 
 def _tried(sets: Sets, case: Case, kind: str, head: str, formula: str, stop: bool) -> Row:
     spec = f"align-expr(expr={formula!r}, align={kind!r}, weights={head!r}, stop={stop}, unit='word')"
-    found = correlations(sets, replace(case, spec=spec), 0, 0)
+    result = correlations(sets, replace(case, spec=spec), 0, 0)
     shipped = [name for name in ("paper", "chosen") if form(case.aspect, kind, name) == Form(formula, stop, head)]
     return {
         "aspect": case.aspect,
-        "on": found["set"],
+        "on": result["set"],
         "align": kind,
         "head": head,
         "formula": formula,
         "without stop words": stop,
-        "pearson": found["pearson"],
+        "pearson": result["pearson"],
         "shipped": ", ".join(shipped),
     }
 

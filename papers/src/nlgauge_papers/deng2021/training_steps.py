@@ -49,10 +49,10 @@ def checkpoints(training: Path) -> list[Checkpoint]:
 
 def figure_7(sets: Sets, trainings: Sequence[Path], only: Iterable[str] = ()) -> Table:
     """Accuracy on held-out weak labels and human correlation at each checkpoint."""
-    found = {training: checkpoints(training) for training in trainings}
-    tasks = [heads[0].facts["task"] for heads in found.values()]
+    results = {training: checkpoints(training) for training in trainings}
+    tasks = [heads[0].facts["task"] for heads in results.values()]
     rows: list[Row] = []
-    for training, heads in found.items():
+    for training, heads in results.items():
         aspect, names = SERVES[heads[0].facts["task"]]
         # Trainings of one task are identified by their folders.
         tag = f" ({training.name})" if tasks.count(heads[0].facts["task"]) > 1 else ""
@@ -72,7 +72,7 @@ def _point(sets: Sets, training: Path, head: Checkpoint, aspect: str, name: str,
     facts, kind = head.facts, head.facts["kind"]
     own: Any = metric_from_spec(f"ctc(aspect={aspect!r}, align={kind!r})")
     spec = f"align-expr(expr={own.expression().text!r}, align={kind!r}, weights={str(head.path)!r}, unit='word'"
-    found = correlations(sets, Case("7", name, aspect, f"{spec}, stop={own.settings().stop})"), 0, 0)
+    result = correlations(sets, Case("7", name, aspect, f"{spec}, stop={own.settings().stop})"), 0, 0)
     told = facts["held out"]
     return {
         "task": f"{name}, {aspect}{tag}",
@@ -82,8 +82,8 @@ def _point(sets: Sets, training: Path, head: Checkpoint, aspect: str, name: str,
         "step": facts["step"],
         "accuracy": told.get("accuracy", told.get("pearson")),
         "auc": told.get("auc"),
-        "pearson": found["pearson"],
-        "spearman": found["spearman"],
+        "pearson": result["pearson"],
+        "spearman": result["spearman"],
         "label": f"{training.name}, step {facts['step']}:",
     }
 

@@ -19,7 +19,7 @@ from nlgauge_papers import Key, Ours, Sources, all_studies, study, why_absent
 from nlgauge_papers.compare import published
 from nlgauge_papers.gao2025.simulation import relation, scale
 
-NEAR = 0.05  # tolerance of ≈
+TIE_TOLERANCE = 0.05  # tolerance of ≈
 STILL = 0.02  # a series with smaller changes "hardly moves"
 NOISE = 0.005  # falls up to this are noise: about the standard error of a mean over draws of thresholds
 ORDERS = {
@@ -59,7 +59,7 @@ def statements(order: str, values: Values) -> tuple[int, list[str]]:
         for j in range(i + 1, len(names)):
             sign = next((s for s in signs[i:j] if s != "≈"), "≈")
             x, y = values[a], values[names[j]]
-            if {"<": x < y, ">": x > y, "≈": abs(x - y) <= NEAR}[sign]:
+            if {"<": x < y, ">": x > y, "≈": abs(x - y) <= TIE_TOLERANCE}[sign]:
                 held += 1
             else:
                 broken.append(f"{a} {number(x)} not {sign} {names[j]} {number(y)}")
@@ -119,50 +119,50 @@ def rises_then_falls(values: Sequence[float]) -> bool:
 
 def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
     """Each measure's values along the grid."""
-    found: dict[str, list[float]] = {}
+    results: dict[str, list[float]] = {}
     for row in rows:
-        found.setdefault(row["measure"], []).append(row["value"])
-    return {f"{name} over {lines}": values for name, values in found.items()}
+        results.setdefault(row["measure"], []).append(row["value"])
+    return {f"{name} over {lines}": values for name, values in results.items()}
 
 
 @study("gao2025", "claims", title="Takeaways: on the simulation and on the paper's own tables", sets=[], claims=True)
 def claims(sources: Sources) -> Ours:
     """Count the statements that hold in the simulation, and in Tables 2, 3 and 7 as printed."""
 
-    found = ClaimCounts()
+    result = ClaimCounts()
     for on, (systems, inputs) in SIZES.items():
         params = replace(SimulationParams(), N=systems, M=inputs)
         capable, within = (
             _lines(t.rows, name) for t, name in zip(relation(params, trials=TRIALS), ("ρ_sys", "μ_ρ"), strict=True)
         )
         both = {k: v for k, v in (capable | within).items() if k.startswith(("input/", "global/"))}
-        found.series("raising ρ_sys or μ_ρ raises input and global level", on, both, rises)
+        result.series("raising ρ_sys or μ_ρ raises input and global level", on, both, rises)
         sizes = _lines(scale(params, trials=TRIALS, redraws=REDRAWS).rows, "scale size")
         first = {k: next(v for n, v in sizes.items() if n.startswith(k)) for k in STILL_WITH_SCALE}
-        found.series("system Spearman and Kendall hardly move with scale size", on, first, still)
+        result.series("system Spearman and Kendall hardly move with scale size", on, first, still)
         peak = {k: v for k, v in sizes.items() if k.startswith(UP_AND_DOWN)}
-        found.series("input, global and item Kendall rise, then fall with scale size", on, peak, rises_then_falls)
+        result.series("input, global and item Kendall rise, then fall with scale size", on, peak, rises_then_falls)
         rest = {k: v for k, v in sizes.items() if k not in peak and not k.startswith(STILL_WITH_SCALE)}
-        found.series("the other measures rise with scale size", on, rest, rises)
+        result.series("the other measures rise with scale size", on, rest, rises)
     for table, kind in (("2", "DP"), ("7", "DP"), ("3", "RC")):
         cells = published(all_studies()[f"gao2025/{table}"])[1]
         by = _by_measure((cell.key, cell.value) for cell in cells)
-        found.orders(kind, f"Table {table}, mean of D1 to D30", by)
+        result.orders(kind, f"Table {table}, mean of D1 to D30", by)
         worst = _system_worst(((cell.key, cell.value) for cell in cells), low=kind == "DP")
         words = f"system level is worst on {worst} of 30 sets"
-        found.add(
+        result.add(
             f"{kind}: system level is worst on most sets",
             f"Table {table}",
             int(worst > 15),
             [words] if worst <= 15 else [],
         )
     return Ours(
-        found.values,
-        found.reasons,
+        result.values,
+        result.reasons,
         notes=[
             f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × "
             f"{REDRAWS}), seed 0; hardly moves: at most {STILL}; rises: never more than {NOISE} below what it had "
-            f"reached; ≈: within {NEAR}."
+            f"reached; ≈: within {TIE_TOLERANCE}."
         ],
     )
 
@@ -194,22 +194,22 @@ def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
 )
 def claims_on_sets(sources: Sources) -> Ours:
     """Count the statements about DP and RC that hold with the metrics published with six sets."""
-    found = ClaimCounts()
+    result = ClaimCounts()
     notes = []
     for on, (name, options, aspects) in SETS.items():
         try:
             data = sources(name, **options)
         except NeedsMissing as error:
-            found.reasons |= {(f"{kind}: {order}", on): why_absent(error) for kind, order in ORDERS.items()}
+            result.reasons |= {(f"{kind}: {order}", on): why_absent(error) for kind, order in ORDERS.items()}
             continue
         sources.tell(f"{on}: DP and RC of {len(data.metrics)} metrics")
         values = stability_of(data, aspects or tuple(data.aspects))
         for kind in ("DP", "RC"):
-            found.orders(kind, on, values[kind])
+            result.orders(kind, on, values[kind])
         notes.append(f"{on}: {len(data.metrics)} metrics published with it, {len(aspects or data.aspects)} aspects")
     return Ours(
-        found.values,
-        found.reasons,
+        result.values,
+        result.reasons,
         notes=[
             "the metrics are others than the paper's 32, whose scores were never published: this asks whether the "
             "claims hold beyond them, not whether the paper counted right. People stay among the systems, as in the "

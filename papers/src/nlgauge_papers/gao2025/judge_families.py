@@ -80,16 +80,16 @@ class JudgedSet:
             people[aspect] = panel.human
         names = [n for n in next(iter(arrays.values())) if all(n in a for a in arrays.values())]
         flat = [n for n in names if any(len(np.unique(a[n][np.isfinite(a[n])])) < 2 for a in arrays.values())]
-        kept = tuple(n for n in names if n not in flat)
-        panels = {a: (np.stack([arrays[a][n] for n in kept]), people[a]) for a in arrays} if kept else {}
-        return Family(name, kept, panels, tuple(flat))
+        selected = tuple(n for n in names if n not in flat)
+        panels = {a: (np.stack([arrays[a][n] for n in selected]), people[a]) for a in arrays} if selected else {}
+        return Family(name, selected, panels, tuple(flat))
 
     def inputs_of(self, judge: str) -> list[str]:
         """Return the inputs that an added judge scored, on its aspects."""
-        found = {
+        results = {
             i for by in self.added.values() for name, v in by.items() if self.facts[name].judge == judge for _, i in v
         }
-        return sorted(found)
+        return sorted(results)
 
 
 def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, list[str]]:
@@ -107,11 +107,11 @@ def judged(sources: Sources, files: Sequence[str | Path]) -> tuple[JudgedSet, li
             foreign += 1
             continue
         facts.setdefault(score.scorer, score)
-        mine = added.setdefault(score.aspect, {}).setdefault(score.scorer, {})
+        own = added.setdefault(score.aspect, {}).setdefault(score.scorer, {})
         if score.value is None:
             unscored += 1
         else:
-            mine[score.system, score.input] = score.value
+            own[score.system, score.input] = score.value
     notes = [f"rows of the score files about other outputs or aspects, left out: {foreign:,}"] if foreign else []
     notes += [f"rows of the score files without a score: {unscored:,}"] if unscored else []
     return JudgedSet(data, released, added, facts), notes

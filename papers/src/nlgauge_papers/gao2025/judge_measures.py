@@ -21,7 +21,7 @@ from nlgauge.plugins import Layout, Row, interval
 from nlgauge.stats import TWELVE, discriminative_power, over_metrics, permutation_pairs, ranking_consistency
 from nlgauge_papers import Sources, further, published_rows
 from nlgauge_papers.common import Array, Ints
-from nlgauge_papers.gao2025.claims import NEAR, ORDERS
+from nlgauge_papers.gao2025.claims import ORDERS, TIE_TOLERANCE
 from nlgauge_papers.gao2025.judge_families import Family, families, judged
 from nlgauge_papers.gao2025.judge_scales import (
     HOLDS,
@@ -56,15 +56,15 @@ class Stability:
 
 def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
     """The permutation test of all pairs (1,000 draws in the paper) and splits of the inputs, on each aspect."""
-    p, kept = [], []
+    p, selected = [], []
     for x, z in family.panels.values():
         tests = permutation_pairs(x, z, TWELVE, draws=draws, seed=seed)
         p.append(tests.p)
-        kept.append(ranking_consistency(x, z, TWELVE, trials=draws, seed=seed))
+        selected.append(ranking_consistency(x, z, TWELVE, trials=draws, seed=seed))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a pair without a value on any aspect
-        mean_p, by_pair = np.nanmean(p, axis=0), np.nanmean([k.by_pair for k in kept], axis=0)
-        rc = np.nanmean([k.value for k in kept], axis=0)
+        mean_p, by_pair = np.nanmean(p, axis=0), np.nanmean([k.by_pair for k in selected], axis=0)
+        rc = np.nanmean([k.value for k in selected], axis=0)
         dp = np.nanmean([discriminative_power(one) for one in p], axis=0)
     return Stability(dp, rc, mean_p, by_pair, np.asarray(tests.pairs))
 
@@ -72,12 +72,12 @@ def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
 def without_documents(family: Family, draws: int, seed: int = 0) -> list[Stability]:
     """Compute the same without each of ten random groups of documents."""
     inputs = next(iter(family.panels.values()))[1].shape[1]
-    found = []
+    results = []
     for group in np.array_split(np.random.default_rng(seed).permutation(inputs), min(GROUPS, inputs)):
         rest = np.setdiff1d(np.arange(inputs), group)
         panels = {a: (x[:, :, rest], z[:, rest]) for a, (x, z) in family.panels.items()}
-        found.append(stability_of_family(Family(family.name, family.scorers, panels), min(draws, REDRAWS), seed))
-    return found
+        results.append(stability_of_family(Family(family.name, family.scorers, panels), min(draws, REDRAWS), seed))
+    return results
 
 
 def verdict(sign: str, low: float, high: float) -> str:
@@ -89,7 +89,13 @@ def verdict(sign: str, low: float, high: float) -> str:
     if not (np.isfinite(low) and np.isfinite(high)):
         return UNSURE
     if sign == "≈":
-        return HOLDS if low >= -NEAR and high <= NEAR else NOT if low > NEAR or high < -NEAR else UNSURE
+        return (
+            HOLDS
+            if low >= -TIE_TOLERANCE and high <= TIE_TOLERANCE
+            else NOT
+            if low > TIE_TOLERANCE or high < -TIE_TOLERANCE
+            else UNSURE
+        )
     if sign == ">":
         low, high = -high, -low
     return HOLDS if high < 0 else NOT if low > 0 else UNSURE
@@ -126,7 +132,7 @@ def statement_rows(family: Family, whole: Stability, parts: Sequence[Stability])
     """
     rows: list[Row] = []
     for claim, a, sign, b in EVERY:
-        by_pair, *left = (_difference(found, claim, a, b) for found in (whole, *parts))
+        by_pair, *left = (_difference(result, claim, a, b) for result in (whole, *parts))
         value = float(np.nanmean(by_pair))
         scorers = over_metrics(by_pair, whole.pairs, level=SURE)
         low, high = jackknifed(value, [float(np.nanmean(d)) for d in left], SURE)
@@ -159,10 +165,11 @@ def paper_rows() -> list[Row]:
         sets.setdefault(part.set, []).append(number)
     rows: list[Row] = []
     for claim, a, sign, b in EVERY:
-        at = cells[claim[:2]]
+        index = cells[claim[:2]]
         by_set = [
             fmean(
-                fmean(at[d, str(TWELVE[i])] for i in _columns(a)) - fmean(at[d, str(TWELVE[i])] for i in _columns(b))
+                fmean(index[d, str(TWELVE[i])] for i in _columns(a))
+                - fmean(index[d, str(TWELVE[i])] for i in _columns(b))
                 for d in numbers
             )
             for numbers in sets.values()
@@ -220,7 +227,7 @@ def printed_rows() -> list[Row]:
             "family": PAPER,
             "measure": m,
             "n": 32,
-            **{what: fmean(at[f"D{k}", m] for k in range(1, 5)) for what, at in (("dp", dp), ("rc", rc))},
+            **{what: fmean(index[f"D{k}", m] for k in range(1, 5)) for what, index in (("dp", dp), ("rc", rc))},
         }
         for m in map(str, TWELVE)
     ]
@@ -257,7 +264,7 @@ def statements_table(rows: list[Row]) -> Table:
         method="difference of the two means in DP or RC, with its interval over documents (ten groups left out one at "
         f"a time, {REDRAWS} draws and splits each, Student's t; {OWN}: over its six data sets), at {LEVEL:.0%} for all "
         f"{len(EVERY)} statements about a family together. ✓ holds: the interval lies on the side that the paper says "
-        f"(≈: within {NEAR}); ✗ does not hold: on the other side; ? inconclusive. The first mark is for the same "
+        f"(≈: within {TIE_TOLERANCE}); ✗ does not hold: other side; ? inconclusive. The first mark is for the same "
         "scorers on other documents, the second for other scorers like these (left out one at a time; rows have both).",
         answers=answers,
         notes=["five of the nine judges are one model, GPT-3.5, in five prompts: intervals take them as five judges"],
@@ -285,7 +292,7 @@ def said_of(rows: Sequence[Row]) -> str:
 def as_stated(row: Row) -> bool:
     """Return whether the difference itself, without its interval, is as the paper states."""
     sign, value = row["statement"].split()[1], row["value"]
-    return bool({"<": value < 0, ">": value > 0, "≈": abs(value) <= NEAR}[sign])
+    return bool({"<": value < 0, ">": value > 0, "≈": abs(value) <= TIE_TOLERANCE}[sign])
 
 
 def _statement_cell(row: Row) -> str:
@@ -303,7 +310,7 @@ def study(
     """
     own = [name.strip() for name in (scores.split(",") if isinstance(scores, str) else scores) if name.strip()]
     all_, notes = judged(sources, [*(shipped_files() if shipped else []), *own])
-    rows, said, about = printed_rows(), paper_rows(), dict[str, str]()
+    rows, text, about = printed_rows(), paper_rows(), dict[str, str]()
     for family in families(all_):
         if family.left_out:
             notes.append(f"{family.name}: the same score for every output, so left out: {', '.join(family.left_out)}")
@@ -311,24 +318,24 @@ def study(
             notes.append(f"{family.name}: {family.too_small}")
             continue
         sources.tell(f"{family.name}: {family.size}")
-        found = stability_of_family(family, draws, seed)
+        result = stability_of_family(family, draws, seed)
         about[family.name] = family.size
         rows += [
             {
                 "family": family.name,
                 "measure": str(m),
-                "dp": float(found.dp[j]),
-                "rc": float(found.rc[j]),
+                "dp": float(result.dp[j]),
+                "rc": float(result.rc[j]),
                 "n": len(family.scorers),
             }
             for j, m in enumerate(TWELVE)
         ]
         if not family.context_only:
-            said += statement_rows(family, found, without_documents(family, draws, seed))
+            text += statement_rows(family, result, without_documents(family, draws, seed))
     sources.tell("scales, averages, single judges")
     return [
         measures_table(rows, about, draws, list(dict.fromkeys(notes))),
-        statements_table(said),
+        statements_table(text),
         *scale_tables(all_, seed),
         averaging_table(all_, seed),
         agreement_table(all_, seed),

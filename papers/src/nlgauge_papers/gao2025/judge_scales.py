@@ -32,22 +32,22 @@ NAMES = [str(m) for m in TWELVE]
 
 def resampled(family: Family, seed: int, draws: int = DRAWS, aspect: str | None = None) -> Array:
     """Scorers × measures × (1 + draws), means over the aspects: first on all documents, then on resampled ones."""
-    found = []
+    results = []
     for name, (x, z) in family.panels.items():
         if aspect in (None, name):
             rng = np.random.default_rng(seed)
             inputs = rng.multinomial(z.shape[1], np.full(z.shape[1], 1 / z.shape[1]), size=draws).astype(np.float64)
             inputs = np.vstack([np.ones(z.shape[1]), inputs])
-            found.append(evaluate_weighted(x, z, TWELVE, inputs))
-    return np.asarray(np.mean(found, axis=0))
+            results.append(evaluate_weighted(x, z, TWELVE, inputs))
+    return np.asarray(np.mean(results, axis=0))
 
 
 def five_prompts(all_: JudgedSet) -> Family:
     """Return GPT-3.5's five prompts."""
     nine = all_.family("GPT-3.5", all_.released)
-    mine = [n for style in STYLES for n in nine.scorers if n.startswith("gpt-3.5") and n.endswith(f" {style}")]
-    at = [nine.scorers.index(name) for name in mine]
-    return Family(nine.name, tuple(mine), {a: (x[at], z) for a, (x, z) in nine.panels.items()})
+    own = [n for style in STYLES for n in nine.scorers if n.startswith("gpt-3.5") and n.endswith(f" {style}")]
+    index = [nine.scorers.index(name) for name in own]
+    return Family(nine.name, tuple(own), {a: (x[index], z) for a, (x, z) in nine.panels.items()})
 
 
 def means_of(family: Family, size: int) -> Family:
@@ -66,16 +66,16 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
     }
     names = list(versions)
     panels = {a: (np.stack([versions[v][a] for v in names]), z) for a, (_, z) in mean.panels.items()}
-    found = resampled(Family("scales", tuple(names), panels), seed)
+    result = resampled(Family("scales", tuple(names), panels), seed)
     unique = {v: np.mean([fit_scores(x).unique for x in versions[v].values()]) for v in names}
     ties = {v: np.mean([fit_scores(x).tie_ratio for x in versions[v].values()]) for v in names}
     values: list[Row] = [
         {
             "version": v,
             "measure": m,
-            "value": float(found[i, j, 0]),
-            "low": _end(found[i, j], 2.5),
-            "high": _end(found[i, j], 97.5),
+            "value": float(result[i, j, 0]),
+            "low": _end(result[i, j], 2.5),
+            "high": _end(result[i, j], 97.5),
             "unique": float(unique[v]),
             "ties": float(ties[v]),
         }
@@ -96,7 +96,7 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
         f"100 documents; the rows also have 95% intervals from {DRAWS:,} resamplings of the documents, seed {seed}.",
         kind="judge-scales",
     )
-    return [shown, scale_claims(found, names)]
+    return [shown, scale_claims(result, names)]
 
 
 def scale_claims(found: Array, names: list[str]) -> Table:
@@ -163,17 +163,17 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
     versions: dict[str, Family] = {f"{m} of 5 prompts": means_of(five, m) for m in range(1, len(STYLES) + 1)}
     whole = versions[f"{len(STYLES)} of 5 prompts"]
     versions["5 of 5, cut to 5 levels"] = whole.cut(5)
-    found = {name: resampled(family, seed).mean(axis=0) for name, family in versions.items()}
-    names = list(found)
+    results = {name: resampled(family, seed).mean(axis=0) for name, family in versions.items()}
+    names = list(results)
     tail = 50 * (1 - LEVEL) / (2 * len(NAMES))
     rows: list[Row] = [
-        {"version": name, "measure": m, "value": float(found[name][j, 0])}
+        {"version": name, "measure": m, "value": float(results[name][j, 0])}
         for name in names
         for j, m in enumerate(NAMES)
     ]
     answers = []
     for name in (names[-2], names[-1]):
-        moved = found[name] - found[names[0]]
+        moved = results[name] - results[names[0]]
         ends = [(_end(moved[j], tail), _end(moved[j], 100 - tail)) for j in range(len(NAMES))]
         up = [m for m, (low, _) in zip(NAMES, ends, strict=True) if low > 0]
         down = [m for m, (_, high) in zip(NAMES, ends, strict=True) if high < 0]
@@ -220,7 +220,7 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
             parts.append(("added", all_.family(judge, {aspect: own}, inputs=scored), len(scored)))
     rows: list[Row] = []
     for origin, family, inputs in parts:
-        found = resampled(family, seed, draws=1000, aspect=aspect) if family.scorers else np.empty((0, 12, 1))
+        result = resampled(family, seed, draws=1000, aspect=aspect) if family.scorers else np.empty((0, 12, 1))
         for i, name in enumerate(family.scorers):
             x = family.panels[aspect][0][i]
             fit = fit_scores(x)
@@ -232,7 +232,7 @@ def agreement_table(all_: JudgedSet, seed: int, aspect: str = "coherence") -> Ta
                     "unscored": int(np.isnan(x).sum()),
                     "unique": int(fit.unique),
                     "ties": float(fit.tie_ratio),
-                    **_ends_of(found[i]),
+                    **_ends_of(result[i]),
                 }
             )
         rows += [

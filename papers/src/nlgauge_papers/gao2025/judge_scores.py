@@ -53,18 +53,18 @@ def shipped_files() -> list[Path]:
 
 def read_scores(paths: Iterable[str | Path]) -> list[Score]:
     """Read all rows of these files. Duplicates count once; two values for one output are an error."""
-    found: dict[tuple[str, ...], tuple[Score, Path]] = {}
+    results: dict[tuple[str, ...], tuple[Score, Path]] = {}
     for path in map(Path, paths):
         for line, row in _records(path):
             score = _checked(path, line, row)
             key = score.scorer, score.aspect, score.system, score.input
-            other, where = found.setdefault(key, (score, path))
+            other, where = results.setdefault(key, (score, path))
             if other.value != score.value or other.scale != score.scale:
                 raise DataError(
                     f"{path}, line {line}: '{score.scorer}' has another value for {score.system}, {score.input}, "
                     f"{score.aspect} in {where}; give one of the two another setting."
                 )
-    return [score for score, _ in found.values()]
+    return [score for score, _ in results.values()]
 
 
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -76,7 +76,7 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
         raise DataError(f"{path}: cannot be read ({error}).") from None
     if path.suffix == ".csv":
         return list(enumerate(csv.DictReader(io.StringIO(text)), 2))
-    found = []
+    results = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
@@ -85,8 +85,8 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
                 raise DataError(f"{path}, line {number}: not JSON ({error}).") from None
             if not isinstance(row, dict):
                 raise DataError(f"{path}, line {number}: found {type(row).__name__}, expected an object.")
-            found.append((number, row))
-    return found
+            results.append((number, row))
+    return results
 
 
 def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
@@ -95,25 +95,25 @@ def _checked(path: Path, line: int, row: dict[str, Any]) -> Score:
             f"{path}, line {line}: no field {', '.join(missing)}; found {', '.join(map(str, row))}. "
             f"Scores of judges have {', '.join(FIELDS)}."
         )
-    said = {name: str(row[name]).strip() if row[name] is not None else "" for name in FIELDS}
-    if empty := [name for name in FIELDS[:-1] if not said[name]]:
+    texts = {name: str(row[name]).strip() if row[name] is not None else "" for name in FIELDS}
+    if empty := [name for name in FIELDS[:-1] if not texts[name]]:
         raise DataError(f"{path}, line {line}: {', '.join(empty)} is empty.")
     value = None
-    if said["value"]:
+    if texts["value"]:
         try:
-            value = float(said["value"])
+            value = float(texts["value"])
         except ValueError:
-            raise DataError(f"{path}, line {line}: value '{said['value'][:40]}' is not a number.") from None
-        if not math.isfinite(value) or value not in Scale.parse(said["scale"]):
-            raise DataError(f"{path}, line {line}: value {said['value']} is outside the scale {said['scale']}.")
+            raise DataError(f"{path}, line {line}: value '{texts['value'][:40]}' is not a number.") from None
+        if not math.isfinite(value) or value not in Scale.parse(texts["scale"]):
+            raise DataError(f"{path}, line {line}: value {texts['value']} is outside the scale {texts['scale']}.")
     return Score(
-        said["judge"],
-        said["setting"],
-        said["scale"],
-        said["sampling"],
-        said["system"],
-        said["input"],
-        said["aspect"],
+        texts["judge"],
+        texts["setting"],
+        texts["scale"],
+        texts["sampling"],
+        texts["system"],
+        texts["input"],
+        texts["aspect"],
         value,
     )
 

@@ -27,16 +27,16 @@ def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]
     """Return judge -> (system, document) -> rating; replies without a rating are left out; the first of duplicates
     counts.
     """
-    found: dict[str, dict[tuple[str, str], float]] = {}
+    results: dict[str, dict[tuple[str, str], float]] = {}
     with gzip.open(mirror / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
             if row["aspect"] == aspect:
                 parsed = parse_reply(row["resp"], OPTIONS if "mcq" in row["method"] else FIVE)
                 if parsed.value is not None:
-                    mine = found.setdefault(f"{row['evaluator']} {row['method']}", {})
-                    mine.setdefault((row["system"], row["id"]), parsed.value)
-    return found
+                    own = results.setdefault(f"{row['evaluator']} {row['method']}", {})
+                    own.setdefault((row["system"], row["id"]), parsed.value)
+    return results
 
 
 def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:

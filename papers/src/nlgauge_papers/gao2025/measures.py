@@ -82,25 +82,25 @@ def table_1(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, aspects in ASPECTS.items():
-        found = []
+        results = []
         for part in (p for p in PARTS if p.set == name):
             try:
-                found.append([~np.isnan(part.panel(sources, a).human) for a in aspects])
+                results.append([~np.isnan(part.panel(sources, a).human) for a in aspects])
             except NeedsMissing as error:
                 reasons[name,] = why_absent(error)
-        if len(found) == sum(p.set == name for p in PARTS):
-            values[name, "subsets"] = len(found)
-        if found:
-            there = np.any(found[0], axis=0)
-            values[name, "aspects"] = len(found[0])
+        if len(results) == sum(p.set == name for p in PARTS):
+            values[name, "subsets"] = len(results)
+        if results:
+            there = np.any(results[0], axis=0)
+            values[name, "aspects"] = len(results[0])
             values[name, "systems"] = int(there.any(axis=1).sum())
             values[name, "inputs"] = int(there.any(axis=0).sum())
-    known = {
+    available = {
         "HANNA": "the release has 11 systems and 96 prompts, and only they give the paper's own Table 5 (24 of "
         "24 cells)",
         "WMT23": "377 rated news segments in the release; they give the paper's own Table 5 (4 of 4 cells)",
     }
-    reasons |= {(name,): words for name, words in known.items() if (name, "systems") in values}
+    reasons |= {(name,): words for name, words in available.items() if (name, "systems") in values}
     return Ours(
         values,
         reasons,

@@ -67,9 +67,9 @@ def from_texts(sources: Sources, missing: str) -> Ours:
                 if row[column] is not None:
                     gathered.setdefault((row["variable"], name), []).append(float(row[column]))
         used.append(number)
-    values: dict[Key, float] = {key: fmean(found) for key, found in gathered.items()}
-    said = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
-    reasons |= {(name,): said if used else NeedsDownload("none of the 30 sets is here") for name in SPECS}
+    values: dict[Key, float] = {key: fmean(result) for key, result in gathered.items()}
+    text = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
+    reasons |= {(name,): text if used else NeedsDownload("none of the 30 sets is here") for name in SPECS}
     return Ours(
         values,
         reasons,

@@ -66,14 +66,14 @@ def number_of(dataset: str, subset: str, aspect: str) -> str | None:
 @lru_cache(maxsize=1)
 def panels(sources: Sources) -> dict[str, Panel]:
     """The panel of each set, D1 to D30, with the scores of all metrics on 0 to 1."""
-    found: dict[str, Panel] = {}
+    results: dict[str, Panel] = {}
     for group, part in sources(SET).by("dataset", "ori_dataset", "aspect"):
         number = number_of(*(str(group[c]) for c in ("dataset", "ori_dataset", "aspect")))
         if number is None:
             raise NlgaugeError(f"{SET}: no set of the paper's D1 to D30 fits {', '.join(map(str, group.values()))}.")
         panel = part.panel("human_score", keep_people=True)
-        found[number] = replace(panel, metrics={name: unit_scale(name, v) for name, v in panel.metrics.items()})
-    return found
+        results[number] = replace(panel, metrics={name: unit_scale(name, v) for name, v in panel.metrics.items()})
+    return results
 
 
 def unit_scale(name: str, values: Array) -> Array:
@@ -122,8 +122,8 @@ def table_3(sources: Sources) -> Ours:
     """Compute the mean tau-b of the rankings of the metrics on two halves of the inputs."""
     values: dict[Key, float] = {}
     for number, panel in each_set(sources, "ranking consistency"):
-        found = ranking_consistency(zeros(panel.stacked()), zeros(panel.human), TWELVE, trials=TRIALS)
-        values |= {(number, *key): v for key, v in measured(found.value).items()}
+        result = ranking_consistency(zeros(panel.stacked()), zeros(panel.human), TWELVE, trials=TRIALS)
+        values |= {(number, *key): v for key, v in measured(result.value).items()}
     return Ours(values, {(): RANDOM}, [f"{TRIALS} random halves of the inputs; random draws differ."])
 
 
@@ -164,8 +164,8 @@ def figures(sources: Sources, set: str = "") -> list[Table]:
     there = panels(sources)
     if set and set not in there:
         raise NameUnknown(f"gao2025/figures: no set '{set}'. There are {', '.join(there)}.")
-    found = []
+    results = []
     for number, panel in each_set(sources, "p-value curves"):
         if set in ("", number):
-            found.append(analyze("stability", replace(panel, name=number), draws=DRAWS, profile=PROFILE))
-    return found
+            results.append(analyze("stability", replace(panel, name=number), draws=DRAWS, profile=PROFILE))
+    return results

@@ -21,11 +21,11 @@ SET = "gao2025-replies"
 
 def reply_columns(panel: Panel) -> dict[str, list[str]]:
     """Return the columns of replies of each judge: `NAME #1` to `NAME #10`."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for name in panel.metrics:
         if match := re.fullmatch(r"(.+) #\d+", name):
-            found.setdefault(match[1], []).append(name)
-    return found
+            results.setdefault(match[1], []).append(name)
+    return results
 
 
 def drawn(replies: Array, n: int, draws: int, seed: int) -> Array:

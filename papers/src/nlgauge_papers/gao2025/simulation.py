@@ -48,11 +48,11 @@ def relation(
         def run(part: np.random.SeedSequence, n: int, axes: dict[str, Any] = axes) -> Any:
             return relation_study(params, part, trials=n, measures=chosen, **axes)
 
-        found = _in_parts(run, own, trials, _shifted(progress, done * trials, 2 * trials))
+        result = _in_parts(run, own, trials, _shifted(progress, done * trials, 2 * trials))
         fixed = "mu_rho" if varied == "rho_sys" else "rho_sys"
         rows: list[Row] = [
-            {varied: at, "measure": str(m), "value": float(value), "se": float(se), "undefined": int(lost)}
-            for at, line in zip(grid, zip(*(a.reshape(len(grid), -1) for a in found[:3]), strict=True), strict=True)
+            {varied: index, "measure": str(m), "value": float(value), "se": float(se), "undefined": int(lost)}
+            for index, line in zip(grid, zip(*(a.reshape(len(grid), -1) for a in result[:3]), strict=True), strict=True)
             for m, value, se, lost in zip(chosen, *line, strict=True)
         ]
         tables.append(

@@ -75,15 +75,15 @@ def aspect_disagreement(
     panel = rows.panel
     panel.stacked()  # says what is missing when there are no metrics
     rows.require_two_aspects()
-    found = _single(rows, bins, scale, families_of(panel.names, families), choice.seed)
-    shown = found if per == "aspect" else _averaged(found)
+    result = _single(rows, bins, scale, families_of(panel.names, families), choice.seed)
+    shown = result if per == "aspect" else _averaged(result)
     best = {m: _mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}
     shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
-    chance = {w: _mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
+    chance = {w: _mean([r["chance"] for r in result if r["where"] == w]) for w in WHERE}
     counts = {
         w: ", ".join(
             f"{r['aspect']} {r['n_low']} low and {r['n_high']} high"
-            for r in found
+            for r in result
             if r["metric"] == panel.names[0] and r["where"] == w
         )
         for w in WHERE
@@ -119,13 +119,13 @@ def aspect_disagreement(
 def _single(rows: RaterRows, bins: Bins, scale: Scales, families: dict[str, str], seed: int) -> list[Row]:
     levels = {aspect: rows.levels(aspect, bins, scale) for aspect in rows.human}
     same, mixed = rows.unanimous(bins, scale)
-    found: list[Row] = []
+    results: list[Row] = []
     for aspect, own in levels.items():
         for where, chosen in zip(WHERE, (same, mixed), strict=True):
             low, high = rows.weights(chosen & own.low), rows.weights(chosen & own.high)
             chance = ks_chance(low, high, draws=99, seed=seed)
             for name, value in zip(rows.panel.metrics, ks_weighted(rows.scores, low, high), strict=True):
-                found.append(
+                results.append(
                     {
                         "metric": name,
                         "family": families[name],
@@ -137,7 +137,7 @@ def _single(rows: RaterRows, bins: Bins, scale: Scales, families: dict[str, str]
                         "chance": chance,
                     }
                 )
-    return found
+    return results
 
 
 def _averaged(rows: list[Row]) -> list[Row]:
@@ -147,19 +147,19 @@ def _averaged(rows: list[Row]) -> list[Row]:
     return [
         {
             "metric": m,
-            "family": mine[0]["family"],
+            "family": own[0]["family"],
             "where": w,
-            "value": _mean([r["value"] for r in mine]),
-            "aspects": sum(not np.isnan(r["value"]) for r in mine),
-            "chance": _mean([r["chance"] for r in mine]),
+            "value": _mean([r["value"] for r in own]),
+            "aspects": sum(not np.isnan(r["value"]) for r in own),
+            "chance": _mean([r["chance"] for r in own]),
         }
-        for (m, w), mine in by_metric.items()
+        for (m, w), own in by_metric.items()
     ]
 
 
 def _mean(values: list[float]) -> float:
-    known = [v for v in values if np.isfinite(v)]
-    return float(np.mean(known)) if known else float("nan")
+    available = [v for v in values if np.isfinite(v)]
+    return float(np.mean(available)) if available else float("nan")
 
 
 def _difference(rows: list[Row]) -> Cell:

@@ -48,9 +48,9 @@ def table_2(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, here in SETS.items():
-        for known in filter(None, (here, OWN[name].set if name in OWN else "")):
+        for valid in filter(None, (here, OWN[name].set if name in OWN else "")):
             try:
-                values[(name,)] = rater_rows(sources(known), means=name == "Unieval-summ")
+                values[(name,)] = rater_rows(sources(valid), means=name == "Unieval-summ")
                 break
             except NotHere as error:
                 reasons[(name,)] = why_absent(error)
@@ -248,13 +248,13 @@ def _surface(one: Dataset) -> dict[str, float]:
     lines = one.samples.with_columns(
         _sentences(pl.col("output")), pl.col("references").list.eval(_sentences(pl.element()))
     )
-    found: dict[str, list[float]] = {name: [] for name in specs}
+    results: dict[str, list[float]] = {name: [] for name in specs}
     for many in (1, 11):
         part = replace(one, samples=lines.with_columns(pl.col("references").list.head(many)))
         scored = score(part, list(specs.values()), workers=1).scores
         for name, column in zip(specs, scored.columns[-len(specs) :], strict=True):
-            found[name].append(scored[column].item())
-    return {name: sum(pair) / len(pair) for name, pair in found.items()}
+            results[name].append(scored[column].item())
+    return {name: sum(pair) / len(pair) for name, pair in results.items()}
 
 
 def _sentences(text: pl.Expr) -> pl.Expr:

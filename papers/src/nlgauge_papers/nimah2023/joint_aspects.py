@@ -69,10 +69,10 @@ def joint_aspects(
     panel.stacked()  # says what is missing when there are no metrics
     rows.require_two_aspects()
     parts = joint_levels(rows, bins, scale)
-    found = _rows(rows, parts, families_of(panel.names, families), draws, choice.seed)
-    contrasts = list(dict.fromkeys(r["contrast"] for r in found))
-    first = {r["metric"]: r["value"] for r in reversed(found)}
-    found.sort(
+    result = _rows(rows, parts, families_of(panel.names, families), draws, choice.seed)
+    contrasts = list(dict.fromkeys(r["contrast"] for r in result))
+    first = {r["metric"]: r["value"] for r in reversed(result)}
+    result.sort(
         key=lambda r: (-np.nan_to_num(first[r["metric"]], nan=-1.0), r["metric"], contrasts.index(r["contrast"]))
     )
     extra = (
@@ -80,7 +80,7 @@ def joint_aspects(
     )
     return Table(
         title=Title(panel.name, f"joint levels of {', '.join(rows.human)}, KS distance"),
-        rows=found,
+        rows=result,
         layout=Layout("metric", "contrast", "value", best=lambda row: row["value"], extra=extra),
         definitions={
             "low": "low on every aspect; high: high on every aspect; mixed: all other rows",
@@ -116,11 +116,11 @@ def joint_levels(rows: RaterRows, bins: Bins = "thirds", scale: Scales = None) -
 
 def _rows(rows: RaterRows, parts: dict[str, Mask], family: dict[str, str], draws: int, seed: int) -> list[Row]:
     """One row per contrast and metric."""
-    found: list[Row] = []
+    results: list[Row] = []
     for contrast, (one, two) in _contrasts(parts).items():
         for name, (d, p) in rows.ks(parts[one], parts[two], draws, seed).items():
             higher = _higher(rows, name, one, two, parts)
-            found.append(
+            results.append(
                 {
                     "metric": name,
                     "family": family[name],
@@ -133,14 +133,14 @@ def _rows(rows: RaterRows, parts: dict[str, Mask], family: dict[str, str], draws
                     "follows": _follows(rows, contrast, higher == one, p) if higher else None,
                 }
             )
-    return found
+    return results
 
 
 def _contrasts(parts: dict[str, Mask]) -> dict[str, tuple[str, str]]:
-    found = {"low-high": ("low", "high"), "low-mixed": ("low", "mixed"), "high-mixed": ("high", "mixed")}
+    results = {"low-high": ("low", "high"), "low-mixed": ("low", "mixed"), "high-mixed": ("high", "mixed")}
     if corners := list(parts)[3:]:
-        found["opposite"] = (corners[0], corners[1])
-    return found
+        results["opposite"] = (corners[0], corners[1])
+    return results
 
 
 def _higher(rows: RaterRows, metric: str, one: str, two: str, parts: dict[str, Mask]) -> str | None:

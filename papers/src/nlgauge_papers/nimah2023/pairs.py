@@ -33,7 +33,7 @@ def ranked_pairs(systems: Sequence[str], means: Mapping[str, Array]) -> Pairs:
     >>> ranked_pairs(list("abcde"), {"quality": np.arange(5.0)})["Easy"]
     [('a', 'e'), ('a', 'd'), ('b', 'e'), ('b', 'd')]
     """
-    found: Pairs = {"Easy": [], "Hard": []}
+    results: Pairs = {"Easy": [], "Hard": []}
     for scores in means.values():
         low = [systems[i] for i in sorted(range(len(systems)), key=lambda i: (scores[i], systems[i]))]
         half = len(low) // 2
@@ -43,8 +43,8 @@ def ranked_pairs(systems: Sequence[str], means: Mapping[str, Array]) -> Pairs:
         }
         for group, pairs in new.items():
             if len(low) >= LEAST[group]:
-                found[group] += [pair for pair in pairs if pair not in found[group]]
-    return found
+                results[group] += [pair for pair in pairs if pair not in results[group]]
+    return results
 
 
 def checked(sources: Sources, table: str, name: str) -> Ours:
@@ -99,8 +99,8 @@ def _own_rule(data: Dataset, b: Benchmark, listed: Pairs) -> str:
     own = analyze("system-discrimination", data, b.aspects, [], **options)
     words = []
     for group, pairs in listed.items():
-        mine = {frozenset((row["first"], row["second"])) for row in own if row["pairs"] == group.lower()}
-        hit = sum(frozenset(pair) in mine for pair in pairs)
+        own_part = {frozenset((row["first"], row["second"])) for row in own if row["pairs"] == group.lower()}
+        hit = sum(frozenset(pair) in own_part for pair in pairs)
         words.append(f"{hit} of {len(pairs)} {group} pairs")
     rule = own.method.partition(". ")[0]
     return f"the default of system-discrimination ({rule}) has {' and '.join(words)} in the same group."

@@ -124,21 +124,21 @@ NO_TITLES = NeedsDownload(
 
 def listed_pairs(table: str, data: str = "") -> Pairs:
     """Easy and Hard pairs as Tables 10-16 list them; Table 10 has those of two data sets."""
-    found: Pairs = {}
+    results: Pairs = {}
     for row in published_rows("nimah2023", table):
         if table != "10" or row["data"] == data:
-            found.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
-    return found
+            results.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
+    return results
 
 
 def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[Key, str]]:
     """Return the data sets that are present, the authors' own table first, and why the others are not."""
     here, reasons = [], dict[Key, str]()
     for b in benchmarks:
-        for known in filter(None, (OWN.get(b.name), b)):
+        for valid in filter(None, (OWN.get(b.name), b)):
             try:
-                known.rated(sources)
-                here.append(known)
+                valid.rated(sources)
+                here.append(valid)
                 break
             except NotHere as error:
                 reason = why_absent(error)
@@ -266,14 +266,14 @@ SWAPPED = (
 @study("nimah2023", "21", title="preference similarity, dialogue", sets=DIALOGUES, tolerance=0.001)
 def table_21(sources: Sources) -> Ours:
     """Compute preference similarity on dialogue; the paper's errors are repeated next to it."""
-    found = preference_table(sources, BENCHMARKS[:3])
+    result = preference_table(sources, BENCHMARKS[:3])
     cut = [("UniEval-TC", "Hard", CTRLEVAL), ("USR-TC", "Easy", CTRLEVAL)]
-    slips = {(d, LABELS[d], *rest): v for (d, *rest), v in cut_short(found, cut).items()}
+    slips = {(d, LABELS[d], *rest): v for (d, *rest), v in cut_short(result, cut).items()}
     reasons: dict[Key, str] = dict.fromkeys(slips, CUT)
     for data, other in (("USR-TC", "USR-PC"), ("USR-PC", "USR-TC")):
         for difficulty in ("Easy", "Hard"):
             reasons |= {(data, LABELS[data], difficulty, metric): SWAPPED for metric in EXCHANGED}
-            slips |= {(data, LABELS[data], difficulty, m): found[other, difficulty, m] for m in EXCHANGED}
+            slips |= {(data, LABELS[data], difficulty, m): result[other, difficulty, m] for m in EXCHANGED}
         hard: Key = (data, LABELS[data], "Hard", CTRLEVAL)
         slips[hard], reasons[hard] = _easy_in_hard(sources, data)
     turned = preference_table(sources, BENCHMARKS[:3], turned=True)
@@ -282,7 +282,7 @@ def table_21(sources: Sources) -> Ours:
         for b in BENCHMARKS[:3]
     )
     return Ours(
-        {(data, LABELS[data], *rest): value for (data, *rest), value in found.items()},
+        {(data, LABELS[data], *rest): value for (data, *rest), value in result.items()},
         reasons,
         [
             "Table 21 has the row labels of Table 20 (UniEval-summ, summEval, Newsroom); its values are those of "

@@ -106,8 +106,8 @@ def family_correlations(
 ) -> dict[tuple[str, str], tuple[float, set[str]]]:
     """(family, group) -> mean correlation, and the data sets in it. `groups`: rows of dataset, group, maybe family."""
     own, _ = those_here(sources, list(OWN.values()))
-    known = KNOWN | {b.name: b.set for b in own}
-    data = [one_output_a_rater(sources(here), name) for name, here in known.items()]
+    valid = KNOWN | {b.name: b.set for b in own}
+    data = [one_output_a_rater(sources(here), name) for name, here in valid.items()]
     there = {c for d in data for c in d.metrics}
     families = {family: [c for c in some if c in there] for family, some in FAMILIES.items()}
     columns = [c for some in families.values() for c in some]
@@ -119,7 +119,7 @@ def family_correlations(
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]) -> Ours:
     """Each line and head of Table 5 or 6: a value where all sets of Table 3 are at hand, else what is missing."""
     cells = transfer_groups()
-    found = family_correlations(
+    result = family_correlations(
         sources, [{"dataset": t.dataset, "group": head_of(t), "family": t.family} for t in cells]
     )
     values: dict[Key, float] = {}
@@ -127,7 +127,7 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]
     for line, families in LINES.items():
         for head in heads:
             listed = {t.dataset for t in cells if t.family in families and head_of(t) == head}
-            there = [found[family, head] for family in families if (family, head) in found]
+            there = [result[family, head] for family in families if (family, head) in result]
             missing = sorted(listed.difference(*(names for _, names in there)))
             if not listed:
                 reasons[line, head] = "Table 3 lists no data set here; the paper prints 0 for none."
@@ -149,24 +149,24 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]
 def table_5(sources: Sources) -> Ours:
     """Correlate by kind of shift: in-domain, semantic, domain."""
     ours = _table(sources, list(GROUPS.values()), lambda t: GROUPS[t.group])
-    known: dict[Key, str] = {
+    available: dict[Key, str] = {
         ("Single-CTC", "Semantic-Shift"): CTC_UNKNOWN,
         ("Single-CTRLEval", "Domain-Shift"): UBER_MOVED,
     }
-    return replace(ours, reasons={**ours.reasons, **known})
+    return replace(ours, reasons={**ours.reasons, **available})
 
 
 @study("nimah2023", "6", title="transfer: correlation by task", sets=SETS, tolerance=0.001)
 def table_6(sources: Sources) -> Ours:
     """Correlate by task."""
     ours = _table(sources, ["TextSumm", "DiagGen", "CtrlGen"], lambda t: TASKS[t.dataset])
-    known: dict[Key, str] = {
+    available: dict[Key, str] = {
         ("Single-CTC", "DiagGen"): CTC_UNKNOWN,
         ("Single-CTC", "TextSumm"): NeedsDownload(f"{ours.reason(('Single-CTC', 'TextSumm'))} {MISPRINT}"),
     }
     cell: Key = ("Semantic (BERTScore)", "DiagGen")
-    known[cell] = "cut, not rounded: .0749 is .075 in Table 5 and .074 here."
-    return replace(ours, reasons={**ours.reasons, **known}, slips=cut_short(ours.values, [cell]))
+    available[cell] = "cut, not rounded: .0749 is .075 in Table 5 and .074 here."
+    return replace(ours, reasons={**ours.reasons, **available}, slips=cut_short(ours.values, [cell]))
 
 
 @study("nimah2023", "section-5.3", title="figures in the text", sets=["newsroom", "checklist-usr-pc"])

@@ -53,6 +53,6 @@ def stars(table: str, ours: Mapping[Key, float]) -> str:
     rows = published_rows("novikova2017", table)
     names = [c for c in rows[0] if c not in ("printed", "mark")]
     printed = {tuple(row[c] for c in names): row["mark"] == "*" for row in rows}
-    known = [key for key in printed if key in ours]
-    alike = sum(printed[key] == bool(ours[key]) for key in known)
-    return f"stars: {alike} of {len(known)} cells are marked (or not) as in the paper."
+    available = [key for key in printed if key in ours]
+    alike = sum(printed[key] == bool(ours[key]) for key in available)
+    return f"stars: {alike} of {len(available)} cells are marked (or not) as in the paper."

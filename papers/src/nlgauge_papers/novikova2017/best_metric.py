@@ -87,20 +87,20 @@ def best_metric(
     names = panel.names
     sorts = families_of(names, families) if group == "family" and types is None else types_of(names, types)
     turned = dict(zip(names, panel.oriented(), strict=True))
-    found = dict(zip(names, correlations(panel.oriented(), panel.human, chosen, outputs, seed), strict=True))
+    result = dict(zip(names, correlations(panel.oriented(), panel.human, chosen, outputs, seed), strict=True))
     rows: list[Row] = []
     as_good: dict[str, list[str]] = {}  # type -> metrics that the best one does not beat
     kinds = list(dict.fromkeys(sorts.values()))
-    members = {kind: [m for m in names if sorts.get(m) == kind and not np.isnan(found[m].value)] for kind in kinds}
+    members = {kind: [m for m in names if sorts.get(m) == kind and not np.isnan(result[m].value)] for kind in kinds}
     for kind in (kind for kind in kinds if members[kind]):
-        ordered = sorted(members[kind], key=lambda m: -abs(found[m].value))
+        ordered = sorted(members[kind], key=lambda m: -abs(result[m].value))
         p = [_to_next(turned[ordered[0]], turned[m], panel.human, chosen, outputs) for m in ordered[1:]]
-        rows.append({"type": kind, "aspect": panel.aspect, **_row(ordered, found, p, str(chosen), level)})
+        rows.append({"type": kind, "aspect": panel.aspect, **_row(ordered, result, p, str(chosen), level)})
         if p:
             as_good[kind] = [m for m, each in zip(ordered[1:], p, strict=True) if not each < level]
     empty = [kind for kind in kinds if not members[kind]]
     if not rows:
-        why = next(iter(f.reason for f in found.values()), "no metrics")
+        why = next(iter(f.reason for f in result.values()), "no metrics")
         raise NeedsMissing(f"{chosen}: {why}", data=panel.name, aspect=panel.aspect, code="undefined")
     return Table(
         title=Title(panel.name, f"best metric of each type for {panel.aspect}, {chosen}"),

@@ -167,14 +167,14 @@ def describe(data: Dataset, columns: Sequence[str] = ()) -> pl.DataFrame:
         made += [each.list.mean().alias("reference words"), pl.col("references").list.len().alias("references")]
     for name in columns:
         if name not in samples.columns or not samples.schema[name].is_numeric():
-            known = [c for c, kind in samples.schema.items() if kind.is_numeric()]
+            available = [c for c, kind in samples.schema.items() if kind.is_numeric()]
             raise NameUnknown(
-                f"{data.name}: no numeric column '{name}'.{did_you_mean(name, known)} Numeric columns: "
-                f"{', '.join(known) or 'none'}."
+                f"{data.name}: no numeric column '{name}'.{did_you_mean(name, available)} Numeric columns: "
+                f"{', '.join(available) or 'none'}."
             )
         made.append(pl.col(name))
-    found = samples.select(*KEY, *(e.cast(pl.Float64) for e in made))
-    return found.select(*KEY, *(c for c in found.columns if c not in KEY and found[c].drop_nulls().len()))
+    result = samples.select(*KEY, *(e.cast(pl.Float64) for e in made))
+    return result.select(*KEY, *(c for c in result.columns if c not in KEY and result[c].drop_nulls().len()))
 
 
 def _words(text: pl.Expr) -> pl.Expr:
@@ -183,8 +183,8 @@ def _words(text: pl.Expr) -> pl.Expr:
 
 def _grid(table: pl.DataFrame, name: str, panel: Panel) -> Array:
     """The characteristic as systems × inputs."""
-    at = {(s, i): v for s, i, v in table.select(*KEY, name).iter_rows()}
-    return np.array([[np.nan if (v := at.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems])
+    index = {(s, i): v for s, i, v in table.select(*KEY, name).iter_rows()}
+    return np.array([[np.nan if (v := index.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems])
 
 
 def cut_of(values: Array) -> float:
@@ -193,20 +193,20 @@ def cut_of(values: Array) -> float:
     >>> cut_of(np.array([1.0, 1.0, 1.0, 4.0]))
     4.0
     """
-    known = values[np.isfinite(values)]
-    middle = float(np.median(known))
-    return middle if (known < middle).any() else float(known[known > middle].min())
+    available = values[np.isfinite(values)]
+    middle = float(np.median(available))
+    return middle if (available < middle).any() else float(available[available > middle].min())
 
 
 def _rows(
     panel: Panel, name: str, values: Array, measure: Measure, draws: int, outputs: Outputs, seed: int
 ) -> list[Row]:
-    known = np.isfinite(values) & np.isfinite(panel.human)
-    if len(np.unique(values[known])) < 2:
+    valid = np.isfinite(values) & np.isfinite(panel.human)
+    if len(np.unique(values[valid])) < 2:
         return []
-    cut = cut_of(values[known])
-    halves = Halves(panel.oriented(), panel.human, known & (values < cut), known & (values >= cut))
-    found = compared(halves, measure, outputs, draws, seed)
+    cut = cut_of(values[valid])
+    halves = Halves(panel.oriented(), panel.human, valid & (values < cut), valid & (values >= cut))
+    result = compared(halves, measure, outputs, draws, seed)
     return [
         {
             "characteristic": name,
@@ -225,7 +225,7 @@ def _rows(
             "p_check": check,
             "reason": a.reason or b.reason,
         }
-        for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)
+        for metric, a, b, p, check in zip(panel.metrics, *result, strict=True)
     ]
 
 
@@ -233,8 +233,8 @@ def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outpu
     """Return mean and range of a characteristic, and its own correlation with the ratings."""
     values = _grid(table, name, panel)
     [alone] = correlations(values[None], panel.human, measure, outputs)
-    known = values[np.isfinite(values)]
+    available = values[np.isfinite(values)]
     return (
-        f"{name}: mean {known.mean():.1f}, from {known.min():g} to {known.max():g}; "
+        f"{name}: mean {available.mean():.1f}, from {available.min():g} to {available.max():g}; "
         f"its own correlation with {panel.aspect} is {starred(alone.value, alone.p, 0.05)}."
     )

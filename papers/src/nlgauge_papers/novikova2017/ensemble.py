@@ -134,7 +134,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
     names = list(dict.fromkeys(family[m] for m in scored))
     if not scored:
         return []
-    found = []
+    results = []
     for part, panel in panels:
         rated = np.isfinite(panel.human)
         turned = dict(zip(panel.names, panel.oriented(), strict=True))
@@ -148,7 +148,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
         where = np.array(
             [source.get((panel.systems[i], panel.inputs[j]), panel.inputs[j]) for i, j in np.argwhere(rated)]
         )
-        found.append(
+        results.append(
             Domain(
                 part.name,
                 features,
@@ -158,7 +158,7 @@ def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes
                 where,
             )
         )
-    return found
+    return results
 
 
 def ranks(values: Array) -> Array:
@@ -167,15 +167,15 @@ def ranks(values: Array) -> Array:
     >>> ranks(np.array([3.0, 1.0, 3.0, np.nan])).tolist()
     [0.75, 0.0, 0.75, nan]
     """
-    known = np.isfinite(values)
+    valid = np.isfinite(values)
     placed = np.full(values.shape, np.nan)
-    placed[known] = (rankdata(values[known]) - 1) / max(int(known.sum()) - 1, 1)
+    placed[valid] = (rankdata(values[valid]) - 1) / max(int(valid.sum()) - 1, 1)
     return placed
 
 
 def _varies(scores: Array, human: Array) -> bool:
-    known = scores[np.isfinite(scores) & np.isfinite(human)]
-    return len(np.unique(known)) > 1
+    available = scores[np.isfinite(scores) & np.isfinite(human)]
+    return len(np.unique(available)) > 1
 
 
 def _sources(data: Dataset) -> dict[tuple[str, str], str]:
@@ -230,9 +230,9 @@ def _across(train: Sequence[Domain], test: Domain, name: str, aspect: str, measu
 
 def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
     """The metric with the highest absolute correlation, and its sign."""
-    found = evaluate(scores.T[:, None], rating[None], [measure]).value[:, 0]
-    best = 0 if np.isnan(found).all() else int(np.nanargmax(np.abs(found)))
-    return best, -1.0 if found[best] < 0 else 1.0
+    result = evaluate(scores.T[:, None], rating[None], [measure]).value[:, 0]
+    best = 0 if np.isnan(result).all() else int(np.nanargmax(np.abs(result)))
+    return best, -1.0 if result[best] < 0 else 1.0
 
 
 def _turned(place: Array, sign: float) -> Array:
@@ -250,8 +250,8 @@ def _row(
     metric: str | None,
     measure: Measure,
 ) -> Row:
-    ours, theirs = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
-    p = float(williams_test(ours, theirs, _r(predicted, alone, measure), len(test.rating)))
+    ours, others = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
+    p = float(williams_test(ours, others, _r(predicted, alone, measure), len(test.rating)))
     return {
         "aspect": aspect,
         "test": test.name,
@@ -259,9 +259,9 @@ def _row(
         "setting": setting,
         "measure": str(measure),
         "value": ours,
-        "best_single": theirs,
+        "best_single": others,
         "metric": metric,
-        "gain": ours - theirs,
+        "gain": ours - others,
         "p": p,
         "n": len(test.rating),
         "families": test.features.shape[1],

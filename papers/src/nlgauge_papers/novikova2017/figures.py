@@ -68,9 +68,9 @@ def characteristic_map(table: Table) -> go.Figure:
     """How much stronger the correlation is where the characteristic is high (blue) or low (orange)."""
     several = len(distinct(table, "aspect")) > 1
     column = {id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table}
-    at = {(row["metric"], column[id(row)]): row for row in table}
+    index = {(row["metric"], column[id(row)]): row for row in table}
     lines, across = distinct(table, "metric"), list(dict.fromkeys(column.values()))
-    cells = [[at.get((line, c)) for c in across] for line in lines]
+    cells = [[index.get((line, c)) for c in across] for line in lines]
     values = [[abs(r["value_high"]) - abs(r["value_low"]) if r else None for r in each] for each in cells]
     texts = [
         ["" if several or not r else f"{table.text(r, 'value_low')} / {table.text(r, 'value_high')}" for r in each]

@@ -22,7 +22,7 @@ from nlgauge_papers.common import KEY, Array, Mask
 from nlgauge_papers.novikova2017._shared import METRICS, SET
 
 PRESET = "preset='novikova2017'"
-NEAR = 0.01
+WITHIN = 0.01
 
 
 class How(NamedTuple):
@@ -79,11 +79,11 @@ def scored(how: How, data: Dataset) -> Array:
     metric = metric_from_spec(how.spec)
     if not how.by_file:
         return how.scale * metric.score(Batch.of(data)).values
-    found: dict[tuple[str, str], float] = {}
+    results: dict[tuple[str, str], float] = {}
     for _, part in data.by("dataset", "system"):
         keys = part.samples.select(KEY).rows()
-        found |= dict(zip(keys, metric.score(Batch.of(part)).values.tolist(), strict=True))
-    return how.scale * np.array([found[key] for key in data.samples.select(KEY).rows()])
+        results |= dict(zip(keys, metric.score(Batch.of(part)).values.tolist(), strict=True))
+    return how.scale * np.array([results[key] for key in data.samples.select(KEY).rows()])
 
 
 def compare_columns(ours: Array, theirs: Array) -> tuple[float, Mask]:
@@ -94,7 +94,7 @@ def compare_columns(ours: Array, theirs: Array) -> tuple[float, Mask]:
     from scipy.stats import spearmanr
 
     ours = np.array([float(f"{value:.8g}") for value in ours])
-    near = np.abs(ours - theirs) <= NEAR * np.abs(theirs) + 1e-12
+    near = np.abs(ours - theirs) <= WITHIN * np.abs(theirs) + 1e-12
     return float(spearmanr(ours, theirs, nan_policy="omit")[0]), near
 
 
@@ -142,7 +142,7 @@ def _row(name: str, how: How, sources: Sources) -> Row:
     spec = meteor_1_5.shown(how.spec)
     sources.tell(f"{name}: {spec}")
     data = sources(SET, texts=how.texts, references=how.references)
-    theirs = data.scores[METRICS[name]].to_numpy()
+    others = data.scores[METRICS[name]].to_numpy()
     row: Row = {
         "metric": name,
         "column": METRICS[name],
@@ -150,12 +150,12 @@ def _row(name: str, how: How, sources: Sources) -> Row:
         "texts": how.texts,
         "references": how.references,
         **dict.fromkeys(("rho_released", "within_released", "rho", "within", "lowest"), math.nan),
-        "n": len(theirs),
+        "n": len(others),
         "reason": "",
     }
     try:
-        rho, near = compare_columns(scored(how, data), theirs)
-        released, before = compare_columns(scored(how.as_released, sources(SET)), theirs)
+        rho, near = compare_columns(scored(how, data), others)
+        released, before = compare_columns(scored(how.as_released, sources(SET)), others)
     except NlgaugeError as error:  # a program or an extra is not installed
         return row | {"reason": str(error)}
     file = np.array([" ".join(f) for f in data.samples.select("dataset", "system").rows()])

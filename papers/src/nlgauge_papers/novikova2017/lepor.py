@@ -45,15 +45,15 @@ class Lepor(Metric):
 
     def score(self, batch: Batch) -> Scores:
         tokens, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase)
-        found, apart = aligned_positions(tokens, pairs, self.window)
+        result, apart = aligned_positions(tokens, pairs, self.window)
         output, reference = (
             np.maximum(tokens.length[pairs.output], 1.0),
             tokens.length[pairs.reference].astype(np.float64),
         )
         length = np.exp(1 - np.maximum(output, reference) / np.minimum(output, reference))
         with np.errstate(divide="ignore"):
-            harmonic = (self.alpha + self.beta) / (self.alpha * reference / found + self.beta * output / found)
-        values = np.where(found > 0, self._together(length, np.exp(-apart / output), harmonic), 0.0)
+            harmonic = (self.alpha + self.beta) / (self.alpha * reference / result + self.beta * output / result)
+        values = np.where(result > 0, self._together(length, np.exp(-apart / output), harmonic), 0.0)
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
 
     def _together(self, length: Array, position: Array, harmonic: Array) -> Array:

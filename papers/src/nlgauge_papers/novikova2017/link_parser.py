@@ -34,9 +34,9 @@ def version() -> str:
     """Return the version of link-parser; an error says how to install it."""
     if shutil.which("link-parser") is None:
         raise NeedsMissing("'prs' needs the command link-parser: apt install link-grammar link-grammar-dictionaries-en")
-    said = subprocess.run(["link-parser", "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"link-grammar-([\d.]+)", said.stdout + said.stderr)
-    return found[1] if found else "unknown"
+    text = subprocess.run(["link-parser", "--version"], capture_output=True, text=True, check=False)
+    match = re.search(r"link-grammar-([\d.]+)", text.stdout + text.stderr)
+    return match[1] if match else "unknown"
 
 
 def costs(sentences: Sequence[str]) -> dict[str, float]:
@@ -44,10 +44,10 @@ def costs(sentences: Sequence[str]) -> dict[str, float]:
 
     One unused word costs 1, an unlikely use of a word what the dictionary says (mostly below 3).
     """
-    found = _spread([s for s in sentences if len(s.split()) <= LONGEST], WHOLE)
-    broken = {s: _pieces(s) for s in sentences if math.isnan(found.get(s, math.nan))}
+    result = _spread([s for s in sentences if len(s.split()) <= LONGEST], WHOLE)
+    broken = {s: _pieces(s) for s in sentences if math.isnan(result.get(s, math.nan))}
     cost = _spread(sorted({piece for pieces in broken.values() for piece in pieces}), GAPS)
-    return found | {s: math.fsum(cost[piece] for piece in pieces) for s, pieces in broken.items()}
+    return result | {s: math.fsum(cost[piece] for piece in pieces) for s, pieces in broken.items()}
 
 
 def _pieces(sentence: str) -> list[str]:
@@ -64,13 +64,13 @@ def _spread(sentences: Sequence[str], options: list[str]) -> dict[str, float]:
     size = min(max(len(sentences) // (4 * cores), 10), 200)
     chunks = [sentences[i : i + size] for i in range(0, len(sentences), size)]
     with ThreadPoolExecutor(cores) as pool:
-        found = pool.map(partial(_run, options=options), chunks)
-        return dict(zip(sentences, (cost for values in found for cost in values), strict=True))
+        result = pool.map(partial(_run, options=options), chunks)
+        return dict(zip(sentences, (cost for values in result for cost in values), strict=True))
 
 
 def _run(sentences: Sequence[str], options: list[str]) -> list[float]:
     asked = "\n".join([FENCE, *(f"{LEADING.sub('', UNSAFE.sub(' ', s))}\n{FENCE}" for s in sentences), ""])
-    said = subprocess.run(
+    text = subprocess.run(
         ["link-parser", "en", *OPTIONS, *options],
         input=asked.encode("utf-8"),
         capture_output=True,
@@ -78,12 +78,12 @@ def _run(sentences: Sequence[str], options: list[str]) -> list[float]:
         env={**os.environ, "LC_ALL": "C.UTF-8"},
     )
     # The first answers belong to the options and the opening fence.
-    answers = said.stdout.decode("utf-8", "replace").split(ANSWER)[2:-1]
+    answers = text.stdout.decode("utf-8", "replace").split(ANSWER)[2:-1]
     if len(answers) != len(sentences):
         return [float("nan")] * len(sentences)
     return [_cost(answer) for answer in answers]
 
 
 def _cost(answer: str) -> float:
-    found = COST.search(answer)
-    return float(found[1]) + float(found[2]) if found else float("nan")
+    match = COST.search(answer)
+    return float(match[1]) + float(match[2]) if match else float("nan")

@@ -83,31 +83,31 @@ class Sim(Metric):
         others = batch.source if self.against == "source" else batch.reference
         terms = {n: content_terms(texts[n]) for n in {*batch.output.tolist(), *others.tolist()} if n >= 0}
         filled = np.array([bool(terms.get(n)) for n in range(len(texts))], np.bool_)
-        found = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
+        result = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
         values = []
-        for i in found.places.tolist():
-            mine = terms[int(batch.output[i])]
-            refs = found.reference[found.start[i] : found.start[i + 1]]
+        for i in result.places.tolist():
+            own = terms[int(batch.output[i])]
+            refs = result.reference[result.start[i] : result.start[i + 1]]
             given = [terms[int(n)] for n in ([batch.source[i]] if self.against == "source" else refs)]
-            if any(len(mine) * len(other) > LARGEST for other in given):
-                found.reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
+            if any(len(own) * len(other) > LARGEST for other in given):
+                result.reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
                 values.append(math.nan)
             else:
-                values.append(max(self._aligned(space, mine, other) for other in given) if mine else 0.0)
-        return found.scattered(values)
+                values.append(max(self._aligned(space, own, other) for other in given) if own else 0.0)
+        return result.scattered(values)
 
     def _aligned(self, space: Any, output: list[str], other: list[str]) -> float:
         near = space.of(output) @ space.of(other).T
         for i, a in enumerate(output):
             for j, b in enumerate(other):
                 near[i, j] = self._near(a, b, float(near[i, j]))
-        found = 0.0
-        for rows, mine, theirs in ((near, output, other), (near.T, other, output)):
+        result = 0.0
+        for rows, own, others in ((near, output, other), (near.T, other, output)):
             best = rows.argmax(axis=1).tolist()
             for i, j in enumerate(best):
-                cost = _penalty(mine[i], theirs[j], rows[i, j], self.wordnet) if self.penalties else 0.0
-                found += (rows[i, j] - cost) / (2 * len(mine))
-        return float(np.clip(found, 0.0, 1.0))
+                cost = _penalty(own[i], others[j], rows[i, j], self.wordnet) if self.penalties else 0.0
+                result += (rows[i, j] - cost) / (2 * len(own))
+        return float(np.clip(result, 0.0, 1.0))
 
     def _near(self, a: str, b: str, cosine: float) -> float:
         if a == b or a.isdigit() or b.isdigit():

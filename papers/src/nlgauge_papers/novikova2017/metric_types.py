@@ -35,6 +35,6 @@ def types_of(metrics: Sequence[str], given: Types | None = None) -> dict[str, st
     """Metric -> type. `given` ({type: [metrics]}) decides for the metrics it names; others are then left out."""
     if given is None:
         return {m: type_of(m) for m in metrics}
-    said = families_of(metrics, given)  # raises an error for unknown names
+    text = families_of(metrics, given)  # raises an error for unknown names
     named = {m for members in given.values() for m in members}
-    return {m: t for m, t in said.items() if m in named}
+    return {m: t for m, t in text.items() if m in named}

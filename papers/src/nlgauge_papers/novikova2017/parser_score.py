@@ -44,7 +44,7 @@ class Prs(Metric):
 def _mean(sents: list[str], cost: dict[str, float]) -> tuple[float, str]:
     if not sents:
         return math.nan, NO_SENTENCE
-    found = [cost[s] for s in sents]
-    if any(math.isnan(c) for c in found):
+    results = [cost[s] for s in sents]
+    if any(math.isnan(c) for c in results):
         return math.nan, "a sentence that could not be parsed"
-    return 0.0 - math.fsum(found) / len(found), ""
+    return 0.0 - math.fsum(results) / len(results), ""

@@ -91,7 +91,7 @@ def quality_bins(
     masks = bins.masks()
     stacked = panel.oriented()
     pair = compared(Halves(stacked, panel.human, masks[BAD], masks[REST]), chosen, outputs, draws, seed)
-    found = {BAD: pair.one, REST: pair.two} | {
+    result = {BAD: pair.one, REST: pair.two} | {
         name: correlations(stacked, np.where(masks[name], panel.human, np.nan), chosen, outputs, seed)
         for name in (AVERAGE, GOOD)
     }
@@ -101,7 +101,7 @@ def quality_bins(
         for k, metric in enumerate(panel.metrics)
         for row in _rows(
             {"metric": metric, "aspect": panel.aspect, "measure": str(chosen)},
-            {name: values[k] for name, values in found.items()},
+            {name: values[k] for name, values in result.items()},
             {"p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k])},
             level,
         )
@@ -179,8 +179,8 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
         if cuts not in ("fifths", "terciles"):
             raise NlgaugeError(f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5).")
         if cuts == "terciles" or ends is None:
-            found = quality_levels(human, "terciles")
-            return QualityBins(found.low, found.high, rated, f"Bins: {found.words}")
+            result = quality_levels(human, "terciles")
+            return QualityBins(result.low, result.high, rated, f"Bins: {result.words}")
         fifth = (ends[1] - ends[0]) / 5
         below, above = ends[0] + fifth, ends[1] - fifth
         why = f"lowest and highest fifth of {ends[0]:g}–{ends[1]:g}"

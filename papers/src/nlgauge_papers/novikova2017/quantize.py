@@ -38,9 +38,9 @@ def quantize(scores: ArrayLike, levels: int, ends: tuple[float, float] | None = 
     if levels < 1:
         raise NlgaugeError(f"scores need at least one level; found {levels}")
     x = np.asarray(scores, np.float64)
-    known = x[np.isfinite(x)]
-    if not len(known):
+    available = x[np.isfinite(x)]
+    if not len(available):
         return np.full(x.shape, np.nan)
-    low, high = ends or (float(known.min()), float(known.max()))
+    low, high = ends or (float(available.min()), float(available.max()))
     edges = np.linspace(low, high, levels + 1)[1:-1]
     return np.where(np.isfinite(x), np.searchsorted(edges, x, side="left"), np.nan)

@@ -145,13 +145,13 @@ def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> M
 def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance: Mask) -> dict[Key, float]:
     """1 for every metric that is right more often than random scores, median p of the draws < .05."""
     people = orders(panel.human)
-    found: dict[Key, float] = {}
+    results: dict[Key, float] = {}
     for metric, scores in panel.metrics.items():
         steps = quantize(scores, LEVELS, ends[metric]) if key[1] == "quantized" else scores
         correct = (orders(-steps if metric in panel.lower else steps).sign == people.sign)[people.there]
         above = correct.sum() > chance.sum(axis=1).mean()
-        found[*key, NAMES[metric]] = float(above and np.median(signed_rank_p(correct, chance)) < 0.05)
-    return found
+        results[*key, NAMES[metric]] = float(above and np.median(signed_rank_p(correct, chance)) < 0.05)
+    return results
 
 
 @study("novikova2017", "5", title="examples: metrics on the scale 1–6 and human ratings", sets=[SET])
@@ -182,9 +182,9 @@ def table_5(sources: Sources) -> Ours:
 )
 def table_6(sources: Sources) -> Ours:
     """Find the highest correlations that the paper reports about itself."""
-    found = by_key(analyze("split", unturned(sources), by=PARTS, outputs="independent"), "aspect", "metric", "part")
-    wps = max(v for (aspect, metric, _), v in found.items() if (aspect, metric) == (ASPECTS[0], "wps"))
-    prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
+    result = by_key(analyze("split", unturned(sources), by=PARTS, outputs="independent"), "aspect", "metric", "part")
+    wps = max(v for (aspect, metric, _), v in result.items() if (aspect, metric) == (ASPECTS[0], "wps"))
+    prs = max(abs(v) for (aspect, metric, _), v in result.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(
         {("sentence planning", "wps"): wps, ("surface realisation", "prs"): prs},
         notes=[
@@ -286,8 +286,8 @@ def _medians_file(sources: Sources) -> Path:
 
 
 def _cells(table: Table, data: str, value: str, only: str = "") -> dict[Key, float]:
-    found = by_key(table, "dataset", "aspect", "metric", value=value)
-    return {(d, data, a, m): v for (d, a, m), v in found.items() if only in ("", d)}
+    result = by_key(table, "dataset", "aspect", "metric", value=value)
+    return {(d, data, a, m): v for (d, a, m), v in result.items() if only in ("", d)}
 
 
 def _same(values: dict[Key, float], numbers: dict[Key, float]) -> int:
@@ -311,8 +311,8 @@ def _between(data: Dataset) -> float:
 
     best = 0.0
     for _, part in data.by("dataset", "system"):
-        found = by_key(analyze("inter-metric", part.panel(ASPECTS[0], metrics=["TER"])), "metric", "other")
-        best = max(best, found["people: naturalness", "people: quality"])
+        result = by_key(analyze("inter-metric", part.panel(ASPECTS[0], metrics=["TER"])), "metric", "other")
+        best = max(best, result["people: naturalness", "people: quality"])
     return best
 
 

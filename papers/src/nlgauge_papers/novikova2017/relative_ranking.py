@@ -222,8 +222,8 @@ def _ratings(data: Dataset, aspect: str, aggregate: str, panel: Panel) -> Array:
 
 
 def _steps(rows: list[Row]) -> str:
-    found = sorted({r["levels"] for r in rows})
-    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+    result = sorted({r["levels"] for r in rows})
+    return str(result[0]) if len(result) == 1 else f"{result[0]}–{result[-1]}"
 
 
 def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:

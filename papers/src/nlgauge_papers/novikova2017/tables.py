@@ -197,8 +197,8 @@ def table_14(sources: Sources) -> Ours:
 
 
 def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    found = analyze("split", unturned(sources), by=by, outputs="independent")
-    return Ours(by_key(found, *columns), notes=[stars(table, by_key(found, *columns, value="significant"))])
+    result = analyze("split", unturned(sources), by=by, outputs="independent")
+    return Ours(by_key(result, *columns), notes=[stars(table, by_key(result, *columns, value="significant"))])
 
 
 def _means(sources: Sources, metrics: list[str]) -> Table:
@@ -208,6 +208,6 @@ def _means(sources: Sources, metrics: list[str]) -> Table:
 def _mean_and_sd(table: Table) -> dict[Key, float]:
     values: dict[Key, float] = {}
     for statistic, column in {"mean": "value", "SD": "sd"}.items():
-        found = by_key(table, "quantity", "dataset", "system", value=column)
-        values |= {(*key, statistic): value for key, value in found.items()}
+        result = by_key(table, "quantity", "dataset", "system", value=column)
+        values |= {(*key, statistic): value for key, value in result.items()}
     return values

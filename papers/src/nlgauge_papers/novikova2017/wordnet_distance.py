@@ -31,10 +31,10 @@ def distance(a: str, b: str) -> int | None:
     if a == b:
         return 0
     near, far = _around(a), _around(b)
-    found = [d for d in range(FARTHEST + 1) for up, down in ((near, far), (far, near)) if up[d] & down[0]]
+    results = [d for d in range(FARTHEST + 1) for up, down in ((near, far), (far, near)) if up[d] & down[0]]
     if related(a, DERIVED) & _forms(b) or related(b, DERIVED) & _forms(a):
-        found.append(1)
-    return min(found, default=None)
+        results.append(1)
+    return min(results, default=None)
 
 
 def antonyms(a: str, b: str) -> bool:

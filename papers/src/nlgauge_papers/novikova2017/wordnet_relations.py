@@ -18,25 +18,25 @@ OFTEN = 5  # a sense counts if it is the first one or was tagged this often in W
 @lru_cache(2**16)
 def senses(word: str) -> frozenset[Sense]:
     """The frequent senses of a word and its base forms."""
-    found = set()
+    result = set()
     for part in PARTS:
         for form in base_forms(word, part):
             for place, offset in enumerate(wordnet_index(part)[form], 1):
                 if place == 1 or _tagged().get((form, part, place), 0) >= OFTEN:
-                    found.add(((part, offset), form))
-    return frozenset(found)
+                    result.add(((part, offset), form))
+    return frozenset(result)
 
 
 @lru_cache(2**16)
 def related(word: str, signs: tuple[str, ...]) -> frozenset[str]:
     """Words that a lexical relation joins to a word: derived forms or antonyms."""
-    found = set()
+    result = set()
     for synset, form in senses(word):
         names, pointers = entry(synset)
         for sign, target, ends in pointers:
             if sign in signs and names[int(ends[:2], 16) - 1] == form:
-                found.add(entry(target)[0][int(ends[2:], 16) - 1])
-    return frozenset(found)
+                result.add(entry(target)[0][int(ends[2:], 16) - 1])
+    return frozenset(result)
 
 
 def links(synset: Synset, signs: tuple[str, ...]) -> list[Synset]:
@@ -52,7 +52,7 @@ def entry(synset: Synset) -> tuple[list[str], list[tuple[str, Synset, str]]]:
     names = [fields[4 + 2 * k].partition("(")[0].lower() for k in range(many)]
     place = 4 + 2 * many
     pointers = [fields[k : k + 4] for k in range(place + 1, place + 1 + 4 * int(fields[place]), 4)]
-    return names, [(sign, (LETTERS[part], int(at)), ends) for sign, at, part, ends in pointers]
+    return names, [(sign, (LETTERS[part], int(index)), ends) for sign, index, part, ends in pointers]
 
 
 @cache
@@ -63,9 +63,9 @@ def _data(part: str) -> dict[int, str]:
 @cache
 def _tagged() -> dict[tuple[str, str, int], int]:
     """How often a sense was tagged, by word, part of speech and number of the sense."""
-    found = {}
+    results = {}
     for line in wordnet_lines("cntlist.rev"):
         key, number, count = line.split()
         word, _, rest = key.partition("%")
-        found[word, TYPES[rest[0]], int(number)] = int(count)
-    return found
+        results[word, TYPES[rest[0]], int(number)] = int(count)
+    return results

@@ -15,7 +15,7 @@ from nlgauge.number import percent
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.ranking.quality_levels import NONE, Bins, Levels, Scale, quality_levels
 from nlgauge.stats.tests.ks import ks_permutation
-from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
+from nlgauge.stats.tests.row_column_permutation import METHOD as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped
 from nlgauge.types import Array, Ints, Mask
 

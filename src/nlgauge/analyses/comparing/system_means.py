@@ -19,7 +19,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, starred
 from nlgauge.stats.tests.corrections import holm
-from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
+from nlgauge.stats.tests.two_samples import PAIRED, TEST_NAMES, MeanTest, mean_test
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
@@ -141,7 +141,7 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
     )
     drawn = f", {draws} draws, seed {seed}" if test == "permutation" else ""
     return (
-        f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, "
+        f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {TEST_NAMES[test]}, "
         f"two-sided{drawn}{more}; {sample}."
     )
 

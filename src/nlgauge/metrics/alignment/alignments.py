@@ -112,19 +112,19 @@ class Estimator(Protocol):
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[Ints, Ints, Mask]:
     """Return where each word begins and ends, and whether it is a content word; cached per text."""
-    found = list(WORD.finditer(text))
-    kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
+    result = list(WORD.finditer(text))
+    selected = [w[0].lower().replace("’", "'") not in STOP for w in result]
     return (
-        np.array([w.start() for w in found], np.int64),
-        np.array([w.end() for w in found], np.int64),
-        np.array(kept, np.bool_),
+        np.array([w.start() for w in result], np.int64),
+        np.array([w.end() for w in result], np.int64),
+        np.array(selected, np.bool_),
     )
 
 
 def _content(text: str, spans: Ids) -> Mask:
-    starts, ends, kept = _words(text)
+    starts, ends, selected = _words(text)
     if not len(starts):
         return np.zeros(len(spans), np.bool_)
     word = np.searchsorted(starts, spans[:, 0], side="right") - 1
-    found: Mask = (word >= 0) & (spans[:, 1] <= ends[word]) & kept[word]
-    return found
+    result: Mask = (word >= 0) & (spans[:, 1] <= ends[word]) & selected[word]
+    return result

@@ -98,8 +98,8 @@ def evaluate(
     all samples are sent to the estimator at once, so that each distinct text is encoded once.
     """
     numbers, wanted = pairs_of(expression, samples)
-    found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
-    aligned = [[{t: found[i] for t, i in terms.items()} for terms in each] for each in wanted]
+    results = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
+    aligned = [[{t: results[i] for t, i in terms.items()} for terms in each] for each in wanted]
     values = []
     for of_sample in aligned:
         of_references = [expression.value(terms) for terms in of_sample]

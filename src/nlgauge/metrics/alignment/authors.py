@@ -63,8 +63,8 @@ class Words(Alignment):
         """Remove stop words; a word followed by a full stop is not a stop word, as in the original."""
         if self.whole:
             return self
-        kept = np.array([token.lower() not in STOP for token in self.tokens], np.bool_)
-        return Words(self.text, self.spans[kept], self.scores[kept])
+        selected = np.array([token.lower() not in STOP for token in self.tokens], np.bool_)
+        return Words(self.text, self.spans[selected], self.scores[selected])
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,19 @@ class Authors:
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """Return one Alignment per pair, in their order."""
-        found: dict[int, Alignment] = {}
+        results: dict[int, Alignment] = {}
         by_file: dict[Path, list[int]] = {}
         for i, pair in enumerate(pairs):
             if pair.a.strip():
                 by_file.setdefault(self.file_for(pair), []).append(i)
             else:
-                found[i] = Words(pair.a, np.zeros((0, 2), np.int32), np.zeros(0))
+                results[i] = Words(pair.a, np.zeros((0, 2), np.int32), np.zeros(0))
         for path, rows in by_file.items():
             model = loaded(str(path), self.kind, self.base)
             # The knowledge comes before the history.
             texts = [(pairs[i].a, "\n\n\n".join(t.strip() for t in reversed(pairs[i].b))) for i in rows]
-            found |= dict(zip(rows, model.align(texts), strict=True))
-        return [found[i] for i in range(len(pairs))]
+            results |= dict(zip(rows, model.align(texts), strict=True))
+        return [results[i] for i in range(len(pairs))]
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,13 @@ class Checkpoint:
             self.tokenizer(a, clean(b), truncation="only_second", max_length=self.most, return_offsets_mapping=True)
             for a, (_, b) in zip(read, texts, strict=True)
         ]
-        found: list[Alignment] = []
+        results: list[Alignment] = []
         for (text, _), a, row, state in zip(texts, read, rows, self.run(rows), strict=True):
             parts = grouped(self.tokenizer.convert_ids_to_tokens(row["input_ids"]), row, a)
             logits = self.classifier(torch.stack([state[part].sum(dim=0) for part in parts]))
             scores = torch.softmax(logits, dim=-1)[:, 0].double().cpu().numpy()
-            found.append(Words(text, spans_of(a.split(), text), scores))
-        return found
+            results.append(Words(text, spans_of(a.split(), text), scores))
+        return results
 
     def wholes(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
         """R: return one number per text, at the text as a whole, so that mean and sum equal that number."""
@@ -166,7 +166,7 @@ class Checkpoint:
 
     def run(self, rows: Sequence[Any]) -> list[Any]:
         """D: return the states of each row; R: its pooled state."""
-        found: dict[int, Any] = {}
+        results: dict[int, Any] = {}
         keys = [k for k in rows[0] if k != "offset_mapping"] if rows else []
         pad = int(self.tokenizer.pad_token_id or 0)
         with threads():
@@ -176,20 +176,20 @@ class Checkpoint:
                     for k in keys
                 }
                 out = self.model(**given)
-                for at, i in enumerate(places):
-                    whole = out.last_hidden_state[at, : len(rows[i]["input_ids"])]
-                    found[i] = (whole if self.kind == "D" else out.pooler_output[at]).clone()
-        return [found[i] for i in range(len(rows))]
+                for index, i in enumerate(places):
+                    whole = out.last_hidden_state[index, : len(rows[i]["input_ids"])]
+                    results[i] = (whole if self.kind == "D" else out.pooler_output[index]).clone()
+        return [results[i] for i in range(len(rows))]
 
     def shortened(self, text: str) -> str:
         """Return the text as the original reads it: cleaned, decoded from its first 256 tokens."""
         ids = self.tokenizer(clean(text), verbose=False)["input_ids"][: self.most // 2]
-        said = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+        message = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
         for old, new in JOINED:
-            said = said.replace(old, new)
+            message = message.replace(old, new)
         for mark in (self.tokenizer.bos_token, self.tokenizer.eos_token, self.tokenizer.unk_token):
-            said = said.replace(mark, "") if mark else said
-        return str(said.replace("  ", " ").strip(" "))
+            message = message.replace(mark, "") if mark else message
+        return str(message.replace("  ", " ").strip(" "))
 
 
 def clean(text: str) -> str:
@@ -223,12 +223,12 @@ def grouped(tokens: Sequence[str], row: Any, text: str) -> list[list[int]]:
 def spans_of(words: Sequence[str], text: str) -> Ids:
     """Return where each word is in the original text, matching characters other than blanks."""
     letters = [i for i, c in enumerate(text) for _ in c.casefold() if not c.isspace()]
-    found, at = [], 0
+    result, index = [], 0
     for word in words:
-        last = min(at + len(word), len(letters)) - 1
-        found.append((letters[min(at, last)], letters[last] + 1))
-        at += len(word)
-    return np.array(found, np.int32).reshape(-1, 2)
+        last = min(index + len(word), len(letters)) - 1
+        result.append((letters[min(index, last)], letters[last] + 1))
+        index += len(word)
+    return np.array(result, np.int32).reshape(-1, 2)
 
 
 @lru_cache(maxsize=3)
@@ -240,8 +240,8 @@ def loaded(path: str, kind: str, base: str) -> Checkpoint:
     import transformers
 
     made_of: Any = transformers  # classes are looked up by name, some without types
-    said = f"align='{kind}', weights='{path}'"
-    state = _tensors(Path(path), said)
+    text = f"align='{kind}', weights='{path}'"
+    state = _tensors(Path(path), text)
     tokenizer, config = load_skeleton(base, "encoder")
     within, layer = (("_roberta.", "_model."), "_classifier") if kind == "D" else (("bert.",), "dense")
     start = next((w for w in within if any(k.startswith(w) for k in state)), "")
@@ -249,7 +249,7 @@ def loaded(path: str, kind: str, base: str) -> Checkpoint:
     outputs = 2 if kind == "D" else 1
     if not start or weight is None or bias is None or tuple(weight.shape) != (outputs, config.hidden_size):
         raise NlgaugeError(
-            f"{said}: no checkpoint of the authors' {kind} on a model like '{base}': {within[0]}… and {layer}.weight "
+            f"{text}: no checkpoint of the authors' {kind} on a model like '{base}': {within[0]}… and {layer}.weight "
             f"of {outputs} × {config.hidden_size} are needed; found {', '.join(sorted(state)[:3])} … ({len(state)})."
         )
     model = made_of.AutoModel.from_config(config, dtype="float32")
@@ -258,11 +258,11 @@ def loaded(path: str, kind: str, base: str) -> Checkpoint:
             {k.removeprefix(start): v for k, v in state.items() if k.startswith(start)}, strict=False
         )
     except RuntimeError as error:  # different sizes
-        raise NlgaugeError(f"{said}: not of the size of '{base}' ({' '.join(str(error).split())[:200]}).") from None
+        raise NlgaugeError(f"{text}: not of the size of '{base}' ({' '.join(str(error).split())[:200]}).") from None
     unread = ("pooler.",) if kind == "D" else ()  # D uses the words only
     counts = ("position_ids", "token_type_ids")  # no weights
     if lacking := [k for k in missing if not k.startswith(unread) and not k.endswith(counts)]:
-        raise NlgaugeError(f"{said}: no weights for {', '.join(lacking[:3])} ({len(lacking)} missing).")
+        raise NlgaugeError(f"{text}: no weights for {', '.join(lacking[:3])} ({len(lacking)} missing).")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     linear = torch.nn.Linear(config.hidden_size, outputs)
     linear.load_state_dict({"weight": weight, "bias": bias})

@@ -103,8 +103,8 @@ def fusion(document: Document, others: Document, rng: Generator) -> ChosenText |
     if chosen is None or rng.random() >= FUSED:
         return chosen
     words = chosen.target.split()
-    kept = [w for a, b in phrases(words) if rng.random() < KEPT for w in words[a:b]]
-    return chosen._replace(target=" ".join(kept)) if len(kept) >= SHORTEST else chosen
+    selected = [w for a, b in phrases(words) if rng.random() < KEPT for w in words[a:b]]
+    return chosen._replace(target=" ".join(selected)) if len(selected) >= SHORTEST else chosen
 
 
 def lead(document: Document, others: Document, rng: Generator) -> ChosenText | None:
@@ -134,8 +134,8 @@ def response(document: Document, others: Document, rng: Generator) -> ChosenText
     if not good:
         return None
     i = good[int(rng.integers(len(good)))]
-    history, known = " ".join(document[max(0, i - 3) : i]), " ".join(document[i + 1 : i + 3])
-    return ChosenText(document[i], (history, known) if known else (history,))
+    history, valid = " ".join(document[max(0, i - 3) : i]), " ".join(document[i + 1 : i + 3])
+    return ChosenText(document[i], (history, valid) if valid else (history,))
 
 
 def knowledge(document: Document, others: Document, rng: Generator) -> ChosenText | None:
@@ -144,13 +144,13 @@ def knowledge(document: Document, others: Document, rng: Generator) -> ChosenTex
     if len(good) < 4 or not others:
         return None
     start = int(rng.integers(0, max(1, len(document) - 5)))
-    known = list(document[start : start + int(rng.integers(3, 9))])
+    available = list(document[start : start + int(rng.integers(3, 9))])
     first = int(rng.integers(len(others)))
     history = " ".join(others[first : first + int(rng.integers(2, 5))])
-    picked = rng.permutation(len(known))[: int(rng.integers(1, 4))]
-    target = " ".join(known[i] for i in sorted(picked.tolist()))
+    picked = rng.permutation(len(available))[: int(rng.integers(1, 4))]
+    target = " ".join(available[i] for i in sorted(picked.tolist()))
     own = others[int(rng.integers(len(others)))] if rng.random() < 0.6 else ""
-    b = (history, " ".join(known)) if rng.random() < 0.5 else (" ".join(known),)
+    b = (history, " ".join(available)) if rng.random() < 0.5 else (" ".join(available),)
     if own and own in history:
         own = ""
     return ChosenText(target, b, own)
@@ -187,7 +187,7 @@ def phrases(words: Sequence[str]) -> list[Span]:
 def masked_phrases(words: Sequence[str], rng: Generator) -> list[Span]:
     """Mask random phrases until about that share of the words is covered; sometimes content words only."""
     wanted = rng.uniform(0.3, 1.7) * SHARE * len(words)
-    found, covered = [], 0
+    result, covered = [], 0
     spans = phrases(words)
     for k in rng.permutation(len(spans)).tolist():
         a, b = spans[k]
@@ -196,11 +196,11 @@ def masked_phrases(words: Sequence[str], rng: Generator) -> list[Span]:
                 a += 1
         if b - a > 8:
             a = b - int(rng.integers(1, 9))
-        found.append((a, b))
+        result.append((a, b))
         covered += b - a
         if covered >= wanted:
             break
-    return sorted(found)
+    return sorted(result)
 
 
 def kind(words: Sequence[str]) -> str:
@@ -226,8 +226,8 @@ class Borrowed:
         """Collect the phrases of all documents by kind, at most `most` of each."""
         pool: dict[str, list[str]] = defaultdict(list)
         for document in documents:
-            for sort, found in _by_kind(tuple(document)).items():
-                pool[sort] += found[: max(0, most - len(pool[sort]))]
+            for sort, result in _by_kind(tuple(document)).items():
+                pool[sort] += result[: max(0, most - len(pool[sort]))]
         return cls(dict(pool), near)
 
     def __call__(
@@ -251,22 +251,22 @@ class Borrowed:
 
 @lru_cache(maxsize=4096)
 def _by_kind(document: tuple[str, ...]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    result: dict[str, list[str]] = defaultdict(list)
     for sentence in document:
         for phrase in _phrases_of(sentence):
-            found[kind(phrase)].append(" ".join(phrase))
-    return dict(found)
+            result[kind(phrase)].append(" ".join(phrase))
+    return dict(result)
 
 
 def _phrases_of(sentence: str) -> list[list[str]]:
     words = sentence.split()
-    found = []
+    results = []
     for a, b in phrases(words):
         first = a
         while b - first > 1 and trim(words[first])[1].lower() in STOP:
             first += 1
-        found += [words[a:b], words[first:b]]
-    return [f for f in found if len(f) <= 8]
+        results += [words[a:b], words[first:b]]
+    return [f for f in results if len(f) <= 8]
 
 
 def changed(old: Sequence[str], new: Sequence[str]) -> list[int]:
@@ -343,8 +343,8 @@ def examples(
         document = documents[k % len(documents)]
         step = 1 + int(rng.integers(max(len(documents) - 1, 1)))
         others = documents[(k + step) % len(documents)]
-        if (found := example(document, others, made, rng)) is not None:
-            yield found
+        if (result := example(document, others, made, rng)) is not None:
+            yield result
 
 
 def example(document: Document, others: Document, parts: Recipe, rng: Generator) -> Example | None:
@@ -368,8 +368,8 @@ def harmed(words: list[str], labels: list[int], how: str, rng: Generator) -> tup
     done = damage(" ".join(words), how, 0.3, rng)
     new = done.text.split()
     touched = set(done.touched)
-    kept = SequenceMatcher(None, words, new, autojunk=False).get_matching_blocks()
-    found = [0] * len(new)
-    for block in kept:
-        found[block.b : block.b + block.size] = labels[block.a : block.a + block.size]
-    return new, [0 if i in touched else label for i, label in enumerate(found)]
+    selected = SequenceMatcher(None, words, new, autojunk=False).get_matching_blocks()
+    result = [0] * len(new)
+    for block in selected:
+        result[block.b : block.b + block.size] = labels[block.a : block.a + block.size]
+    return new, [0 if i in touched else label for i, label in enumerate(result)]

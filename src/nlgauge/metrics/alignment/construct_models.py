@@ -63,8 +63,8 @@ class ModelParaphrase:
         self.model = TextSampler(self.name, "paraphraser")
 
     def __call__(self, text: str, rng: Generator) -> list[str]:
-        found = self.model(self.prompt.format(text), rng, CANDIDATES)
-        return [said for said in found if said] or [text]
+        result = self.model(self.prompt.format(text), rng, CANDIDATES)
+        return [message for message in result if message] or [text]
 
 
 @dataclass
@@ -128,10 +128,10 @@ class CausalInfill:
             out = model.generate(
                 **ids, do_sample=True, top_p=0.95, max_new_tokens=3 * count + 2, pad_token_id=model.config.eos_token_id
             )
-        said = str(tokenizer.decode(out[0, ids["input_ids"].shape[1] :], skip_special_tokens=True))
+        message = str(tokenizer.decode(out[0, ids["input_ids"].shape[1] :], skip_special_tokens=True))
         # The last word may be truncated by the limit of tokens.
-        found = said.strip().split("\n")[0].split()
-        return found[:count] if len(found) > count else found[:-1]
+        result = message.strip().split("\n")[0].split()
+        return result[:count] if len(result) > count else result[:-1]
 
 
 def masked(words: Sequence[str], spans: Sequence[Span], mask: str) -> list[str]:
@@ -139,12 +139,12 @@ def masked(words: Sequence[str], spans: Sequence[Span], mask: str) -> list[str]:
     >>> masked(["a", "b", "c", "d"], [(1, 3)], "<mask>")
     ['a', '<mask>', 'd']
     """
-    found: list[str] = []
+    results: list[str] = []
     place = 0
     for a, b in spans:
-        found += [*words[place:a], mask]
+        results += [*words[place:a], mask]
         place = b
-    return [*found, *words[place:]]
+    return [*results, *words[place:]]
 
 
 def kept(template: Sequence[str], filled: Sequence[str]) -> list[int]:

@@ -113,10 +113,10 @@ class Aligned(Metric):
         s = self.settings()
         if self.by_authors():
             return self.trained()
-        kept = embeddings(batch, self.encoder)
+        selected = embeddings(batch, self.encoder)
         if self.align != "E":
-            return self.trained(kept)
-        return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
+            return self.trained(selected)
+        return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, selected)  # type: ignore[arg-type]
 
     def prepare(self, batch: Batch) -> None:
         samples, reasons, _ = samples_of(batch, self.facts.needs)
@@ -143,13 +143,13 @@ class Aligned(Metric):
         s = self.settings()
         samples, reasons, notes = samples_of(batch, self.facts.needs)
         able = [i for i in range(len(batch)) if i not in reasons]
-        given, found = evaluate(
+        given, result = evaluate(
             self.expression(), [samples[i] for i in able], self.estimator(batch), stop=s.stop, unit=s.unit
         )
         values = np.full(len(batch), np.nan)
         values[able] = given
         aligned: list[list[dict[Term, Alignment]]] = [[] for _ in range(len(batch))]
-        for i, terms in zip(able, found, strict=True):
+        for i, terms in zip(able, result, strict=True):
             aligned[i] = terms
             if math.isnan(values[i]):
                 reasons[i] = "no words left to align" if s.stop else "no tokens to align"
@@ -208,10 +208,10 @@ class Ctc(Aligned):
 
     def settings(self) -> Settings:
         own = self._form().settings
-        said = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
+        texts = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
         # The aspect's layer was chosen for the default encoder and does not apply to another one.
         base = own if split_precision(self.encoder)[0] == "minilm" else replace(own, layer=None)
-        return replace(base, **{k: v for k, v in said.items() if v is not None})
+        return replace(base, **{k: v for k, v in texts.items() if v is not None})
 
 
 @metric(
@@ -249,16 +249,16 @@ def samples_of(batch: Batch, needs: frozenset[str]) -> tuple[list[dict[str, Any]
     """Return each sample's texts by field of an expression (None: missing, r: a list), with the reasons and notes of
     `usable`.
     """
-    found, texts = usable(batch, needs), [*batch.texts.list(), None]
+    result, texts = usable(batch, needs), [*batch.texts.list(), None]
     samples = [
-        {"x": texts[x], "c": texts[c], "y": texts[y], "r": [texts[r] for r in found.reference[a:b].tolist()]}
+        {"x": texts[x], "c": texts[c], "y": texts[y], "r": [texts[r] for r in result.reference[a:b].tolist()]}
         for x, c, y, a, b in zip(
             batch.source.tolist(),
             batch.context.tolist(),
             batch.output.tolist(),
-            found.start,
-            found.start[1:],
+            result.start,
+            result.start[1:],
             strict=False,
         )
     ]
-    return samples, found.reasons, found.notes
+    return samples, result.reasons, result.notes

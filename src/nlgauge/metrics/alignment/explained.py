@@ -145,16 +145,20 @@ def _evidence(batch: Batch, fields: Iterable[str]) -> list[str]:
 def _support(
     metric: Aligned, batch: Batch, words: Alignment, evidence: list[str], weak: float
 ) -> list[SentenceSupport]:
-    kept = embeddings(batch, DEFAULT if metric.by_authors() else metric.encoder)
-    layer = kept.want(metric.settings().layer)
+    selected = embeddings(batch, DEFAULT if metric.by_authors() else metric.encoder)
+    layer = selected.want(metric.settings().layer)
     spans = sentence_spans(words.text)
-    mine = kept.of([words.text[a:b] for a, b in spans], layer)
-    theirs = [e.tokens for e in kept.of(evidence, layer)]
-    found = []
-    for (first, last), own in zip(spans, mine, strict=True):
-        fits = [float((own.tokens @ e.T).max(axis=1).mean()) if len(own.tokens) and len(e) else 0.0 for e in theirs]
+    own_part = selected.of([words.text[a:b] for a, b in spans], layer)
+    others = [e.tokens for e in selected.of(evidence, layer)]
+    results = []
+    for (first, last), own in zip(spans, own_part, strict=True):
+        fits = [float((own.tokens @ e.T).max(axis=1).mean()) if len(own.tokens) and len(e) else 0.0 for e in others]
         best = max(range(len(fits)), key=fits.__getitem__)
         inside = zip(words.tokens, words.scores.tolist(), words.spans[:, 0].tolist(), strict=True)
-        low = [(token, score) for token, score, at in inside if first <= at < last and score < weak and not words.whole]
-        found.append(SentenceSupport(words.text[first:last], low, evidence[best], fits[best]))
-    return found
+        low = [
+            (token, score)
+            for token, score, index in inside
+            if first <= index < last and score < weak and not words.whole
+        ]
+        results.append(SentenceSupport(words.text[first:last], low, evidence[best], fits[best]))
+    return results

@@ -93,10 +93,10 @@ class Expression:
         """Return the values of whole arrays: `number` gives the aggregate of each sample's alignment."""
         with np.errstate(all="ignore"):
             try:
-                found = np.asarray(_value(self.tree, number), np.float64)
+                result = np.asarray(_value(self.tree, number), np.float64)
             except OverflowError:  # of plain numbers in the expression
                 return np.float64(math.nan)
-            return np.where(np.isfinite(found), found, math.nan)
+            return np.where(np.isfinite(result), result, math.nan)
 
 
 def parse(text: str) -> Expression:

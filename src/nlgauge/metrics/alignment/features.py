@@ -97,27 +97,27 @@ class FeatureReader:
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
         """Announce pairs, so that one pass of their texts serves other metrics too."""
-        kept = self.vectors or embeddings(None, self.encoder)
+        selected = self.vectors or embeddings(None, self.encoder)
         sides = {p[1:] for p in pairs}
         texts = {p.a for p in pairs} | {p[0] for b, whole in sides for p in _parts(b, 0 if whole else self.window)}
-        for layer in layers_of(kept):
-            kept.want(layer, texts)
+        for layer in layers_of(selected):
+            selected.want(layer, texts)
 
     def read(self, pairs: Sequence[ToAlign]) -> Iterator[tuple[int, Ids, Singles]]:
         """Yield for each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
-        kept = self.vectors or embeddings(None, self.encoder)
-        layers = layers_of(kept)
+        selected = self.vectors or embeddings(None, self.encoder)
+        layers = layers_of(selected)
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, ContextVectors | None] | None = None
         for rows in chunks(order, pairs, CHUNK):
             parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
             texts = list(dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)]))
-            found = [dict(zip(texts, of, strict=True)) for of in kept.at(texts, layers)]
+            results = [dict(zip(texts, of, strict=True)) for of in selected.at(texts, layers)]
             for i in rows:
                 b = pairs[i][1:]
                 if last is None or last[0] != b:
-                    last = b, _side(parts[b], [[of[p[0]] for p in parts[b]] for of in found])
-                a = [of[pairs[i].a] for of in found]
+                    last = b, _side(parts[b], [[of[p[0]] for p in parts[b]] for of in results])
+                a = [of[pairs[i].a] for of in results]
                 spans = np.stack([a[0].pieces.starts, a[0].pieces.ends], axis=1).reshape(-1, 2)
                 yield i, spans, _rows(pairs[i].a, spans, a, last[1])
 
@@ -140,9 +140,9 @@ def layers_of(kept: Embeddings) -> list[int]:
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[Any, list[str], list[str]]:
     """Return where words begin and end, the lower-cased words, and their stems."""
-    found = list(WORD.finditer(text))
-    lower = [w[0].lower().replace("’", "'") for w in found]
-    return np.array([w.span() for w in found], np.int64).reshape(-1, 2), lower, [_stem(w) for w in lower]
+    result = list(WORD.finditer(text))
+    lower = [w[0].lower().replace("’", "'") for w in result]
+    return np.array([w.span() for w in result], np.int64).reshape(-1, 2), lower, [_stem(w) for w in lower]
 
 
 @lru_cache(maxsize=50_000)
@@ -152,16 +152,16 @@ def _stem(word: str) -> str:
 
 def _parts(b: tuple[str, ...], size: int) -> list[tuple[str, int, int]]:
     """Return the windows of b: text, index of the text in b, and offset."""
-    found = []
+    results = []
     for k, text in enumerate(b):
         spans = sentence_spans(text) if size else []
         if len(spans) <= size or not size:
-            found.append((text, k, 0))
+            results.append((text, k, 0))
         else:
-            found += [
+            results += [
                 (text[spans[i][0] : spans[i + size - 1][1]], k, spans[i][0]) for i in range(len(spans) - size + 1)
             ]
-    return [p for p in found if p[0].strip()]
+    return [p for p in results if p[0].strip()]
 
 
 def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> ContextVectors | None:
@@ -200,8 +200,8 @@ def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Co
 
 
 def _unit(rows: Any) -> Singles:
-    found: Singles = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(np.float32)
-    return found
+    result: Singles = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(np.float32)
+    return result
 
 
 def _rows(text: str, spans: Ids, a: list[Encoded], b: ContextVectors | None) -> Singles:
@@ -234,7 +234,7 @@ def _rows(text: str, spans: Ids, a: list[Encoded], b: ContextVectors | None) -> 
     at_best = at_any if len(b.firsts) == 1 else b.places[np.fromiter(best_at, np.int64, n)]
     lexical, kinds, word = _lexical(text, spans, window, b)
     columns += [*lexical.T]
-    columns += [_step(at, word, k) for at in (at_best, at_any) for k in (1, -1)]
+    columns += [_step(index, word, k) for index in (at_best, at_any) for k in (1, -1)]
     columns += [*kinds.T]
     raw = (
         a[-1].unit[a[-1].prefix : len(a[-1].unit) - a[-1].suffix]

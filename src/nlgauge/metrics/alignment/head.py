@@ -38,8 +38,8 @@ class Head:
         """Write PATH.safetensors and PATH.json."""
         from safetensors.numpy import save
 
-        kept = {k: np.ascontiguousarray(v) for k, v in sorted(self.state.items())}
-        write_whole(path.with_suffix(".safetensors"), save(kept))
+        selected = {k: np.ascontiguousarray(v) for k, v in sorted(self.state.items())}
+        write_whole(path.with_suffix(".safetensors"), save(selected))
         write_whole(path.with_suffix(".json"), json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
@@ -69,29 +69,29 @@ def fresh(rows: Singles, rng: Generator) -> State:
 
 def _forward(state: Mapping[str, Singles], rows: Singles) -> list[Singles]:
     """Return the activations, layer by layer; the last are logits."""
-    found = [np.clip((rows - state["mean"]) / state["spread"], -6, 6).astype(np.float32)]
+    results = [np.clip((rows - state["mean"]) / state["spread"], -6, 6).astype(np.float32)]
     last = len(HIDDEN)
     for k in range(last + 1):
-        value = found[-1] @ state[f"w{k}"] + state[f"b{k}"]
-        found.append(np.maximum(value, 0) if k < last else value)
-    return found
+        value = results[-1] @ state[f"w{k}"] + state[f"b{k}"]
+        results.append(np.maximum(value, 0) if k < last else value)
+    return results
 
 
 def _sigmoid(values: Singles) -> Singles:
-    found: Singles = (1 / (1 + np.exp(-np.clip(values, -30, 30)))).astype(np.float32)
-    return found
+    result: Singles = (1 / (1 + np.exp(-np.clip(values, -30, 30)))).astype(np.float32)
+    return result
 
 
 def gradient(state: Mapping[str, Singles], rows: Singles, wanted: Singles, weight: Singles) -> State:
     """Return the gradient of the weighted cross-entropy; targets may be any share between 0 and 1."""
     acts = _forward(state, rows)
     delta = ((_sigmoid(acts[-1][:, 0]) - wanted) * weight / weight.sum())[:, None]
-    found: State = {}
+    results: State = {}
     for k in range(len(HIDDEN), -1, -1):
-        found[f"w{k}"] = acts[k].T @ delta
-        found[f"b{k}"] = delta.sum(axis=0)
+        results[f"w{k}"] = acts[k].T @ delta
+        results[f"b{k}"] = delta.sum(axis=0)
         delta = (delta @ state[f"w{k}"].T) * (acts[k] > 0)
-    return found
+    return results
 
 
 def adam(state: State, moments: State, grad: State, step: int, rate: float, decay: float = 1e-3) -> None:

@@ -60,30 +60,30 @@ class Matching:
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
         """Announce pairs that will be aligned, so that one pass of the encoder serves several metrics."""
-        kept = self.vectors or embeddings(None, self.encoder)
-        mine = (text for p in pairs for _, text in reading(p, self.match, self.window))
-        kept.want(self.layer, {*mine, *(w for p in pairs for w in self._parts(p))})
+        selected = self.vectors or embeddings(None, self.encoder)
+        own = (text for p in pairs for _, text in reading(p, self.match, self.window))
+        selected.want(self.layer, {*own, *(w for p in pairs for w in self._parts(p))})
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
-        kept = self.vectors or embeddings(None, self.encoder)
-        layer = kept.want(self.layer)
-        found: list[Alignment | None] = [None] * len(pairs)
+        selected = self.vectors or embeddings(None, self.encoder)
+        layer = selected.want(self.layer)
+        result: list[Alignment | None] = [None] * len(pairs)
         # Pairs with the same b are consecutive, so its windows are assembled once.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, Any] | None = None
         for rows in chunks(order, pairs):
             parts = {pairs[i][1:]: self._parts(pairs[i]) for i in rows}
             read = {i: reading(pairs[i], self.match, self.window) for i in rows}
-            mine = (text for of_a in read.values() for _, text in of_a)
-            texts = list(dict.fromkeys([*mine, *(w for ws in parts.values() for w in ws)]))
-            vectors = dict(zip(texts, kept.of(texts, layer), strict=True))
+            own = (text for of_a in read.values() for _, text in of_a)
+            texts = list(dict.fromkeys([*own, *(w for ws in parts.values() for w in ws)]))
+            vectors = dict(zip(texts, selected.of(texts, layer), strict=True))
             for i in rows:
                 b = pairs[i][1:]
                 if last is None or last[0] != b:
                     last = b, side([vectors[w] for w in parts[b]])
-                found[i] = self._one(pairs[i].a, [(first, vectors[text]) for first, text in read[i]], last[1])
-        return [f for f in found if f is not None]
+                result[i] = self._one(pairs[i].a, [(first, vectors[text]) for first, text in read[i]], last[1])
+        return [f for f in result if f is not None]
 
     def _parts(self, pair: ToAlign) -> list[str]:
         return [w for text in pair.b for w in windows_of(text, 0 if pair.whole else self.window)]
@@ -113,7 +113,7 @@ def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
         return np.zeros((len(a.tokens), 1))
     table, firsts = b
     step = max(1, BLOCK // len(table))  # two long texts would fill the memory
-    parts = (a.tokens[at : at + step] @ table.T for at in range(0, len(a.tokens), step))
+    parts = (a.tokens[index : index + step] @ table.T for index in range(0, len(a.tokens), step))
     if len(firsts) == 1:
         return np.concatenate([near.max(axis=1, keepdims=True) for near in parts])
     return np.concatenate([np.maximum.reduceat(near, firsts, axis=1) for near in parts])
@@ -125,8 +125,8 @@ def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
         best = near.max(axis=1)
     else:
         best = _best_window(near, _sentence_of(text, spans[:, 0]))
-    found: Array = np.clip(best.astype(np.float64), 0.0, 1.0)
-    return found**sharp if sharp != 1 else found
+    result: Array = np.clip(best.astype(np.float64), 0.0, 1.0)
+    return result**sharp if sharp != 1 else result
 
 
 def chunks(order: list[int], pairs: Sequence[ToAlign], most: int = CHUNK) -> Iterator[list[int]]:

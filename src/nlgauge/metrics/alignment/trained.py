@@ -114,10 +114,10 @@ class Trained:
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
         heads = self.heads()
-        found: list[Alignment | None] = [None] * len(pairs)
+        result: list[Alignment | None] = [None] * len(pairs)
         for i, spans, rows in FeatureReader(self.encoder, vectors=self.vectors).read(pairs):
-            found[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
-        return [f for f in found if f is not None]
+            result[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
+        return [f for f in result if f is not None]
 
 
 def aligner(kind: str, task: str, weights: str, encoder: str, vectors: Embeddings | None = None) -> Trained | Authors:

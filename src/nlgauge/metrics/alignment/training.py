@@ -74,16 +74,16 @@ def auc(wanted: Any, scores: Any) -> float:
 
 def measured(head: Head, data: Data) -> dict[str, float]:
     """Evaluate on held-out data: accuracy and AUC over content tokens (D), correlation and error (R)."""
-    said = head(data.rows)
+    text = head(data.rows)
     if head.facts["kind"] == "R":
-        r = float(np.corrcoef(said, data.wanted)[0, 1]) if len(said) > 2 else float("nan")
-        return {"pearson": r, "error": float(np.abs(said - data.wanted).mean())}
+        r = float(np.corrcoef(text, data.wanted)[0, 1]) if len(text) > 2 else float("nan")
+        return {"pearson": r, "error": float(np.abs(text - data.wanted).mean())}
     content = data.weight > 0.5
-    said, wanted = said[content], data.wanted[content]
+    text, wanted = text[content], data.wanted[content]
     share = float(wanted.mean())
     return {
-        "accuracy": float(((said > 0.5) == (wanted > 0.5)).mean()),
-        "auc": auc(wanted, said),
+        "accuracy": float(((text > 0.5) == (wanted > 0.5)).mean()),
+        "auc": auc(wanted, text),
         "always": max(share, 1 - share),
     }
 
@@ -127,8 +127,8 @@ def train_aligner(
     parts = None
     if paraphraser or infiller:
         parts = model_parts(recipe(documents, plan.task, plan.targets), paraphraser, infiller)
-    kept = None if features is None else Path(features)
-    return train(documents, Path(out), plan, checkpoints=checkpoints, tell=tell, features=kept, parts=parts)
+    selected = None if features is None else Path(features)
+    return train(documents, Path(out), plan, checkpoints=checkpoints, tell=tell, features=selected, parts=parts)
 
 
 def train(
@@ -203,14 +203,14 @@ def _begin(data: Data, folder: Path, plan: AlignerPlan, tell: Tell) -> tuple[Hea
         return head, still(head.state), 0
     with safe_open(last, "numpy") as file:
         was = json.loads(file.metadata()["facts"])
-        kept = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118 - no mapping
+        selected = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118 - no mapping
     if any(was.get(k) != facts[k] for k in asdict(plan)):
         raise NlgaugeError(
             f"{folder}: contains another training ({was['kind']}, {was['task']}, seed {was['seed']}); use another one."
         )
     tell(f"resumes after step {was['step']}")
-    moments = {k: v for k, v in kept.items() if k[:2] in ("m.", "v.")}
-    return Head({k: v for k, v in kept.items() if k not in moments}, was), moments, int(was["step"])
+    moments = {k: v for k, v in selected.items() if k[:2] in ("m.", "v.")}
+    return Head({k: v for k, v in selected.items() if k not in moments}, was), moments, int(was["step"])
 
 
 def _keep(head: Head, moments: State, folder: Path) -> None:

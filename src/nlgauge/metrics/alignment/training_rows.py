@@ -47,7 +47,7 @@ def read_documents(path: Path) -> list[list[str]]:
         raise NlgaugeError(f"{path}: cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise NlgaugeError(f"{path}: not UTF-8 text.") from None
-    found = []
+    results = []
     for number, line in enumerate(lines, 1):
         text = line
         if path.suffix in (".jsonl", ".ndjson") and line.strip():
@@ -56,10 +56,12 @@ def read_documents(path: Path) -> list[list[str]]:
             except (json.JSONDecodeError, KeyError, TypeError):
                 raise NlgaugeError(f"{path}, line {number}: expected a JSON object with a field 'text'.") from None
         if document := sentences(text):
-            found.append(document)
-    if len(found) < 4:
-        raise NlgaugeError(f"{path}: {len(found)} documents; expected one per line, at least 4 (better more than 200).")
-    return found
+            results.append(document)
+    if len(results) < 4:
+        raise NlgaugeError(
+            f"{path}: {len(results)} documents; expected one per line, at least 4 (better more than 200)."
+        )
+    return results
 
 
 def token_labels(example: Example, spans: Any) -> Any:
@@ -76,12 +78,12 @@ def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
     """Compute token features and labels of examples; stop words and punctuation have less weight."""
     rows, wanted, weight, owner = [], [], [], []
     began = time.monotonic()
-    for n, (i, spans, found) in enumerate(FeatureReader(encoder).read([e.pair for e in made]), 1):
-        rows.append(found)
+    for n, (i, spans, result) in enumerate(FeatureReader(encoder).read([e.pair for e in made]), 1):
+        rows.append(result)
         wanted.append(token_labels(made[i], spans))
-        light = found[:, NAMES.index("stop")] + found[:, NAMES.index("mark")] > 0
+        light = result[:, NAMES.index("stop")] + result[:, NAMES.index("mark")] > 0
         weight.append(np.where(light, LIGHT, 1.0))
-        owner.append(np.full(len(found), i))
+        owner.append(np.full(len(result), i))
         if n % 500 == 0:
             tell(f"features: {n} of {len(made)} examples, {time.monotonic() - began:.0f} s")
     if not rows:
@@ -125,17 +127,17 @@ class Source:
             ("held", self.documents[:held], self.seed + 1, max(20, round(self.count * HELD_OUT))),
             ("train", self.documents[held:], self.seed, self.count),
         ]
-        found = []
+        results = []
         for side, documents, seed, count in sides:
             path = folder / f"features-{side}-{self.key()}.safetensors"
             if path.exists():
                 tell(f"features: using {path.name}")
-                found.append(Data(**load_file(path)))
+                results.append(Data(**load_file(path)))
                 continue
             made = list(examples(documents, self.task, seed, count, self.parts))
             tell(f"{side}: {len(made)} examples of {len(documents)} documents")
             data = build(made, self.encoder, tell)
             with whole(path) as part:
                 save_file({k: np.ascontiguousarray(v) for k, v in vars(data).items()}, part)
-            found.append(data)
-        return found[1], found[0]
+            results.append(data)
+        return results[1], results[0]

@@ -65,8 +65,8 @@ class Blend(Metric):
         reasons: dict[int, str] = {}
         notes: dict[int, str] = {}
         for member, scale in self._with_scales():
-            found = member.score(batch)
-            total += (found.values - scale.center) / scale.spread
-            reasons = found.reasons | reasons
-            notes = found.notes | notes
+            result = member.score(batch)
+            total += (result.values - scale.center) / scale.spread
+            reasons = result.reasons | reasons
+            notes = result.notes | notes
         return Scores(total / len(self.parts), reasons, notes)

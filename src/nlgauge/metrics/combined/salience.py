@@ -54,23 +54,23 @@ class Salience(Metric):
         return self.signed(by=self.by, decay=DECAY)
 
     def _vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        kept = embeddings(batch, self.encoder)
-        return kept, kept.want(-1)
+        selected = embeddings(batch, self.encoder)
+        return selected, selected.want(-1)
 
     def prepare(self, batch: Batch) -> None:
         if self.by == "vectors":
             self._vectors(batch)
 
     def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
-        pairs = [(s.source, s.output) for s in found.samples]
+        result = readable(batch, self.facts.needs)
+        pairs = [(s.source, s.output) for s in result.samples]
         values = [covered(x, y) for x, y in pairs] if self.by == "words" else self._soft(batch, pairs)
-        return found.scattered(values, NO_WORDS)
+        return result.scattered(values, NO_WORDS)
 
     def _soft(self, batch: Batch, pairs: list[tuple[str, str]]) -> list[float]:
         if not pairs:
             return []
-        kept, layer = self._vectors(batch)
+        selected, layer = self._vectors(batch)
         values = [float("nan")] * len(pairs)
         # Outputs of one source are consecutive: its sentences are weighted once, and few vectors are in memory.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
@@ -78,8 +78,8 @@ class Salience(Metric):
         for i in order:
             source, output = pairs[i]
             if last is None or last[0] != source:
-                last = source, _weighted(source, kept, layer)
-            (y,) = kept.of([output], layer)
+                last = source, _weighted(source, selected, layer)
+            (y,) = selected.of([output], layer)
             if len(y.tokens) and last[1][0]:
                 best = np.array([(part @ y.tokens.T).max(axis=1).mean() for part in last[1][0]])
                 values[i] = float(np.average(best, weights=last[1][1]))
@@ -97,11 +97,11 @@ def covered(source: str, output: str) -> float:
 @lru_cache(maxsize=5_000)
 def salience_of(source: str) -> Counter[str]:
     """Return the weight of each stem of a content word."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for k, (first, last) in enumerate(sentence_spans(source)):
         for t in set(_content(source[first:last])):
-            found[t] += 1 / (1 + DECAY * k)  # type: ignore[assignment]
-    return found
+            result[t] += 1 / (1 + DECAY * k)  # type: ignore[assignment]
+    return result
 
 
 def _content(text: str) -> list[str]:
@@ -129,5 +129,5 @@ def _weighted(source: str, kept: Embeddings, layer: int) -> tuple[list[Any], Any
 def _of_content(text: str, read: Encoded) -> Any:
     """Return which tokens are in a content word."""
     spans = np.array([w.span() for w in WORD.finditer(text) if w[0].lower() not in STOP], np.int64).reshape(-1, 2)
-    at = np.searchsorted(spans[:, 0], read.pieces.starts, side="right") - 1
-    return (at >= 0) & (read.pieces.ends <= np.append(spans[:, 1], 0)[at])
+    index = np.searchsorted(spans[:, 0], read.pieces.starts, side="right") - 1
+    return (index >= 0) & (read.pieces.ends <= np.append(spans[:, 1], 0)[index])

@@ -44,10 +44,10 @@ def name(rescale: float | str) -> str:
 
 def from_file(path: str, layer: int, of: str) -> float:
     """Return the baseline of a layer from a file of bert-score."""
-    found = _table(path).get(layer)
-    if found is None:
+    result = _table(path).get(layer)
+    if result is None:
         raise NlgaugeError(f"{path}: no row for layer {layer}; there are {', '.join(map(str, _table(path)))}.")
-    return found["prf".index(of)]
+    return result["prf".index(of)]
 
 
 @lru_cache(8)

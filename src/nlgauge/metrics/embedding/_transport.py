@@ -63,8 +63,8 @@ def best_of_parts(a: Any, b: Any, firsts: Sequence[int]) -> tuple[Any, Any]:
     """
     step = max(1, BLOCK // max(1, len(b)))
     of_a, of_b = np.empty((len(a), len(firsts)), a.dtype), np.full(len(b), -np.inf, b.dtype)
-    for at in range(0, len(a) if len(b) else 0, step):
-        near = a[at : at + step] @ b.T
-        of_a[at : at + step] = np.maximum.reduceat(near, firsts, axis=1)
+    for index in range(0, len(a) if len(b) else 0, step):
+        near = a[index : index + step] @ b.T
+        of_a[index : index + step] = np.maximum.reduceat(near, firsts, axis=1)
         np.maximum(of_b, near.max(axis=0), out=of_b)
     return of_a, of_b

@@ -38,12 +38,12 @@ class Contextual(Metric):
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
         """Return the shared token vectors and the number of the layer."""
-        kept = embeddings(batch, self.encoder)
-        return kept, kept.want(self.layer)
+        selected = embeddings(batch, self.encoder)
+        return selected, selected.want(self.layer)
 
     def prepare(self, batch: Batch) -> None:
-        kept, layer = self.vectors(batch)
-        kept.want(layer, self.read(batch))
+        selected, layer = self.vectors(batch)
+        selected.want(layer, self.read(batch))
 
     def read(self, batch: Batch) -> Iterable[str]:
         """Return the texts that are encoded."""
@@ -58,7 +58,7 @@ class Contextual(Metric):
         return super().signed(layer="default" if self.layer is None else self.layer, **settings)
 
     def _encoded(self, batch: Batch, pairs: Sequence[TextPair]) -> Iterator[tuple[Encoded, Encoded]]:
-        kept, layer = self.vectors(batch)
+        selected, layer = self.vectors(batch)
         some: list[TextPair] = []
         texts: dict[str, None] = {}
         size = 0
@@ -68,8 +68,8 @@ class Contextual(Metric):
             size += sum(len(t) for t in own if t not in texts)
             texts |= dict.fromkeys(own)
             if size > LETTERS or i == len(pairs):
-                found = dict(zip(texts, kept.of(list(texts), layer), strict=True))
-                yield from ((found[a], found[b]) for a, b in some)
+                result = dict(zip(texts, selected.of(list(texts), layer), strict=True))
+                yield from ((result[a], result[b]) for a, b in some)
                 some, texts, size = [], {}, 0
 
 
@@ -108,18 +108,18 @@ class BertScoring(Contextual):
         return over_pairs(batch, self.side, score, self.references, why=why)
 
     def remarks(self, batch: Batch) -> list[str]:
-        said = super().remarks(batch)
+        text = super().remarks(batch)
         if self.rescale == _baseline.COMPUTED:
-            said.append(f"{self}: 0 is {self._zero(batch):.4f}, the mean of random pairs of these texts")
-        return said
+            text.append(f"{self}: 0 is {self._zero(batch):.4f}, the mean of random pairs of these texts")
+        return text
 
     def _plain(self, batch: Batch, pairs: list[TextPair]) -> list[float]:
         weigh = piece_weights(batch, self.side, self.encoder, self.idf)
-        found: list[float] = []
+        results: list[float] = []
         for _, same in groupby(self._encoded(batch, pairs), key=lambda pair: id(pair[0])):
-            mine, others = zip(*same, strict=True)
-            found += [_part(pr, self.of) for pr in bert_scores(mine[0], others, weigh)]
-        return found
+            own, others = zip(*same, strict=True)
+            results += [_part(pr, self.of) for pr in bert_scores(own[0], others, weigh)]
+        return results
 
     def _zero(self, batch: Batch) -> float:
         """Return the baseline that rescaling maps to 0."""
@@ -137,19 +137,19 @@ def piece_weights(batch: Batch, side: Side | Literal["outputs"], encoder: str, w
     places = {"references": batch.reference, "source": batch.source, "outputs": batch.output}[side]
     others = places[places >= 0]
     texts = batch.texts.list()
-    known = batch.keep(
+    available = batch.keep(
         ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load_encoder(encoder).pieces)
     )
     rare = math.log(len(others) + 1)
-    return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
+    return lambda a: np.array([available.get(i, rare) for i in a.pieces.ids.tolist()])
 
 
 def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[int, float]:
     """Compute log((n + 1) / (texts with the piece + 1)), as bert-score."""
     distinct = Counter(texts)
     seen: Counter[int] = Counter()
-    for text, found in zip(distinct, pieces(list(distinct)), strict=True):
-        for piece in set(found.ids.tolist()):
+    for text, result in zip(distinct, pieces(list(distinct)), strict=True):
+        for piece in set(result.ids.tolist()):
             seen[piece] += distinct[text]
     return {piece: math.log((len(texts) + 1) / (n + 1)) for piece, n in seen.items()}
 
@@ -159,17 +159,17 @@ def bert_scores(a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded]
     ends = np.cumsum([len(b.unit) for b in others])
     of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
     counts = weigh(a)
-    found = []
+    results = []
     for of_mine, of_other, b in zip(of_a.T, np.split(of_b, ends[:-1]), others, strict=True):
         p, r = of_mine[a.prefix : len(of_mine) - a.suffix], of_other[b.prefix : len(of_other) - b.suffix]
-        theirs = weigh(b)
-        if not len(p) or not len(r) or not counts.sum() or not theirs.sum():
-            found.append((math.nan, math.nan))
+        other_values = weigh(b)
+        if not len(p) or not len(r) or not counts.sum() or not other_values.sum():
+            results.append((math.nan, math.nan))
         else:
             # Unit vectors have single precision: the score of identical texts must not exceed 1.
-            mine, of_them = p @ counts / counts.sum(), r @ theirs / theirs.sum()
-            found.append((min(float(mine), 1.0), min(float(of_them), 1.0)))
-    return found
+            own, of_them = p @ counts / counts.sum(), r @ other_values / other_values.sum()
+            results.append((min(float(own), 1.0), min(float(of_them), 1.0)))
+    return results
 
 
 def _part(pr: tuple[float, float], of: Component) -> float:

@@ -70,28 +70,28 @@ class Moving(Contextual):
         return weigh, weigh
 
     def prepare(self, batch: Batch) -> None:
-        kept, _ = self.vectors(batch)
-        for layer in self.wanted(kept):
-            kept.want(layer, self.read(batch))
+        selected, _ = self.vectors(batch)
+        for layer in self.wanted(selected):
+            selected.want(layer, self.read(batch))
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
-        kept = embeddings(batch, self.encoder)
-        return kept, self.wanted(kept)[-1]
+        selected = embeddings(batch, self.encoder)
+        return selected, self.wanted(selected)[-1]
 
     def score(self, batch: Batch) -> Scores:
         weighs = self.weighs(batch)
         long: set[TextPair] = set()
 
         def score(pairs: list[TextPair]) -> list[float]:
-            found = []
+            results = []
             for pair, (a, b) in zip(pairs, self._bags(batch, pairs, weighs), strict=True):
                 if _transport.too_large(len(a[1]), len(b[1])):
                     long.add(pair)
-                    found.append(math.nan)
+                    results.append(math.nan)
                 else:
                     far = _transport.euclidean(a[0], b[0])
-                    found.append(1 - _transport.transport(a[1], b[1], far**2 if self._cost == "squared" else far))
-            return found
+                    results.append(1 - _transport.transport(a[1], b[1], far**2 if self._cost == "squared" else far))
+            return results
 
         def why(pair: TextPair) -> str:
             return _transport.TOO_LONG if pair in long else "no words to compare"
@@ -99,15 +99,15 @@ class Moving(Contextual):
         return over_pairs(batch, self.side, score, self.references, why=why)
 
     def _bags(self, batch: Batch, pairs: Sequence[TextPair], weighs: tuple[Weigh, Weigh]) -> Iterator[tuple[Bag, Bag]]:
-        kept, _ = self.vectors(batch)
-        layers = self.wanted(kept)
-        for at in range(0, len(pairs), CHUNK):
-            some = [(a.strip(), b.strip()) for a, b in pairs[at : at + CHUNK]]
+        selected, _ = self.vectors(batch)
+        layers = self.wanted(selected)
+        for index in range(0, len(pairs), CHUNK):
+            some = [(a.strip(), b.strip()) for a, b in pairs[index : index + CHUNK]]
             texts = list(dict.fromkeys(t for pair in some for t in pair))
-            found = dict(zip(texts, zip(*kept.at(texts, layers), strict=True), strict=True))
+            result = dict(zip(texts, zip(*selected.at(texts, layers), strict=True), strict=True))
             for pair in some:
                 a, b = (
-                    self.bag(list(found[t]), weigh, other)
+                    self.bag(list(result[t]), weigh, other)
                     for t, weigh, other in zip(pair, weighs, (False, True), strict=True)
                 )
                 yield a, b
@@ -262,8 +262,8 @@ class XMoverScore(Moving):
             raise NlgaugeError("xmoverscore: give clp or umd, not both.")
 
     def own_facts(self, facts: Facts) -> Facts:
-        found = super().own_facts(facts)
-        return replace(found, bounds=(-math.inf, 1.0)) if self.lm else found
+        result = super().own_facts(facts)
+        return replace(result, bounds=(-math.inf, 1.0)) if self.lm else result
 
     def ready(self) -> None:
         super().ready()
@@ -286,19 +286,19 @@ class XMoverScore(Moving):
         return self.signed(idf=self.idf, ngram=self.n, cost="euclidean", form="1-cost", **files, lm=lm)
 
     def score(self, batch: Batch) -> Scores:
-        found = super().score(batch)
+        result = super().score(batch)
         if not self.lm or not self.lm_weight:
-            return found
-        rows = np.flatnonzero(~np.isnan(found.values))
+            return result
+        rows = np.flatnonzero(~np.isnan(result.values))
         texts = batch.texts.list()
         likely = answers(batch, self.lm).of([("", texts[batch.output[i]].strip()) for i in rows], start=False)
         for i, told in zip(rows.tolist(), likely, strict=True):
-            found.values[i] += self.lm_weight * told.mean
+            result.values[i] += self.lm_weight * told.mean
             if math.isnan(told.mean):
-                found.reasons[i] = "one token only: the language model has no context"
+                result.reasons[i] = "one token only: the language model has no context"
             elif told.windows:
-                found.notes.setdefault(i, WINDOWS)
-        return found
+                result.notes.setdefault(i, WINDOWS)
+        return result
 
 
 def remapped(rows: Any, clp: str = "", umd: str = "") -> Any:
@@ -326,9 +326,9 @@ def numbers(path: str) -> Any:
         if place.suffix == ".safetensors":
             from safetensors.numpy import load_file
 
-            (found,) = load_file(place).values()
+            (result,) = load_file(place).values()
         else:
-            found = np.load(place, allow_pickle=False) if place.suffix == ".npy" else np.loadtxt(place)
+            result = np.load(place, allow_pickle=False) if place.suffix == ".npy" else np.loadtxt(place)
     except (OSError, ValueError) as error:
         raise NlgaugeError(f"{path}: not a matrix of numbers ({str(error).splitlines()[0][:120]}).") from None
-    return np.asarray(found, np.float64)
+    return np.asarray(result, np.float64)

@@ -20,7 +20,7 @@ from nlgauge.text.windows import windows
 
 @embedding("supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS)
 class Supert(Contextual):
-    """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words.
+    """SUPERT: F of token matching between the output and a pseudo-reference, the first sentences of the source.
 
     sentences: 15 as the authors' program has it now, which advises 30 for single documents. Sentences are encoded one
     by one; punctuation and pieces of words take part. The authors' encoder is
@@ -63,20 +63,20 @@ class Supert(Contextual):
                 yield from self.parts(texts[i], source)
 
     def score(self, batch: Batch) -> Scores:
-        kept, layer = self.vectors(batch)
+        selected, layer = self.vectors(batch)
         stop = self._stop
-        name = kept.encoder.tokenizer.id_to_token
-        known: dict[tuple[str, bool], Any] = {}
+        name = selected.encoder.tokenizer.id_to_token
+        available: dict[tuple[str, bool], Any] = {}
 
         def tokens(found: Encoded) -> Any:
             wanted = [str(name(i)).lstrip("Ġ▁").lower() not in stop for i in found.pieces.ids.tolist()]
             return found.tokens[np.array(wanted, np.bool_)]
 
         def bag(text: str, source: bool) -> Any:
-            if (text, source) not in known:
-                each = kept.of(self.parts(text, source), layer)
-                known[text, source] = np.concatenate([tokens(e) for e in each])
-            return known[text, source]
+            if (text, source) not in available:
+                each = selected.of(self.parts(text, source), layer)
+                available[text, source] = np.concatenate([tokens(e) for e in each])
+            return available[text, source]
 
         def score(pairs: list[TextPair]) -> list[float]:
             found = []

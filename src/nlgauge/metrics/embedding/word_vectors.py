@@ -31,9 +31,9 @@ def vector(word: str) -> Any:
     """Return the vector of a word: the mean over its pieces, not normalized."""
     space = _vectors.static_vectors()
     pieces = space.tokenizer.encode(word, add_special_tokens=False).ids
-    found = np.asarray(space.table[pieces], np.float64).mean(axis=0)
-    found.flags.writeable = False
-    return found
+    result = np.asarray(space.table[pieces], np.float64).mean(axis=0)
+    result.flags.writeable = False
+    return result
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -43,8 +43,8 @@ def words(text: str, stop: bool = False) -> tuple[str, ...]:
     >>> words("The cat's hat!", stop=True)
     ("cat's", 'hat')
     """
-    found = (w[0].lower().replace("’", "'") for w in WORD.finditer(text))
-    return tuple(w for w in found if not (stop and w in STOP))
+    result = (w[0].lower().replace("’", "'") for w in WORD.finditer(text))
+    return tuple(w for w in result if not (stop and w in STOP))
 
 
 def cosine(a: Any, b: Any) -> float:
@@ -188,7 +188,7 @@ def extrema(rows: Any) -> Any:
 
 @_facts("greedy-matching", 2012, "rus-lintean-2012-comparison", bounds=(-1.0, 1.0), longest=50_000)
 class GreedyMatching(Static):
-    """Each word with its nearest one by cosine, mean, both ways."""
+    """Mean cosine of each word with its nearest one, averaged over both directions."""
 
     references: Best = "max"
 
@@ -278,9 +278,9 @@ def counted_overlap(
             row[same] = 1.0
         k = int(row.argmax())
         if row[k] >= floor:
-            found = min(n, int(left[k]))
+            result = min(n, int(left[k]))
             left[k] = left[k] - n if left[k] > n else 0
-            total += found
+            total += result
     return float(total)
 
 

@@ -19,8 +19,8 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
     """Write the requests without a stored reply, one per line, and return how many there are."""
     path = Path(path)
     distinct = {r.key: r for r in requests}
-    known = keeper.known(distinct)
-    todo = {key: r for key, r in distinct.items() if key not in known}
+    available = keeper.known(distinct)
+    todo = {key: r for key, r in distinct.items() if key not in available}
     secret = keeper.secret()
     with whole(path) as part, part.open("w", encoding="utf-8") as file:
         for key, request in todo.items():
@@ -45,7 +45,7 @@ class BatchRead:
 def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) -> BatchRead:
     """Store the results that belong to these requests; failed lines and lines of other runs are counted."""
     path = Path(path)
-    mine = {r.key: r for r in requests}
+    own = {r.key: r for r in requests}
     read, part, secret = BatchRead(), dict[bytes, Reply](), keeper.secret()
     try:
         with path.open(encoding="utf-8") as file:
@@ -60,21 +60,21 @@ def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) ->
                         raise TypeError
                 except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                     raise DataError(f"{path}, line {number}: not a line of a batch output file.") from None
-                if key not in mine:
+                if key not in own:
                     read.foreign += 1
                     continue
                 try:
                     if answer.get("status_code") != 200:
                         raise ValueError(str(result.get("error") or answer.get("status_code")))
-                    part[key] = read_reply(answer.get("body"), code=request_code(mine[key], secret))
+                    part[key] = read_reply(answer.get("body"), code=request_code(own[key], secret))
                 except (ValueError, AnswerRefused) as error:
                     read.failed += 1
                     read.reason = str(error)
                 if len(part) == PART:
-                    read.kept += _keep(keeper, part, mine)
+                    read.kept += _keep(keeper, part, own)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}).") from None
-    read.kept += _keep(keeper, part, mine)
+    read.kept += _keep(keeper, part, own)
     return read
 
 

@@ -137,16 +137,16 @@ class _Run:
             for key in new:
                 if key not in self.found:
                     waiting.add(key)
-            mine = self.free({key: part[key] for key in new if key not in self.found})
-            yield from ((key, part[key]) for key in mine)
+            own = self.free({key: part[key] for key in new if key not in self.found})
+            yield from ((key, part[key]) for key in own)
 
     def free(self, asked: dict[bytes, Request]) -> list[bytes]:
         """Return the keys that this run may request now; the others are looked up again later."""
-        mine = self.keeper.claim(asked)
+        own = self.keeper.claim(asked)
         # Replies that another run received between our lookup and our claim are stored by now.
         self.found |= self.keeper.known(asked)
-        self.later |= {key: r for key, r in asked.items() if key not in mine and key not in self.found}
-        return [key for key in asked if key in mine and key not in self.found]
+        self.later |= {key: r for key, r in asked.items() if key not in own and key not in self.found}
+        return [key for key in asked if key in own and key not in self.found]
 
     async def all(self, left: Iterator[tuple[bytes, Request]]) -> None:
         writer = asyncio.create_task(self.write())
@@ -182,9 +182,9 @@ class _Run:
             if self.stopped:
                 self.found |= dict.fromkeys(asked, self.not_asked())
                 return
-            mine = self.free(asked)
-            if mine:
-                await self.round(iter([(key, asked[key]) for key in mine]), writer)
+            own = self.free(asked)
+            if own:
+                await self.round(iter([(key, asked[key]) for key in own]), writer)
             elif self.later:
                 await asyncio.sleep(POLL_SECONDS)
             if self.progress:
@@ -322,9 +322,9 @@ class _Run:
             return status if status != 200 else 0, headers, None, f"HTTP {status}, and no JSON: {words!r}"
         if status == 200:
             return 200, headers, answer, ""
-        said = answer.get("error", answer) if isinstance(answer, dict) else answer
-        said = said.get("message", said) if isinstance(said, dict) else said
-        words = said if isinstance(said, str) else json.dumps(said)
+        text = answer.get("error", answer) if isinstance(answer, dict) else answer
+        text = text.get("message", text) if isinstance(text, dict) else text
+        words = text if isinstance(text, str) else json.dumps(text)
         return status, headers, answer, f"HTTP {status}: {storable(self.how.key.hide(words[:5000])[:300])}"
 
 

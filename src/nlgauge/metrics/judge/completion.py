@@ -90,18 +90,18 @@ def _integer(digits: str) -> int | float:
 
 def _shallow(text: str) -> str:
     """Return the JSON with `null` in place of too deeply nested values; one pass."""
-    depth, kept = 0, []
+    depth, selected = 0, []
     for token in JSON_TOKEN.finditer(text):
         first = token[0][0]
         if first in "[{":
             depth += 1
             if depth == MAX_DEPTH + 1:
-                kept.append("null")
+                selected.append("null")
         if depth <= MAX_DEPTH:
-            kept.append(token[0])
+            selected.append(token[0])
         if first in "]}":
             depth -= 1
-    return "".join(kept)
+    return "".join(selected)
 
 
 def storable(text: str) -> str:

@@ -28,8 +28,8 @@ def load_prices(path: str | Path) -> dict[str, Price]:
     """Read prices per million tokens from JSON: `{"model": {"input": 0.15, "output": 0.6}}`."""
     path = Path(path)
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return {str(model): Price(float(p["input"]), float(p["output"])) for model, p in said.items()}
+        text = json.loads(path.read_text(encoding="utf-8"))
+        return {str(model): Price(float(p["input"]), float(p["output"])) for model, p in text.items()}
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error}).") from None
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
@@ -61,8 +61,8 @@ class CostPlan:
 def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> CostPlan:
     """Return the maximum cost of the requests; nothing is sent."""
     distinct = {r.key: r for r in requests}
-    known = keeper.known(distinct)
-    todo = [r for key, r in distinct.items() if key not in known]
+    available = keeper.known(distinct)
+    todo = [r for key, r in distinct.items() if key not in available]
     out = [int(r.body.get("max_tokens") or 0) for r in todo]
     into = [guess_tokens(r.body) - o for r, o in zip(todo, out, strict=True)]
     models = {str(r.body["model"]) for r in todo}
@@ -71,7 +71,7 @@ def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price
         if models <= set(prices)
         else None
     )
-    return CostPlan(len(distinct), len(known), sum(into), sum(out), cost)
+    return CostPlan(len(distinct), len(available), sum(into), sum(out), cost)
 
 
 class Budget:

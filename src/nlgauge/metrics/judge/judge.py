@@ -90,9 +90,9 @@ class Judge(Metric):
             raise NlgaugeError(f"judge: fill='{fill}'; omit it, or use 'random' as in gao2025.")
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or named.n or task.n
-        said = self.temperature if self.temperature >= 0 else named.temperature
+        text = self.temperature if self.temperature >= 0 else named.temperature
         # Several draws at temperature 0 would be one reply: gao2025 draws ten times at T=1.
-        temperature = said if said >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
+        temperature = text if text >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         return JudgeProtocol(
             task,
             task.aspect(self.aspect),
@@ -150,7 +150,7 @@ class Judge(Metric):
     @property
     def signature(self) -> str:
         d = self.decided()
-        said = "\n".join(
+        text = "\n".join(
             [d.task.prompt(d.mode), d.task.system, d.task.task, d.task.aspects[d.aspect], str(d.task.shows)]
             + ([d.task.heading] if d.task.heading != HEADING else [])
         )
@@ -161,7 +161,7 @@ class Judge(Metric):
             mode=d.mode,
             n=d.n,
             temperature=d.temperature,
-            prompt=digest(said, 4).hex(),
+            prompt=digest(text, 4).hex(),
             fill=d.fill or None,
             structured=d.structured or None,
             rivals=d.rivals,

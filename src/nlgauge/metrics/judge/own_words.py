@@ -70,18 +70,18 @@ def without_reasoning(text: str) -> str:
     if channels := list(CHANNEL.finditer(text)):
         last = channels[-1]
         return text[last.end() :].split("<|", maxsplit=1)[0] if last[1].lower() == "final" else ""
-    kept, place = [], 0
+    selected, place = [], 0
     while opening := OPENING.search(text, place):
         closing = CLOSING.search(text, opening.end())
         if closing is None:
             if not text[place : opening.start()].rpartition("\n")[2].strip():
-                kept.append(text[place : opening.start()])
-                return " ".join(kept)
+                selected.append(text[place : opening.start()])
+                return " ".join(selected)
             break
-        kept.append(text[place : opening.start()])
+        selected.append(text[place : opening.start()])
         place = closing.end()
-    kept.append(text[place:])
-    whole = " ".join(kept)
+    selected.append(text[place:])
+    whole = " ".join(selected)
     if not place:  # the prompt of some servers opens the block, so only its end is in the reply
         ends = [end for end in CLOSING.finditer(whole) if not whole[: end.start()].rpartition("\n")[2].strip()]
         if ends:
@@ -113,11 +113,11 @@ def _unwrapped(text: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    kept, place, fences = [], 0, list(FENCE.finditer(text))
+    selected, place, fences = [], 0, list(FENCE.finditer(text))
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
-        kept += [text[place : opening.start()], GAP]
+        selected += [text[place : opening.start()], GAP]
         place = closing.end()
-    return "".join([*kept, text[place:]])
+    return "".join([*selected, text[place:]])
 
 
 def _without_pairs(text: str) -> str:
@@ -125,7 +125,7 @@ def _without_pairs(text: str) -> str:
 
     An odd number of straight marks cannot be paired reliably: the quoted text then stays, and may conflict.
     """
-    kept: list[str] = []
+    selected: list[str] = []
     straight = text.count('"') % 2 == 0
     place = k = 0
     nearest: dict[str, int] = {}  # the next closing mark of each kind: looked for once
@@ -136,9 +136,12 @@ def _without_pairs(text: str) -> str:
             k += 1
             continue
         inner = text[k + 1 : end]
-        kept += [text[place:k], inner if BARE.fullmatch(inner) else GAP + (inner[-1:] if inner[-1:] in ".!?" else "")]
+        selected += [
+            text[place:k],
+            inner if BARE.fullmatch(inner) else GAP + (inner[-1:] if inner[-1:] in ".!?" else ""),
+        ]
         place = k = end + 1
-    return "".join([*kept, text[place:]])
+    return "".join([*selected, text[place:]])
 
 
 def _closing_marks(text: str, k: int) -> str:

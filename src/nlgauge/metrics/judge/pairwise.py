@@ -79,13 +79,13 @@ def read_choice(reply: str, *, code: str = "", judged: str = "") -> float | None
     picks = [m["pick"] for m in re.finditer(f"{after_code(code)}{KIND}{PICK}", text, re.I)] if code else []
     if not picks:
         text = re.sub(r"[*#_]+", " ", without_quotations(without_judged(text, code))).strip()
-        known = comparable(judged)
+        available = comparable(judged)
         alone = ALONE.fullmatch(text)
-        found = [alone] if alone else CHOICE.finditer(text)
+        result = [alone] if alone else CHOICE.finditer(text)
         picks = [
             m["pick"]
-            for m in found
-            if not is_repetition(text, m.start(), m.end(), known) and not is_reported(text, m.start(), m.end())
+            for m in result
+            if not is_repetition(text, m.start(), m.end(), available) and not is_reported(text, m.start(), m.end())
         ]
     values = {0.5 if pick.lower() in TIES else 1.0 if pick.lower() == "a" else 0.0 for pick in picks}
     return values.pop() if len(values) == 1 else None

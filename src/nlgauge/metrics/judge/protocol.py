@@ -127,7 +127,7 @@ class JudgeProtocol:
 
     def _shown(self, batch: Batch, i: int) -> list[str]:
         """Return the texts shown to the judge together with the output; missing ones are left out."""
-        found = []
+        results = []
         for part, name in self.task.shows.items():
             if part == "references":
                 texts = [batch.text(int(r)) for r in batch.reference[batch.start[i] : batch.start[i + 1]]]
@@ -135,8 +135,8 @@ class JudgeProtocol:
                 texts = [batch.control[i]]
             else:
                 texts = [batch.text(int(getattr(batch, part)[i]))]
-            found += [self._headed(name, text) for text in texts if text]
-        return found
+            results += [self._headed(name, text) for text in texts if text]
+        return results
 
     # --- reading ---
 
@@ -154,11 +154,11 @@ class JudgeProtocol:
             why = Counter(p.reason for p in read if p.value is None)
             if good:
                 values[i] = math.fsum(good) / len(good)
-                said = {p.note for p in read if p.note}
+                text = {p.note for p in read if p.note}
                 if why:
-                    said.add(f"{len(read) - len(good)} of {len(read)} draws unscored")
-                if said:
-                    notes[i] = "; ".join(sorted(said))
+                    text.add(f"{len(read) - len(good)} of {len(read)} draws unscored")
+                if text:
+                    notes[i] = "; ".join(sorted(text))
             else:
                 reasons[i] = why.most_common(1)[0][0]
         return Scores(values, reasons, notes)
@@ -245,11 +245,11 @@ class JudgeProtocol:
         won: list[list[float]] = [[] for _ in range(len(batch))]
         why: dict[int, str] = {}
         for pair, share, reason in self.comparisons(batch, found):
-            for place, mine in ((pair.first, share), (pair.second, None if share is None else 1 - share)):
-                if mine is None:
+            for place, own in ((pair.first, share), (pair.second, None if share is None else 1 - share)):
+                if own is None:
                     why[place] = reason
                 else:
-                    won[place].append(mine)
+                    won[place].append(own)
         values = np.array([math.fsum(w) / len(w) if w else np.nan for w in won])
         reasons = {i: why.get(i, "no other output of its input") for i in range(len(batch)) if not won[i]}
         notes = {i: "some comparisons unscored" for i in why if won[i]}

@@ -59,18 +59,18 @@ def retry_after(headers: dict[str, str], now: float | None = None) -> float | No
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        said = headers["retry-after"]
+        text = headers["retry-after"]
     except (KeyError, ValueError):
         return None
     try:
-        return max(0.0, float(said))
+        return max(0.0, float(text))
     except ValueError:
         pass
-    if (then := _moment(said)) is None:
+    if (then := _moment(text)) is None:
         return None
     if now is None:
-        theirs = _moment(headers.get("date", ""))
-        now = time.time() if theirs is None else theirs
+        others = _moment(headers.get("date", ""))
+        now = time.time() if others is None else others
     return max(0.0, then - now)
 
 

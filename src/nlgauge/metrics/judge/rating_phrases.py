@@ -233,10 +233,10 @@ def statements(text: str, judged: str) -> Iterator[Statement]:
         if value is None:
             continue
         again = REPEATED_VALUE.match(text, match.end())  # "five (5)"
-        found = None if again and number(again[1]) != value else _phrase(text, match)
-        if found is None:
+        result = None if again and number(again[1]) != value else _phrase(text, match)
+        if result is None:
             continue
-        how, first, final, part = found
+        how, first, final, part = result
         if is_repetition(text, first, match.end(), judged) or is_reported(text, first, match.end()):
             continue
         yield Statement(value, top, final, part, first, ranged, how)

@@ -134,5 +134,5 @@ def request_code(request: Request, secret: bytes) -> str:
 
 def guess_tokens(body: Mapping[str, Any]) -> int:
     """Estimate the tokens that a request may use: four characters per token, and all of max_tokens."""
-    said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
-    return said // 4 + 8 + int(body.get("max_tokens") or 0)
+    text = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
+    return text // 4 + 8 + int(body.get("max_tokens") or 0)

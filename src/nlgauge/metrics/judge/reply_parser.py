@@ -103,15 +103,15 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
     >>> parse_by(r"mark=(\\d)", "mark=4", Scale.parse("1-5")).value
     4.0
     """
-    found = [match[1] for match in re.finditer(pattern, reply) if match[1]]
-    if not found:
+    results = [match[1] for match in re.finditer(pattern, reply) if match[1]]
+    if not results:
         return None
-    said = found[-1].strip()
+    text = results[-1].strip()
     if scale.letters:
-        at = scale.letters.find(said.upper()) if len(said) == 1 else -1
-        return Parsed(scale.low + at, "pattern") if at >= 0 else Parsed(None, reason="rating outside the scale")
+        index = scale.letters.find(text.upper()) if len(text) == 1 else -1
+        return Parsed(scale.low + index, "pattern") if index >= 0 else Parsed(None, reason="rating outside the scale")
     try:
-        value = float(said.replace(",", "."))
+        value = float(text.replace(",", "."))
     except ValueError:
         return Parsed(None, reason="the pattern's group is not a number")
     return Parsed(value, "pattern") if value in scale else Parsed(None, reason="rating outside the scale")
@@ -155,14 +155,14 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
         return Parsed(None, reason="reply without text after its reasoning" if reply.strip() else "empty reply")
     if code and (coded := list(_with_code(text, code, scale))):
         return _checked(coded, scale)
-    known = comparable(judged)
-    text, objects = _without_objects(without_judged(text, code), aspect, known)
+    available = comparable(judged)
+    text, objects = _without_objects(without_judged(text, code), aspect, available)
     text = MARKUP.sub(" ", without_quotations(text))
     text = SCRIPT_EDGE.sub(" ", text)
     text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
-    return _decided(objects + list(statements(text, known)), scale, aspect)
+    return _decided(objects + list(statements(text, available)), scale, aspect)
 
 
 def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
@@ -215,7 +215,7 @@ def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Sta
 
     An object in the middle of a sentence is a quotation; an answer is on its own line, or after a colon.
     """
-    kept, said, place = [], [], 0
+    selected, message, place = [], [], 0
     decoder = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=float)
     openings = [m.start() for m in re.finditer(r"\{\s?\"", text)][:MAX_OBJECTS]
     for start in openings:
@@ -227,11 +227,11 @@ def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Sta
             continue
         lead, tail = _lead(text[max(0, start - SENTENCE) : start]), text[end:].partition("\n")[0].strip(ALONE)
         answers = not lead or (lead.endswith(":") and not REPORTED.search(lead) and not IN_TEXT.search(lead))
-        kept += [text[place:start], GAP]
+        selected += [text[place:start], GAP]
         place = end
         if answers and not tail and not is_repetition(text, start, end, judged):
-            said += [Statement(value, top, place=start, how="json") for value, top in _ratings(values, aspect)]
-    return "".join([*kept, text[place:]]), said
+            message += [Statement(value, top, place=start, how="json") for value, top in _ratings(values, aspect)]
+    return "".join([*selected, text[place:]]), message
 
 
 def _lead(before: str) -> str:
@@ -280,14 +280,14 @@ def _rating(value: Any, top: float | None) -> list[tuple[float, float | None]]:
 
 
 def _letter(text: str, scale: Scale) -> Parsed:
-    said = {m["letter"].upper() for m in NAMED_LETTER.finditer(text)}
+    message = {m["letter"].upper() for m in NAMED_LETTER.finditer(text)}
     if alone := LETTER.match(text.strip()):
-        said = {alone["letter"].upper()}
-    if not said:
+        message = {alone["letter"].upper()}
+    if not message:
         return Parsed(None, reason="no option named")
-    if len(said) > 1:
-        return Parsed(None, reason=f"two different options: {' and '.join(sorted(said))}")
-    letter = said.pop()
+    if len(message) > 1:
+        return Parsed(None, reason=f"two different options: {' and '.join(sorted(message))}")
+    letter = message.pop()
     if letter not in scale.letters:
         return Parsed(None, reason=f"option {letter} is outside {scale}")
     return Parsed(scale.low + scale.letters.index(letter), "option")

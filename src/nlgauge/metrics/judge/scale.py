@@ -25,12 +25,12 @@ class Scale:
         >>> Scale.parse("1-5"), str(Scale.parse("0-100")), Scale.parse("A-E").high
         (Scale(low=1.0, high=5.0, letters=''), '0-100', 5.0)
         """
-        if found := NUMBERS.match(text):
-            low, high = float(found[1]), float(found[2])
+        if match := NUMBERS.match(text):
+            low, high = float(match[1]), float(match[2])
             if low < high:
                 return cls(low, high)
-        elif (found := LETTERS.match(text)) and found[1] < found[2]:
-            letters = "".join(chr(c) for c in range(ord(found[1]), ord(found[2]) + 1))
+        elif (match := LETTERS.match(text)) and match[1] < match[2]:
+            letters = "".join(chr(c) for c in range(ord(match[1]), ord(match[2]) + 1))
             return cls(1.0, float(len(letters)), letters)
         raise NlgaugeError(f"scale '{text}': write the lowest and the highest rating as in 1-5, 0-100 or A-E.")
 

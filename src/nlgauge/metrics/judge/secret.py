@@ -164,8 +164,8 @@ def find_key(url: str, file: str | Path | None = None) -> Secret:
             if origin(home) == origin(url):
                 return Secret(value, variable)
             withheld.append(f"{variable} belongs to {origin(home)} and is not sent to {origin(url)}")
-    said = "; ".join(withheld)
-    return Secret(withheld=f"{said}: give the key of that endpoint with {option('key_file')}" if said else "")
+    text = "; ".join(withheld)
+    return Secret(withheld=f"{text}: give the key of that endpoint with {option('key_file')}" if text else "")
 
 
 def origin(url: str) -> str:

@@ -83,8 +83,8 @@ class Task:
         lower = {a.lower(): a for a in self.aspects}
         if name.lower() in lower:
             return lower[name.lower()]
-        found = f"no aspect '{name}'.{did_you_mean(name, self.aspects)}" if name else "which aspect?"
-        raise NameUnknown(f"judge '{self.name}': {found} Expected one of {', '.join(self.aspects)}.")
+        result = f"no aspect '{name}'.{did_you_mean(name, self.aspects)}" if name else "which aspect?"
+        raise NameUnknown(f"judge '{self.name}': {result} Expected one of {', '.join(self.aspects)}.")
 
     def named_settings(self) -> list[str]:
         """Return each setting with each of the task's models; without models the settings alone."""
@@ -100,9 +100,10 @@ class Task:
             return replace(self.settings[rest], model=self.models[model])
         if not self.settings:
             raise NameUnknown(f"judge '{self.name}' has no settings; `nlgauge list judges` says which have.")
-        known = [*self.named_settings(), *self.settings]
+        available = [*self.named_settings(), *self.settings]
         raise NameUnknown(
-            f"judge '{self.name}': no setting '{name}'.{did_you_mean(name, known)} `nlgauge list judges {self.name}` "
+            f"judge '{self.name}': no setting '{name}'.{did_you_mean(name, available)} "
+            f"`nlgauge list judges {self.name}` "
             "shows them."
         )
 
@@ -166,24 +167,25 @@ def _parsed(path: Path) -> dict[str, Any]:
     except ImportError:
         raise NeedsMissing("judges need the extra 'judges': pip install \"nlgauge[judges]\"") from None
     try:
-        found = yaml.safe_load(_text(path))
+        result = yaml.safe_load(_text(path))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise DataError(f"{path}{where}: not YAML ({getattr(error, 'problem', error)}).") from None
     except (ValueError, RecursionError, OverflowError) as error:  # an invalid date, or nesting that is too deep
         raise DataError(f"{path}: not YAML that can be read ({error}).") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: found {type(found).__name__}, expected `task:`, `aspects:` and so on.")
-    return found
+    if not isinstance(result, dict):
+        raise DataError(f"{path}: found {type(result).__name__}, expected `task:`, `aspects:` and so on.")
+    return result
 
 
 def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
-    known = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt", "like"]
+    available = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt", "like"]
     for key in said:
-        if key not in known:
+        if key not in available:
             raise DataError(
-                f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} Expected one of {', '.join(known)}."
+                f"{path}: no setting '{key}'.{did_you_mean(str(key), available)} "
+                f"Expected one of {', '.join(available)}."
             )
     for key, kind in (("task", str), ("aspects", dict)):
         if not isinstance(said.get(key), kind) or not said[key]:
@@ -231,7 +233,7 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
 
 
 def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
-    found = {}
+    results = {}
     for name, parts in said.items():
         if not isinstance(parts, dict) or not parts:
             raise DataError(f"{path}: setting '{name}' is empty; it may contain {', '.join(SETTING_TYPES)}.")
@@ -242,10 +244,10 @@ def _settings(path: Path, said: dict[str, Any]) -> dict[str, Setting]:
                     f"{path}: setting '{name}' has '{key}'.{hint} It may contain {', '.join(SETTING_TYPES)}."
                 )
         try:
-            found[str(name)] = Setting(str(name), **{k: SETTING_TYPES[k](v) for k, v in parts.items()})
+            results[str(name)] = Setting(str(name), **{k: SETTING_TYPES[k](v) for k, v in parts.items()})
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"{path}: setting '{name}': {error}.") from None
-    return found
+    return results
 
 
 def _like(path: Path, name: str) -> Task:

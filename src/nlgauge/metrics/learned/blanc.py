@@ -57,15 +57,15 @@ class Guessing(OnSamples):
         """
         longest = model.longest - len(model.begin) - len(model.end)
         parts = pieces(model, summary)
-        found = []
+        results = []
         for sentence in pieces(model, source):
             asked, before = fitted(sentence, parts, longest)
             front = [*model.begin, *(before if filler is None else [filler] * len(before))]
             for places in evenly(maskable(model, asked), len(asked), self.gap):
                 masked = [model.mask if i in places else t for i, t in enumerate(asked)]
-                at = tuple(len(front) + i for i in places)
-                found.append(Cloze((*front, *masked, *model.end), at, tuple(asked[i] for i in places)))
-        return found
+                index = tuple(len(front) + i for i in places)
+                results.append(Cloze((*front, *masked, *model.end), index, tuple(asked[i] for i in places)))
+        return results
 
     def too_long(self, model: Masked, sample: Sample) -> bool:
         """Return whether a sentence was truncated, or the summary before it."""
@@ -113,12 +113,12 @@ def fitted(sentence: list[int], summary: Sequence[list[int]], longest: int) -> t
         return sentence, list(chain.from_iterable(summary))
     sentence = sentence[: max(min(len(sentence), SENTENCE), len(sentence) - excess)][:longest]
     room = longest - len(sentence)
-    kept: list[int] = []
+    selected: list[int] = []
     for part in summary:
-        if len(kept) + len(part) > room:
+        if len(selected) + len(part) > room:
             break
-        kept += part
-    return sentence, kept if kept or not summary or not room else summary[0][-room:]
+        selected += part
+    return sentence, selected if selected or not summary or not room else summary[0][-room:]
 
 
 def evenly(places: Sequence[int], length: int, gap: int) -> list[list[int]]:
@@ -132,12 +132,12 @@ def maskable(model: Masked, ids: Sequence[int]) -> list[int]:
     never masked.
     """
     tokens = [str(t) for t in model.tokenizer.convert_ids_to_tokens(list(ids))]
-    found = []
+    results = []
     for i, token in enumerate(tokens):
         later = i + 1 < len(tokens) and tokens[i + 1].startswith("##")
         if not token.startswith("##") and len(token.lstrip("Ġ▁")) >= (FIRST if later else WHOLE):
-            found.append(i)
-    return found
+            results.append(i)
+    return results
 
 
 def gain(without: Any, with_it: Any) -> float:
@@ -211,7 +211,7 @@ def lessons(model: Masked, text: str, gap: int | None, rng: np.random.Generator)
         if gap is not None and 0 < start < CHUNK:
             chunks.append(ids[:start])
     edge = [-100] * len(model.begin), [-100] * len(model.end)
-    found = []
+    results = []
     for chunk in chunks:
         places = maskable(model, chunk)
         if gap is not None:
@@ -226,8 +226,8 @@ def lessons(model: Masked, text: str, gap: int | None, rng: np.random.Generator)
                 chance = rng.random()
                 new = int(rng.integers(len(model.tokenizer))) if chance < RANDOM else model.mask
                 given[place] = chunk[place] if RANDOM <= chance < SAME else new
-            found.append(([*model.begin, *given, *model.end], [*edge[0], *labels, *edge[1]]))
-    return found
+            results.append(([*model.begin, *given, *model.end], [*edge[0], *labels, *edge[1]]))
+    return results
 
 
 def tune(model: Masked, text: str, how: BlancTune) -> Any:

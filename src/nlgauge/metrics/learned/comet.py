@@ -79,16 +79,16 @@ class Comet(Metric):
 
     def score(self, batch: Batch) -> Scores:
         self.ready()
-        found = readable(batch, self.facts.needs)
+        result = readable(batch, self.facts.needs)
         rows = [
             {"src": s.source, "mt": s.output, **({} if self.qe else {"ref": ref})}
-            for s in found.samples
+            for s in result.samples
             for ref in (("",) if self.qe else s.references)
         ]
         if not rows:
-            return found.scattered([])
+            return result.scattered([])
         told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=_gpus(), progress_bar=False)
         values = [float(v) for v in told["scores"]]
-        return found.scattered(
-            fold(values, [1 if self.qe else len(s.references) for s in found.samples], self.references)
+        return result.scattered(
+            fold(values, [1 if self.qe else len(s.references) for s in result.samples], self.references)
         )

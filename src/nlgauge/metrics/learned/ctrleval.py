@@ -66,7 +66,7 @@ def prompts(name: str) -> Prompts:
     weights="google/pegasus-large, or another infilling model with its mask, by name or folder",
 )
 class CtrlEval(OnSamples):
-    """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a
+    """Likelihood of a masked part of the text under PEGASUS: each sentence, the prefix and the rest, or a label in a
     prompt.
 
     aspect: coherence (each sentence after the others), consistency (source is the prefix; each given the other) or
@@ -129,8 +129,10 @@ class CtrlEval(OnSamples):
     def _parts(self, sample: Sample) -> list[tuple[str, str]]:
         """Return the text with a mask, and the masked part."""
         if self.aspect == "coherence":
-            found = sentences(sample.output) or [sample.output]
-            return [(" ".join([*found[:i], self.mask, *found[i + 1 :]]), sentence) for i, sentence in enumerate(found)]
+            result = sentences(sample.output) or [sample.output]
+            return [
+                (" ".join([*result[:i], self.mask, *result[i + 1 :]]), sentence) for i, sentence in enumerate(result)
+            ]
         # Texts of controlled generation often repeat their prefix.
         rest = sample.output.removeprefix(sample.source).strip() or sample.output
         return [(f"{sample.source} {self.mask}", rest), (f"{self.mask} {rest}", sample.source)]

@@ -33,8 +33,8 @@ follow_ups = partial(
 @cache
 def turns(which: str) -> Turns:
     """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our words."""
-    found: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
-    return found[which]
+    result: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
+    return result[which]
 
 
 class FollowUps(Causal):
@@ -58,7 +58,7 @@ class FollowUps(Causal):
 
     def prepare(self, batch: Batch) -> None:
         """Called for all metrics of a run before the first is scored: a dialogue is then read once for all aspects."""
-        self.wanted(batch).update((turn, None) for said in self.turns().values() for turn in said)
+        self.wanted(batch).update((turn, None) for text in self.turns().values() for turn in text)
 
     def wanted(self, batch: Batch) -> dict[str, None]:
         """Return the follow-ups requested by any metric of the run, in a dict that they share."""
@@ -73,13 +73,13 @@ class FollowUps(Causal):
         lm.of([(d, turn) for d in dialogues for turn in self.wanted(batch)])
         total = [0.0] * len(dialogues)
         for sign, kind in ((1.0, "positive"), (-1.0, "negative")):
-            said = self.turns()[kind]
-            if not said:
+            text = self.turns()[kind]
+            if not text:
                 continue  # an aspect may have one kind only; that kind alone is then the score
-            told = lm.of([(d, turn) for d in dialogues for turn in said])
-            found.note((t.windows for t in told), WINDOWS, [len(said)] * len(dialogues))
-            each = [_mean(t, whole[k // len(said)] if whole else None) for k, t in enumerate(told)]
-            means = fold(each, [len(said)] * len(dialogues), "mean")
+            told = lm.of([(d, turn) for d in dialogues for turn in text])
+            found.note((t.windows for t in told), WINDOWS, [len(text)] * len(dialogues))
+            each = [_mean(t, whole[k // len(text)] if whole else None) for k, t in enumerate(told)]
+            means = fold(each, [len(text)] * len(dialogues), "mean")
             total = [a + sign * b for a, b in zip(total, means, strict=True)]
         return total
 
@@ -112,9 +112,10 @@ class Fed(FollowUps):
     instead = "follow-up"
 
     def check(self) -> None:
-        if self.aspect not in (known := turns("fed")):
+        if self.aspect not in (available := turns("fed")):
             raise NameUnknown(
-                f"fed: no aspect '{self.aspect}'.{did_you_mean(self.aspect, known)} There are {', '.join(known)}."
+                f"fed: no aspect '{self.aspect}'.{did_you_mean(self.aspect, available)} "
+                f"Expected one of {', '.join(available)}."
             )
 
     def turns(self) -> dict[str, list[str]]:

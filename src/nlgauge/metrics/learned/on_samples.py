@@ -19,5 +19,5 @@ class OnSamples(Metric):
         raise NotImplementedError
 
     def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
-        return found.scattered(self.values(batch, found) if found.samples else [], self.undefined)
+        result = readable(batch, self.facts.needs)
+        return result.scattered(self.values(batch, result) if result.samples else [], self.undefined)

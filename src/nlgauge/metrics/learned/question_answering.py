@@ -30,8 +30,8 @@ class QuestionAnswering(OnSamples):
     undefined = "no question to ask"
 
     def models(self) -> dict[str, str]:
-        found = {"qa": self.qa}
-        return found if self.entities == CAPITALS else found | {"entities": self.entities}
+        results = {"qa": self.qa}
+        return results if self.entities == CAPITALS else results | {"entities": self.entities}
 
     def one(self, model: Answering, sample: Sample) -> float:
         """Return the score of one sample; NaN where there is no question to ask."""

@@ -73,12 +73,12 @@ def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
     """The model's inputs: one list for each reference (or one), in it one input for each unit of the output."""
     units = sentences(sample.output) or [sample.output] if ask.unit != "text" else [sample.output]
     refs = sample.references if REFERENCE in ask.shown else ("",)
-    found = []
+    results = []
     for ref in refs:
         fields = {"source": sample.source, "context": sample.context, "references": ref}
         rest = "".join(f"{BREAK}{called}: {fields[name]}" for called, name in ask.shown)
-        found.append([f"question: {ask.question}{BREAK}{ask.called}: {unit}{rest}" for unit in units])
-    return found
+        results.append([f"question: {ask.question}{BREAK}{ask.called}: {unit}{rest}" for unit in units])
+    return results
 
 
 @metric(
@@ -104,11 +104,11 @@ class UniEval(OnSamples):
     model: str = ""
 
     def check(self) -> None:
-        known = [*TASKS[self.task], "overall"]
-        if self.aspect not in known:
+        available = [*TASKS[self.task], "overall"]
+        if self.aspect not in available:
             raise NameUnknown(
-                f"unieval: no aspect '{self.aspect}' of {self.task}.{did_you_mean(self.aspect, known)} "
-                f"There are {', '.join(known)}."
+                f"unieval: no aspect '{self.aspect}' of {self.task}.{did_you_mean(self.aspect, available)} "
+                f"There are {', '.join(available)}."
             )
 
     def own_facts(self, facts: Facts) -> Facts:
@@ -118,8 +118,8 @@ class UniEval(OnSamples):
 
     def asks(self) -> Sequence[Ask]:
         """Return the questions of the aspect, or all of the task for 'overall'."""
-        known = TASKS[self.task]
-        return list(known.values()) if self.aspect == "overall" else [known[self.aspect]]
+        available = TASKS[self.task]
+        return list(available.values()) if self.aspect == "overall" else [available[self.aspect]]
 
     def models(self) -> dict[str, str]:
         return {"model": self.model or MODELS[self.task]}

@@ -58,8 +58,8 @@ def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
         cut.append(len(text) > room)
         text = text[-room:]
         whole = [*model.begin, *text, *model.end]
-        for at in range(len(model.begin), len(model.begin) + len(text)):
-            asked.append(Cloze((*whole[:at], model.mask, *whole[at + 1 :]), (at,), (whole[at],)))
+        for index in range(len(model.begin), len(model.begin) + len(text)):
+            asked.append(Cloze((*whole[:index], model.mask, *whole[index + 1 :]), (index,), (whole[index],)))
         counts.append(len(text))
     found.note(cut, CUT)
     told = iter(model.logs(asked))

@@ -32,8 +32,8 @@ class Recurring:
         """Count for every n-gram the documents that contain it, and its occurrences; document d:
         `texts[start[d]:start[d + 1]]`.
         """
-        found: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))
-        return found
+        result: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))
+        return result
 
 
 def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Usable, order: int) -> Recurring:

@@ -32,7 +32,7 @@ TINY, SMALL = 1e-15, 1e-9
 
 @metric("bleu", family="bleu", bounds=(0.0, 100.0), year=2002, cite="papineni-etal-2002-bleu")
 class Bleu(Metric):
-    """Share of the output's n-grams found in the references, times a penalty for brevity (0 to 100).
+    """BLEU: n-gram precision with respect to the references, times a brevity penalty (0 to 100).
 
     Presets: `sacrebleu` (13a tokens, exponential smoothing, sentences by their effective order); `e2e`, the E2E
     challenge's script (13a, lower-cased, no smoothing, zero counts as 1e-15); `coco`, pycocoevalcap (PTB-like tokens,
@@ -164,8 +164,8 @@ class Bleu(Metric):
                     share = np.where(none, 0.0, geometric_mean(correct / total))
                 else:
                     share = self._sacrebleu(correct, total, value, effective) / 100
-        found: Array = 100 * (share * brevity)
-        return found
+        result: Array = 100 * (share * brevity)
+        return result
 
     def _sacrebleu(self, correct: Array, total: Array, value: float, effective: bool) -> Array:
         """The geometric mean of the smoothed precisions, as sacrebleu computes it."""

@@ -43,16 +43,16 @@ def tokenized_pairs(
     def encode() -> Tokens:
         return tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
 
-    found: Tokens = batch.keep(("tokens", name, lowercase, stem, spaces), encode)
+    result: Tokens = batch.keep(("tokens", name, lowercase, stem, spaces), encode)
 
     def make() -> Usable:
         if not spaces:
-            return usable_pairs(batch, found)
+            return usable_pairs(batch, result)
         # A text of blanks alone is empty, also where blanks are tokens.
-        inks: Ints = inked(found.ids, found.start, found.length)
-        return usable_pairs(batch, replace(found, length=inks * found.length))
+        inks: Ints = inked(result.ids, result.start, result.length)
+        return usable_pairs(batch, replace(result, length=inks * result.length))
 
-    return found, batch.keep(("pairs", name, lowercase), make)
+    return result, batch.keep(("pairs", name, lowercase), make)
 
 
 def ngram_matches(
@@ -61,17 +61,17 @@ def ngram_matches(
     """Return clipped matches per pair and per sample (against the highest count of any reference), orders 1 to
     `order`.
     """
-    found, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
+    result, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> tuple[Ids, Ids]:
         both: tuple[Ids, Ids] = overlaps(
-            found.ids,
-            found.start,
-            found.length,
+            result.ids,
+            result.start,
+            result.length,
             pairs.of_sample,
             pairs.reference,
             pairs.start,
-            vocabulary_size(found),
+            vocabulary_size(result),
             order,
         )
         return both
@@ -90,11 +90,17 @@ def edit_distances(batch: Batch, name: str, *, lowercase: bool = False, spaces: 
 
 
 def _aligned(batch: Batch, name: str, lowercase: bool, stem: str | None, edits: bool, spaces: bool = False) -> Ints:
-    found, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
+    computed, pairs = tokenized_pairs(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> Ints:
         result: Ints = alignments(
-            found.ids, found.start, found.length, pairs.output, pairs.reference, vocabulary_size(found), edits
+            computed.ids,
+            computed.start,
+            computed.length,
+            pairs.output,
+            pairs.reference,
+            vocabulary_size(computed),
+            edits,
         )
         return result
 
@@ -123,10 +129,10 @@ def aligned_positions(tokens: Tokens, pairs: Usable, window: int = 2) -> tuple[I
     -----
     The n-gram position alignment of Han, Wong and Chao (2012).
     """
-    found: tuple[Ints, Array] = positions(
+    result: tuple[Ints, Array] = positions(
         tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, window, vocabulary_size(tokens)
     )
-    return found
+    return result
 
 
 def vocabulary_size(found: Tokens) -> int:

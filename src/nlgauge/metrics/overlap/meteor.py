@@ -136,8 +136,8 @@ class Meteor(Metric):
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
         h, r = pairs.output, pairs.reference
         many = np.flatnonzero(tokens.length[h] * tokens.length[r] > MATCHES)
-        found = [p for p in many.tolist() if _equal_words(tokens, int(h[p]), int(r[p])) > MATCHES]
-        return np.unique(pairs.sample[found])
+        results = [p for p in many.tolist() if _equal_words(tokens, int(h[p]), int(r[p])) > MATCHES]
+        return np.unique(pairs.sample[results])
 
     def _score(self, batch: Batch) -> Scores:
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=True)
@@ -180,10 +180,10 @@ class Meteor(Metric):
 def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
     """Return how many pairs of equal words two texts have."""
     first, last = tokens.start, tokens.start + tokens.length
-    mine, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
-    theirs, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
-    _, at, there = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
-    return int((times[at] * others[there]).sum())
+    own, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
+    other_values, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
+    _, index, there = np.intersect1d(own, other_values, assume_unique=True, return_indices=True)
+    return int((times[index] * others[there]).sum())
 
 
 @functools.cache
@@ -212,15 +212,15 @@ def aligned(
     stems = Stems("porter" if greedy else "snowball")
     stems.of(tokens)
     function = np.array([w in light for w in words], np.int64)
-    sets, at = _synonyms(words, list(stems.ids) if greedy else None, synonyms)
+    sets, index = _synonyms(words, list(stems.ids) if greedy else None, synonyms)
     sieve = np.zeros(len(words), np.uint64)
     if not greedy:
-        owner = np.repeat(np.arange(len(words)), np.diff(at))
+        owner = np.repeat(np.arange(len(words)), np.diff(index))
         np.bitwise_or.at(sieve, owner, np.uint64(1) << (sets * 2654435761 >> 7 & 63).astype(np.uint64))
     if paraphrases:
-        found = _with_paraphrases(tokens, pairs, stems.of_word, sets, at, function, paraphrases)
+        result = _with_paraphrases(tokens, pairs, stems.of_word, sets, index, function, paraphrases)
     else:
-        found = align(
+        result = align(
             tokens.ids,
             tokens.start,
             tokens.length,
@@ -228,21 +228,21 @@ def aligned(
             pairs.reference,
             stems.of_word,
             sets,
-            at,
+            index,
             sieve,
             function,
             greedy,
         )
     if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
-        half = found.shape[1] // 2
-        whole = (found[:, :half].sum(axis=1) == tokens.length[pairs.output]) & (found[:, -1] == 1)
-        found[whole & (found[:, half:-1].sum(axis=1) == tokens.length[pairs.reference]), -1] = 0
+        half = result.shape[1] // 2
+        whole = (result[:, :half].sum(axis=1) == tokens.length[pairs.output]) & (result[:, -1] == 1)
+        result[whole & (result[:, half:-1].sum(axis=1) == tokens.length[pairs.reference]), -1] = 0
     runs = np.zeros(len(tokens.ids) + 1, np.int64)
     np.cumsum(function[tokens.ids], out=runs[1:])
     columns = [tokens.length[pairs.output], tokens.length[pairs.reference]]
     for text in (pairs.output, pairs.reference):
         columns.append(runs[tokens.start[text] + np.maximum(tokens.length[text], 0)] - runs[tokens.start[text]])
-    return np.column_stack([*columns, found]).astype(np.float64)
+    return np.column_stack([*columns, result]).astype(np.float64)
 
 
 def _with_paraphrases(
@@ -255,7 +255,7 @@ def _with_paraphrases(
     start, span, place, width, kind = (np.ascontiguousarray(column) for column in rows.T)
     # The search weighs words by kind, each side rounded down.
     gain = sum(np.floor(words * weights[kind] + 1e-9).astype(np.int64) for words in (span, width))
-    found: Ints = align_phrases(
+    result: Ints = align_phrases(
         tokens.ids,
         tokens.start,
         tokens.length,
@@ -270,7 +270,7 @@ def _with_paraphrases(
         kind,
         gain,
     )
-    return found
+    return result
 
 
 def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[Ints, Ints]:
@@ -286,6 +286,6 @@ def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[
         def look(stem: str) -> Any:
             return (number[name] for name in _wordnet.synonyms(stem) if name in number)
 
-    found = [sorted(look(word)) for word in asked]
-    at = np.concatenate([[0], np.cumsum([len(f) for f in found])]).astype(np.int64)
-    return np.array([number for f in found for number in f], np.int64), at
+    results = [sorted(look(word)) for word in asked]
+    index = np.concatenate([[0], np.cumsum([len(f) for f in results])]).astype(np.int64)
+    return np.array([number for f in results for number in f], np.int64), index

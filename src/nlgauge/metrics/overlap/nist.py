@@ -26,7 +26,7 @@ BETA = math.log(0.5) / math.log(1.5) ** 2  # the brevity penalty is ½ at two th
 
 @metric("nist", family="nist", bounds=(0.0, math.inf), year=2002, cite="doddington-2002-automatic", corpus=True)
 class Nist(Metric):
-    """Information in bits of the n-grams that output and references share, per n-gram of the output.
+    """NIST: n-gram precision weighted by the information of n-grams in bits, with a brevity penalty.
 
     An n-gram's information is how much rarer it is, in all references of the batch, than its first n−1 words
     (`weights='sample'`: in this sample's references only, as nltk's sentence_nist). References are pooled: the highest
@@ -85,10 +85,10 @@ class Nist(Metric):
         count = grams.frequencies(corpus, bounds)[1].astype(np.float64)
         words = float(tokens.length[corpus].sum())
         info = _bits(np.where(grams.parent >= 0, count[grams.parent], words), count)
-        found: Array = matched_weight(
+        result: Array = matched_weight(
             grams.numbers, grams.first, info, grams.place[texts], grams.place[pairs.reference], start
         )
-        return found
+        return result
 
     def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
         """Return the same with n-gram information from the sample's own references."""

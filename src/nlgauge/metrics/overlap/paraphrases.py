@@ -53,16 +53,16 @@ def table_hash(path: str, changed: int) -> str:
 
 def paraphrases_among(path: str, phrases: set[Phrase]) -> Table:
     """Return the paraphrases of each phrase, in the order of the table, where both are among `phrases`."""
-    found: Table = {}
+    results: Table = {}
     with _opened(path) as file:
         lines = _lines(file, path)
         for _, phrase, other in zip(lines, lines, lines, strict=False):
             a, b = phrase.rstrip(), other.rstrip()
             if a in phrases and b in phrases:
-                found.setdefault(a, []).append(b)
+                results.setdefault(a, []).append(b)
             elif len(a) + len(b) > 2 * MAX_PHRASE_WORDS and max(a.count(b" "), b.count(b" ")) >= MAX_PHRASE_WORDS:
                 raise NlgaugeError(_no_table(path, f"a phrase has more than {MAX_PHRASE_WORDS} words"))
-    return found
+    return results
 
 
 def phrases_of(words: list[bytes]) -> Iterator[tuple[int, int, Phrase]]:
@@ -81,7 +81,7 @@ class Matcher:
 
     def all(self) -> tuple[Ints, Ints]:
         """Return where the matches of each pair begin, and the matches: start, span, position, width, kind."""
-        counts, found = [0], []
+        counts, result = [0], []
         for rows in self._parts():
             table = self._table(rows)
             others = {phrase for some in table.values() for phrase in some}
@@ -89,8 +89,8 @@ class Matcher:
             for p in rows:
                 made = self._of_pair(int(self.pairs.output[p]), int(self.pairs.reference[p]), table, occurs)
                 counts.append(len(made))
-                found.append(made)
-        return np.cumsum(counts), np.concatenate(found) if found else np.zeros((0, 5), np.int64)
+                result.append(made)
+        return np.cumsum(counts), np.concatenate(result) if result else np.zeros((0, 5), np.int64)
 
     def _parts(self) -> Iterator[range]:
         size = self.tokens.length[self.pairs.output] + self.tokens.length[self.pairs.reference]
@@ -123,18 +123,20 @@ class Matcher:
         return some, begins
 
     def _of_pair(self, output: int, reference: int, table: Table, occurs: dict[int, Occurring]) -> Ints:
-        mine, theirs = self._ids(output), self._ids(reference)
-        equal = theirs[:, None] == mine[None, :]
+        own, others = self._ids(output), self._ids(reference)
+        equal = others[:, None] == own[None, :]
         kinds = [np.argwhere(equal)]
         phrases: list[Match] = []
-        if len(mine) != len(theirs) or not (mine == theirs).all():  # identical texts need exact matches only
-            kinds.append(np.argwhere((self.stems[theirs][:, None] == self.stems[mine][None, :]) & ~equal))
-            kinds.append(self._synonyms(theirs, mine))
+        if len(own) != len(others) or not (own == others).all():  # identical texts need exact matches only
+            kinds.append(np.argwhere((self.stems[others][:, None] == self.stems[own][None, :]) & ~equal))
+            kinds.append(self._synonyms(others, own))
             phrases = [*_matched(occurs[reference], occurs[output], table)]
             phrases += [(j, m, i, n) for i, n, j, m in _matched(occurs[output], occurs[reference], table)]
         rows = [
-            np.column_stack([at[:, 0], np.ones_like(at[:, 0]), at[:, 1], np.ones_like(at[:, 0]), np.full(len(at), k)])
-            for k, at in enumerate(kinds)
+            np.column_stack(
+                [index[:, 0], np.ones_like(index[:, 0]), index[:, 1], np.ones_like(index[:, 0]), np.full(len(index), k)]
+            )
+            for k, index in enumerate(kinds)
         ]
         rows.append(np.array([(*m, PARAPHRASE) for m in phrases], np.int64).reshape(-1, 5))
         made = np.concatenate(rows).astype(np.int64)
@@ -149,11 +151,11 @@ class Matcher:
         for word in places:
             for synset in self.synsets[word]:
                 having.setdefault(synset, []).append(word)
-        found = []
+        results = []
         for j, word in enumerate(theirs.tolist()):
             others = {other for synset in self.synsets[word] for other in having.get(synset, ())} - {word}
-            found += [(j, i) for i in sorted(i for other in others for i in places[other])]
-        return np.array(found, np.int64).reshape(-1, 2)
+            results += [(j, i) for i in sorted(i for other in others for i in places[other])]
+        return np.array(results, np.int64).reshape(-1, 2)
 
 
 def _matched(ours: Occurring, other: Occurring, table: Table) -> Iterator[Match]:
@@ -161,10 +163,10 @@ def _matched(ours: Occurring, other: Occurring, table: Table) -> Iterator[Match]
     twice.
     """
     begins = other[1]
-    for at, n, phrase in ours[0]:
+    for index, n, phrase in ours[0]:
         for paraphrase in table[phrase]:
             for there in begins.get(paraphrase, ()):
-                yield at, n, there, paraphrase.count(b" ") + 1
+                yield index, n, there, paraphrase.count(b" ") + 1
 
 
 def _opened(path: str) -> BinaryIO:

@@ -100,33 +100,33 @@ class RougeN(Rouge):
 
 @metric("rouge-1", family="rouge", year=2004, cite=CITE)
 class Rouge1(RougeN):
-    """Words that output and reference share."""
+    """ROUGE-1: overlap of words between output and reference."""
 
 
 @metric("rouge-2", family="rouge", year=2004, cite=CITE)
 class Rouge2(RougeN):
-    """Pairs of neighboring words that output and reference share."""
+    """ROUGE-2: overlap of word bigrams between output and reference."""
 
     order: ClassVar[int] = 2
 
 
 @metric("rouge-3", family="rouge", year=2004, cite=CITE)
 class Rouge3(RougeN):
-    """Runs of three words that output and reference share."""
+    """ROUGE-3: overlap of word trigrams between output and reference."""
 
     order: ClassVar[int] = 3
 
 
 @metric("rouge-4", family="rouge", year=2004, cite=CITE)
 class Rouge4(RougeN):
-    """Runs of four words that output and reference share."""
+    """ROUGE-4: overlap of word 4-grams between output and reference."""
 
     order: ClassVar[int] = 4
 
 
 @metric("rouge-l", family="rouge", year=2004, cite=CITE, longest=200_000)
 class RougeL(Rouge):
-    """Longest common subsequence of output and reference.
+    """ROUGE-L: longest common subsequence of output and reference.
 
     `preset='coco'` (also `'e2e'`, the E2E challenge): as pycocoevalcap, beta 1.2, PTB-like tokens without punctuation,
     the best precision and the best recall over references taken apart, then their F.
@@ -155,7 +155,7 @@ class RougeL(Rouge):
 
 @metric("rouge-lsum", family="rouge", year=2004, cite=CITE, longest=200_000)
 class RougeLsum(Rouge):
-    """Union of longest common subsequences over the lines (sentences) of a summary.
+    """ROUGE-Lsum: union of longest common subsequences over the lines (sentences) of a summary.
 
     A sentence is a line, as in rouge_score: put a newline between sentences. Beyond 2^30 pairs of words: no value.
     """
@@ -163,7 +163,7 @@ class RougeLsum(Rouge):
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         several = _lines(tokens, pairs.output) | _lines(tokens, pairs.reference)
         hits = common_subsequences(batch, self.tokenizer, stem=self.stems).astype(np.float64)
-        found = union_lcs(
+        result = union_lcs(
             tokens.ids,
             tokens.lines,
             tokens.start,
@@ -172,7 +172,7 @@ class RougeLsum(Rouge):
             pairs.reference[several],
             vocabulary_size(tokens),
         )
-        hits[several] = np.where(found < 0, np.nan, found)
+        hits[several] = np.where(result < 0, np.nan, result)
         output, reference = sizes(tokens, pairs)
         return hits / output, hits / reference
 
@@ -187,7 +187,7 @@ def _lines(tokens: Tokens, texts: Ints) -> Mask:
 
 @metric("rouge-w", family="rouge", year=2004, cite=CITE, longest=200_000)
 class RougeW(Rouge):
-    """Longest common subsequence in which a run of k words is worth k to the power `weight` (1.2 as in ROUGE-1.5.5)."""
+    """ROUGE-W: longest common subsequence in which k consecutive words count k to the power `weight` (1.2)."""
 
     weight: float = 1.2
 
@@ -196,14 +196,14 @@ class RougeW(Rouge):
         return f"weight:{self.weight}|{super().signature}"
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
-        found = weighted_lcs(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight)
+        result = weighted_lcs(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight)
         output, reference = sizes(tokens, pairs)
-        return found ** (1 / self.weight) / output, found ** (1 / self.weight) / reference
+        return result ** (1 / self.weight) / output, result ** (1 / self.weight) / reference
 
 
 @metric("rouge-s", family="rouge", year=2004, cite=CITE)
 class RougeS(Rouge):
-    """Pairs of words in their order, with at most `gap` others between them (4; None: any number)."""
+    """ROUGE-S: overlap of skip-bigrams, pairs of words with at most `gap` words between them (4; None: any number)."""
 
     gap: int | None = 4
     unigrams: ClassVar[bool] = False
@@ -214,8 +214,8 @@ class RougeS(Rouge):
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         reach = int(tokens.length.max(initial=1)) if self.gap is None else self.gap + 1
-        found = skip_bigrams(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, reach)
-        hits = np.where(found < 0, np.nan, found.astype(np.float64))
+        result = skip_bigrams(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, reach)
+        hits = np.where(result < 0, np.nan, result.astype(np.float64))
         many = []
         for text in (pairs.output, pairs.reference):
             n = np.maximum(tokens.length[text], 0).astype(np.float64)

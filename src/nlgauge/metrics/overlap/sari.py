@@ -27,7 +27,7 @@ Preset = Literal["fixed", "original"]
     cite="xu-etal-2016-optimizing",
 )
 class Sari(Metric):
-    """Mean of F of added, F of kept and precision of deleted n-grams of one to four words (0 to 100).
+    """SARI: mean of F of added, F of kept and precision of deleted n-grams of one to four words (0 to 100).
 
     `preset='fixed'`: as tensor2tensor and Hugging Face compute it: 0/0 is 1, and recall of kept n-grams counts
     occurrences. `'original'`: as the authors' SARI.py, where 0/0 is 0 (a perfect copy of a reference that keeps the
@@ -43,12 +43,12 @@ class Sari(Metric):
         return signature(rules=self.preset, refs="pooled", case="lc" if self.lowercase else "mixed", tok=self.tokenize)
 
     def score(self, batch: Batch) -> Scores:
-        found = tokens(batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase)
-        pairs = usable_pairs(batch, found, "source")
+        result = tokens(batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase)
+        pairs = usable_pairs(batch, result, "source")
         if not len(pairs.places):
             return pairs.scattered([])
         key = (self.tokenize, self.lowercase, None, "output+references+source")
-        grams = ngrams(batch, key, found, ORDER, batch.output, batch.reference, batch.source)
+        grams = ngrams(batch, key, result, ORDER, batch.output, batch.reference, batch.source)
         place = np.searchsorted(pairs.places, pairs.sample)
         return pairs.scattered(
             100 * self._sari(grams, batch.source[pairs.places], batch.output[pairs.places], pairs.reference, place)
@@ -76,8 +76,8 @@ class Sari(Metric):
         def f1(p: Array, q: Array) -> Array:
             return np.where(p + q > 0, 2 * p * q / np.where(p + q > 0, p + q, 1.0), 0.0)
 
-        kept, kept_well, could_keep = np.minimum(s, c), np.minimum(np.minimum(s, c), r), np.minimum(s, r)
-        precision = share(total(kept_well / np.maximum(kept, 1)), total(kept > 0))
+        selected, kept_well, could_keep = np.minimum(s, c), np.minimum(np.minimum(s, c), r), np.minimum(s, r)
+        precision = share(total(kept_well / np.maximum(selected, 1)), total(selected > 0))
         if self.preset == "fixed":
             recall = share(total(kept_well), total(could_keep))
         else:
@@ -105,7 +105,7 @@ def _table(grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: In
         levels.append(level)
         amounts.append(grams.counts[entry])
         sides.append(np.full(len(entry), side))
-    cells, first, at = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+    cells, first, index = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
     counts = np.zeros((len(cells), 3))
-    np.add.at(counts, (at, np.concatenate(sides)), np.concatenate(amounts))
+    np.add.at(counts, (index, np.concatenate(sides)), np.concatenate(amounts))
     return counts, np.concatenate(levels)[first], cells // size

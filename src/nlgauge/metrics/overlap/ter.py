@@ -19,7 +19,7 @@ from nlgauge.types import Array, Ints
 
 @metric("ter", family="ter", lower=True, bounds=(0.0, math.inf), year=2006, cite="snover-etal-2006-study")
 class Ter(Metric):
-    """Edits that turn the output into the reference, a moved phrase counting once, per hundred reference words.
+    """Translation edit rate: edits including phrase shifts per hundred reference words.
 
     Values are sacrebleu's, which are Tercom's: lower-cased words, shifts of up to ten words over up to fifty, a beam of
     25. With several references the fewest edits over the mean length (`references='max'`, the convention); `'mean'`,

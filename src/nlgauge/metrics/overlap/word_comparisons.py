@@ -20,7 +20,7 @@ from nlgauge.types import Array, Ints
 
 @metric("token-f1", family="overlap", year=2016, cite="rajpurkar-etal-2016-squad")
 class TokenF1(Metric):
-    """Words that output and reference share, as F1, after SQuAD's normalization.
+    """F1 of the words of output and reference, after SQuAD's normalization.
 
     Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
     punctuation is empty. `unit='char'` counts characters, blanks too, as the "F-1" of the USR paper does.
@@ -37,15 +37,15 @@ class TokenF1(Metric):
 
     def score(self, batch: Batch) -> Scores:
         name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
-        found, pairs = tokenized_pairs(batch, name, lowercase=True, spaces=spaces)
+        result, pairs = tokenized_pairs(batch, name, lowercase=True, spaces=spaces)
         hits = ngram_matches(batch, name, 1, lowercase=True, spaces=spaces)[0][:, 0]
-        values = 2.0 * hits / (found.length[pairs.output] + found.length[pairs.reference])
-        return pairs.scores(over_references(pairs, values, self.references, tokens=found))
+        values = 2.0 * hits / (result.length[pairs.output] + result.length[pairs.reference])
+        return pairs.scores(over_references(pairs, values, self.references, tokens=result))
 
 
 @metric("levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000)
 class Levenshtein(Metric):
-    """Edits between output and reference, per word (or `unit='char'`) of the longer one.
+    """Edit distance between output and reference, per word (or `unit='char'`) of the longer one.
 
     `normalize=False` counts the edits themselves. An empty output scores 1 (every word is missing).
     """
@@ -65,11 +65,11 @@ class Levenshtein(Metric):
 
     def score(self, batch: Batch) -> Scores:
         name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
-        found, pairs = tokenized_pairs(batch, name, lowercase=self.lowercase, spaces=spaces)
+        result, pairs = tokenized_pairs(batch, name, lowercase=self.lowercase, spaces=spaces)
         values = edit_distances(batch, name, lowercase=self.lowercase, spaces=spaces).astype(np.float64)
         if self.normalize:
-            values /= np.maximum(found.length[pairs.output], found.length[pairs.reference])
-        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
+            values /= np.maximum(result.length[pairs.output], result.length[pairs.reference])
+        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=result))
 
 
 @metric("length-ratio", family="length", bounds=(0.0, math.inf), year=2002, cite="papineni-etal-2002-bleu")
@@ -84,9 +84,9 @@ class LengthRatio(Metric):
         return signature(refs=self.references, tok=self.tokenize)
 
     def score(self, batch: Batch) -> Scores:
-        found, pairs = tokenized_pairs(batch, self.tokenize)
-        values = found.length[pairs.output] / found.length[pairs.reference]
-        return pairs.scores(over_references(pairs, values, self.references, tokens=found))
+        result, pairs = tokenized_pairs(batch, self.tokenize)
+        values = result.length[pairs.output] / result.length[pairs.reference]
+        return pairs.scores(over_references(pairs, values, self.references, tokens=result))
 
 
 @dataclass(frozen=True)
@@ -108,24 +108,24 @@ class JensenShannon(Metric):
         bits = np.zeros(len(one))
         for a, b in ((one, other), (other, one)):
             owner, level, entry = grams.span(a)
-            mine = level == self.order - 1
-            owner, entry = owner[mine], entry[mine]
-            found = grams.found_in(a, b, start, highest=True)[mine]
+            own_mask = level == self.order - 1
+            owner, entry = owner[own_mask], entry[own_mask]
+            result = grams.found_in(a, b, start, highest=True)[own_mask]
             # Sums are in the order of the counts, because the numbering of n-grams depends on the other samples.
-            order = np.lexsort((found, grams.counts[entry], owner))
-            owner, entry, found = owner[order], entry[order], found[order]
+            order = np.lexsort((result, grams.counts[entry], owner))
+            owner, entry, result = owner[order], entry[order], result[order]
             sizes = [self._size(grams, text) for text in (a, b)]
             p = grams.counts[entry] / sizes[0][owner]
-            q = found / np.maximum(sizes[1][owner], 1)
+            q = result / np.maximum(sizes[1][owner], 1)
             bits += np.bincount(owner, weights=0.5 * p * np.log2(2 * p / (p + q)), minlength=len(one))
             total.append(sizes[0])
         bits = np.where(total[0] > 0, np.clip(bits, 0.0, 1.0), 1.0)
         return np.where(total[1] > 0, bits, np.nan)
 
     def _size(self, grams: Ngrams, texts: Ints) -> Array:
-        at = grams.place[texts] * grams.order + self.order - 1
+        index = grams.place[texts] * grams.order + self.order - 1
         sums = np.concatenate([[0], np.cumsum(grams.counts)])
-        size: Array = (sums[grams.offsets[at + 1]] - sums[grams.offsets[at]]).astype(np.float64)
+        size: Array = (sums[grams.offsets[index + 1]] - sums[grams.offsets[index]]).astype(np.float64)
         return size
 
 
@@ -142,12 +142,12 @@ class ReferenceDivergence(JensenShannon):
         )
 
     def score(self, batch: Batch) -> Scores:
-        found, pairs = tokenized_pairs(batch, self.tokenize, lowercase=True, stem=self._stems)
+        result, pairs = tokenized_pairs(batch, self.tokenize, lowercase=True, stem=self._stems)
         grams = ngrams(
-            batch, (self.tokenize, True, self._stems, "output+references"), found, 2, pairs.of_sample, pairs.reference
+            batch, (self.tokenize, True, self._stems, "output+references"), result, 2, pairs.of_sample, pairs.reference
         )
         values = self._divergence(grams, pairs.output, pairs.reference)
-        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
+        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=result))
 
 
 @metric("js-1", family="js", lower=True, year=2009, cite="louis-nenkova-2009-automatically")
@@ -175,8 +175,10 @@ class JsSource(JensenShannon):
         return signature(case="lc", tok=self.tokenize, stem="porter" if self.stem else "none", log=2)
 
     def score(self, batch: Batch) -> Scores:
-        found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
-        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source)
+        result = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
+        grams = ngrams(
+            batch, (self.tokenize, True, self._stems, "output+source"), result, 2, batch.output, batch.source
+        )
         pairs = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
         there = pairs.places
         return pairs.scattered(self._divergence(grams, batch.output[there], batch.source[there]))

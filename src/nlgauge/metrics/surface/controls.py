@@ -61,8 +61,8 @@ class CopySource(Metric):
         filled = np.zeros(len(texts), np.bool_)
         for number in set(batch.source[batch.source >= 0].tolist()):
             filled[number] = bool(bag(number))
-        found = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
-        return found.scattered([_f1(bag(int(batch.output[i])), bag(int(batch.source[i]))) for i in found.places])
+        result = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
+        return result.scattered([_f1(bag(int(batch.output[i])), bag(int(batch.source[i]))) for i in result.places])
 
 
 def _f1(output: Counter[str], source: Counter[str]) -> float:
@@ -87,10 +87,10 @@ class LevSource(Metric):
 
     def score(self, batch: Batch) -> Scores:
         texts = batch.texts.list()
-        found = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
+        result = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
         of = functools.cache(lambda output, source: self._of(texts[output], texts[source]))
-        pairs = zip(batch.output[found.places].tolist(), batch.source[found.places].tolist(), strict=True)
-        return found.scattered([of(*pair) for pair in pairs])
+        pairs = zip(batch.output[result.places].tolist(), batch.source[result.places].tolist(), strict=True)
+        return result.scattered([of(*pair) for pair in pairs])
 
     def _of(self, output: str, source: str) -> float:
         distance = levenshtein(output, source)

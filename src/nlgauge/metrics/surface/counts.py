@@ -50,8 +50,8 @@ class Counting(Metric):
         return counts(batch, self.syllables, self.preset)
 
     def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        return defined(self.words(found), partial(self.value, found)) if self.per_word else Scores(self.value(found))
+        result = self.counts(batch)
+        return defined(self.words(result), partial(self.value, result)) if self.per_word else Scores(self.value(result))
 
     @property
     def signature(self) -> str:
@@ -65,8 +65,8 @@ class Counting(Metric):
         """Return how many syllable counts are from the dictionary and from rules."""
         if not self.counts_syllables:
             return {}
-        found = self.counts(batch)
-        words, looked_up = (int(np.nansum(x)) for x in (found.words, found.looked_up))
+        result = self.counts(batch)
+        words, looked_up = (int(np.nansum(x)) for x in (result.words, result.looked_up))
         return {"words by the CMU dictionary": looked_up, "words by syllable rules": words - looked_up}
 
 

@@ -35,26 +35,26 @@ class OutputNgrams(Tokenized):
     """Base class of counts in the output alone."""
 
     def _grams(self, batch: Batch) -> tuple[Tokens, Ngrams, Ints]:
-        found = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
-        grams = ngrams(batch, (self.tokenize, self.lowercase, None, "output"), found, MAX_ORDER, batch.output)
-        return found, grams, np.flatnonzero(batch.output >= 0)
+        result = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
+        grams = ngrams(batch, (self.tokenize, self.lowercase, None, "output"), result, MAX_ORDER, batch.output)
+        return result, grams, np.flatnonzero(batch.output >= 0)
 
     def _kinds(self, batch: Batch, order: int) -> tuple[Array, Array]:
         """Return distinct n-grams and n-grams of each output, NaN where there are none."""
-        found, grams, there = self._grams(batch)
+        result, grams, there = self._grams(batch)
         distinct, many = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
-        at = grams.place[batch.output[there]] * MAX_ORDER + order - 1
-        distinct[there] = grams.offsets[at + 1] - grams.offsets[at]
-        many[there] = np.maximum(found.length[batch.output[there]] - order + 1, 0)
+        index = grams.place[batch.output[there]] * MAX_ORDER + order - 1
+        distinct[there] = grams.offsets[index + 1] - grams.offsets[index]
+        many[there] = np.maximum(result.length[batch.output[there]] - order + 1, 0)
         return distinct, many
 
     def _scores(self, batch: Batch, order: int, repeated: bool) -> Scores:
         distinct, many = self._kinds(batch, order)
         with np.errstate(invalid="ignore", divide="ignore"):
             values = np.where(many > 0, distinct / many, np.nan)
-        found = usable(batch, ("output",), may_be_empty=("output",))
-        values = (1 - values if repeated else values)[found.places]
-        return found.scattered(values, f"output has fewer than {order} words")
+        result = usable(batch, ("output",), may_be_empty=("output",))
+        values = (1 - values if repeated else values)[result.places]
+        return result.scattered(values, f"output has fewer than {order} words")
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Distinct(OutputNgrams):
         """Distinct n-grams of all outputs together per n-gram, the corpus value of Li et al. (2016)."""
         _, grams, there = self._grams(batch)
         _, level, entry = grams.span(batch.output[there])
-        mine = level == self.order - 1
-        many = float(grams.counts[entry[mine]].sum())
-        return len(np.unique(grams.grams[entry[mine]])) / many if many else float("nan")
+        own_mask = level == self.order - 1
+        many = float(grams.counts[entry[own_mask]].sum())
+        return len(np.unique(grams.grams[entry[own_mask]])) / many if many else float("nan")
 
 
 @metric("distinct-1", family="diversity", needs=(), year=2016, cite=LI)
@@ -123,21 +123,21 @@ class SelfBleu(OutputNgrams):
         return f"order:{self.order}|refs:other outputs|smooth:method1[0.1]|{super().signature}"
 
     def score(self, batch: Batch) -> Scores:
-        found, grams, there = self._grams(batch)
+        result, grams, there = self._grams(batch)
         group = np.zeros(len(there), np.int64) if batch.system is None else batch.system[there]
         owner, level, entry = grams.span(batch.output[there])
         count = grams.counts[entry]
         others = _highest_elsewhere(group[owner] * max(len(grams.parent), 1) + grams.grams[entry], count)
         hits = grams.sums(batch.output[there], owner, level, np.minimum(count, others))[:, : self.order]
-        length = found.length[batch.output[there]].astype(np.float64)
+        length = result.length[batch.output[there]].astype(np.float64)
         values = np.full(len(batch), np.nan)
         near = _nearest_length(length, group)
         many = np.maximum(length[:, None] - np.arange(self.order), 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(np.log(np.where(hits > 0, hits, 0.1) / many).mean(axis=1))
             brevity = np.where(length > near, 1.0, np.exp(1 - near / length))
-        known = np.where((hits[:, 0] > 0) & (length > 0), brevity * share, 0.0)
-        values[there] = np.where(np.isnan(near), np.nan, known)
+        available = np.where((hits[:, 0] > 0) & (length > 0), brevity * share, 0.0)
+        values[there] = np.where(np.isnan(near), np.nan, available)
         alone = "no other output of this system"
         return usable(batch, ("output",), may_be_empty=("output",)).scattered(values[there], alone)
 

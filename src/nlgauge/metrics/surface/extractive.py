@@ -28,10 +28,10 @@ class FromSource(Tokenized):
     """Comparison of output and source; undefined if either has no words."""
 
     def score(self, batch: Batch) -> Scores:
-        found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)
-        there = usable(batch, self.facts.needs, filled=found.length > 0)
+        result = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)
+        there = usable(batch, self.facts.needs, filled=result.length > 0)
         output, source = batch.output[there.places], batch.source[there.places]
-        return there.scattered(self._values(batch, found, output, source))
+        return there.scattered(self._values(batch, result, output, source))
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
         raise NotImplementedError
@@ -39,7 +39,7 @@ class FromSource(Tokenized):
 
 @metric("novelty", family="extractive", needs=("source",), year=2017, cite="see-etal-2017-get")
 class Novelty(FromSource):
-    """Share of the output's n-grams (of two words) that the source does not have."""
+    """Share of the output's n-grams (of two words) that are not in the source."""
 
     order: Order = 2
 
@@ -75,7 +75,7 @@ class Fragments(FromSource):
 
 @metric("coverage", family="extractive", needs=("source",), year=2018, cite=GRUSKY)
 class Coverage(Fragments):
-    """Share of the output's words that lie in fragments copied from the source.
+    """Share of the output's words in fragments copied from the source.
 
     Newsroom's own numbers come from spaCy's tokens; here 13a, lower-cased.
     """
@@ -90,7 +90,7 @@ class Density(Fragments):
 
 @metric("compression", family="extractive", needs=("source",), bounds=(0.0, math.inf), year=2018, cite=GRUSKY)
 class Compression(FromSource):
-    """Words of the source per word of the output."""
+    """Compression: length of the source divided by that of the output, in words."""
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
         ratio: Array = found.length[source] / found.length[output]

@@ -52,7 +52,7 @@ class GrammarErrors(Metric):
     def score(self, batch: Batch) -> Scores:
         key = ("grammar errors", self.spelling)
         errors = per_output(batch, key, lambda text: _errors(text, self.spelling))
-        found = (
+        result = (
             defined(words := counts(batch).words, partial(np.divide, errors, words))
             if self.per_word
             else Scores(errors)
@@ -60,8 +60,8 @@ class GrammarErrors(Metric):
         texts = batch.texts.list()
         for i in np.flatnonzero(np.isnan(errors)).tolist():
             if batch.output[i] >= 0 and _long_word(texts[batch.output[i]]):
-                found.reasons[i] = f"a word longer than {LONGEST_WORD:,} characters, for which spelling is not checked"
-        return found
+                result.reasons[i] = f"a word longer than {LONGEST_WORD:,} characters, for which spelling is not checked"
+        return result
 
 
 def _rules(spelling: bool) -> str:
@@ -99,5 +99,5 @@ def _errors(text: str, spelling: bool) -> float:
     if spelling and _long_word(text):
         return math.nan
     with ONE_AT_A_TIME:
-        found = _linter(spelling).lint(text, language=Language.PLAINTEXT)
-    return sum(spelling or str(lint.lint_kind) not in SPELLING for lint in found)
+        result = _linter(spelling).lint(text, language=Language.PLAINTEXT)
+    return sum(spelling or str(lint.lint_kind) not in SPELLING for lint in result)

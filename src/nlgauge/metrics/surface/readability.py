@@ -95,9 +95,9 @@ class DaleChall(Counting):
         return signature(sent="rules", list="textstat")
 
     def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
+        result = self.counts(batch)
         difficult = per_output(batch, "difficult words", _difficult)
-        return defined(found.words, partial(dale_chall_score, difficult, found.words, found.sentences))
+        return defined(result.words, partial(dale_chall_score, difficult, result.words, result.sentences))
 
 
 def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
@@ -109,8 +109,8 @@ def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
 @functools.cache
 def familiar_words() -> frozenset[str]:
     """The list of familiar words, as `textstat` (MIT) carries it; it is not ours to ship."""
-    found = importlib.util.find_spec("textstat")
-    path = Path(found.origin).parent / "resources" / "en" / "easy_words.txt" if found and found.origin else None
+    result = importlib.util.find_spec("textstat")
+    path = Path(result.origin).parent / "resources" / "en" / "easy_words.txt" if result and result.origin else None
     if path is None or not path.is_file():
         raise NeedsMissing("'dale-chall' needs the extra 'readability': pip install \"nlgauge[readability]\"")
     return frozenset(path.read_text(encoding="utf-8").lower().split())
@@ -123,15 +123,15 @@ def _difficult(text: str) -> int:
 @functools.lru_cache(maxsize=100_000)
 def is_familiar(word: str) -> bool:
     """In the list, a number, or a listed word with a regular ending (as Chall and Dale 1995 count)."""
-    known, word = familiar_words(), word.strip("'")
-    if word in known or any(sign.isdigit() for sign in word):
+    valid, word = familiar_words(), word.strip("'")
+    if word in valid or any(sign.isdigit() for sign in word):
         return True
     for ending in ("'s", "s", "es", "d", "ed", "ing", "er", "r", "est", "st"):
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2:
             continue
-        if stem in known or stem + "e" in known or (stem[-1] == "i" and stem[:-1] + "y" in known):
+        if stem in valid or stem + "e" in valid or (stem[-1] == "i" and stem[:-1] + "y" in valid):
             return True
-        if len(stem) > 2 and stem[-1] == stem[-2] and stem[:-1] in known:  # stopped
+        if len(stem) > 2 and stem[-1] == stem[-2] and stem[:-1] in valid:  # stopped
             return True
     return False

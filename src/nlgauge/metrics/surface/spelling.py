@@ -30,7 +30,7 @@ LANGUAGES = ("en", "es", "fr", "pt", "de", "it", "ru", "ar", "lv", "eu", "nl")
     extra="readability",
 )
 class Msp(Metric):
-    """Misspelled words: those that pyspellchecker's dictionary does not have; numbers are passed over."""
+    """Number of misspelled words: those not in pyspellchecker's dictionary; numbers are ignored."""
 
     language: str = "en"
 
@@ -42,9 +42,9 @@ class Msp(Metric):
         return signature(dict=f"pyspellchecker-{metadata.version('pyspellchecker')}-{self.language}", case="lower")
 
     def score(self, batch: Batch) -> Scores:
-        known = dictionary(self.language)
+        available = dictionary(self.language)
         key = ("misspelled", self.language)
-        return Scores(per_output(batch, key, lambda text: _unknown(text, known)))
+        return Scores(per_output(batch, key, lambda text: _unknown(text, available)))
 
 
 @functools.cache

@@ -123,8 +123,8 @@ def alpha(
         value = float(_one_minus(*_PARTS[level](data, data.times[None, :]))[0])
         if rng is not None and units > 1:
             drawn = _BOOTSTRAPS[bootstrap](data, level, rng, draws)
-            known = drawn[~np.isnan(drawn)]  # some draws have no expected disagreement
-            low, high = np.quantile(known, [0.025, 0.975]) if known.size else (np.nan, np.nan)
+            available = drawn[~np.isnan(drawn)]  # some draws have no expected disagreement
+            low, high = np.quantile(available, [0.025, 0.975]) if available.size else (np.nan, np.nan)
             method += f", 95% percentile interval over {draws} resamples of {bootstrap}"
     return Alpha(value, float(low), float(high), units, table.shape[1] - units, reason, method)
 
@@ -136,11 +136,13 @@ def _pairable(table: Array) -> _Pairable:
     by_unit = by_unit[first]
     given = ~np.isnan(by_unit)
     sizes = given.sum(axis=1)
-    kept = np.argsort(sizes, kind="stable")[np.count_nonzero(sizes < 2) :]  # of one size after the other: quicker
-    given, by_unit = given[kept], by_unit[kept]
+    selected = np.argsort(sizes, kind="stable")[np.count_nonzero(sizes < 2) :]  # of one size after the other: quicker
+    given, by_unit = given[selected], by_unit[selected]
     kind, _ = np.nonzero(given)
     values, code = np.unique(by_unit[given], return_inverse=True)
-    return _Pairable(times[kept].astype(np.float64), sizes[kept].astype(np.float64), kind, code.reshape(-1), values)
+    return _Pairable(
+        times[selected].astype(np.float64), sizes[selected].astype(np.float64), kind, code.reshape(-1), values
+    )
 
 
 def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> Array:
@@ -155,12 +157,12 @@ def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: 
     kinds, distances = zip(*_pairs(data, scores[data.code], _DISTANCES[level]), strict=True)
     values, which = np.unique(np.concatenate(distances), return_inverse=True)
     times = np.bincount(which.reshape(-1), weights=data.times[np.concatenate(kinds)]).astype(np.float64)
-    found = np.ones(draws)
+    result = np.ones(draws)
     for size in np.unique(data.sizes):
         pairs = int(data.times[data.sizes == size].sum() * size * (size - 1.0) / 2.0)
         blocks = _resampled(times, pairs, draws, rng, max(1, _BLOCK // max(pairs, times.size)))
-        found -= np.concatenate([counts @ values for counts in blocks]) * 2.0 / (expected * (size - 1.0))
-    return np.maximum(found, -1.0)
+        result -= np.concatenate([counts @ values for counts in blocks]) * 2.0 / (expected * (size - 1.0))
+    return np.maximum(result, -1.0)
 
 
 def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[Array]:

@@ -64,10 +64,10 @@ class RatersLeftOut:
     @property
     def closer(self) -> Array:
         """Return the share of annotators that a metric exceeds in agreement with the others (metrics × measures)."""
-        known = ~(np.isnan(self.metrics) | np.isnan(self.raters)[:, None, :])
-        wins = (self.metrics >= self.raters[:, None, :]) & known
-        share = np.full(known.shape[1:], np.nan)
-        np.divide(wins.sum(axis=0), known.sum(axis=0), out=share, where=known.any(axis=0))
+        valid = ~(np.isnan(self.metrics) | np.isnan(self.raters)[:, None, :])
+        wins = (self.metrics >= self.raters[:, None, :]) & valid
+        share = np.full(valid.shape[1:], np.nan)
+        np.divide(wins.sum(axis=0), valid.sum(axis=0), out=share, where=valid.any(axis=0))
         return share
 
 
@@ -91,17 +91,17 @@ def ceilings(
     human = snap(mean_of_raters(table), scale=largest(table, axis=0))
     if (count >= 2).any():
         truth = true_scores(table, rng, draws=draws, persons=persons)
-        found = evaluate(truth, human, chosen).value
+        result = evaluate(truth, human, chosen).value
     else:
-        found = np.full((1, len(chosen)), np.nan)
+        result = np.full((1, len(chosen)), np.nan)
     exists = np.isfinite(evaluate(human[None], human, chosen).value[0])
     ends, why = np.full((3, len(chosen)), np.nan), []
-    for j, column in enumerate(found.T):
-        known = np.where(
+    for j, column in enumerate(result.T):
+        available = np.where(
             np.isnan(column), 0.0, column
         )  # all true scores are equal: no variance that annotators agree on
-        mean = float(known.mean())
-        off = WIDER * (np.quantile(known, [0.025, 0.975]) - mean)
+        mean = float(available.mean())
+        off = WIDER * (np.quantile(available, [0.025, 0.975]) - mean)
         if chosen[j].coefficient != "pearson":
             off = np.sign(off) * np.hypot(off, MODEL)
         low, high = np.clip(mean + off, -1.0, 1.0)
@@ -241,11 +241,11 @@ def split_half(
     usable = count >= 2
     table = np.where(usable, table, np.nan)
     chosen = tuple(measures)
-    found = np.full((splits, len(chosen)), np.nan)
+    result = np.full((splits, len(chosen)), np.nan)
     for draw, stream in enumerate(rng.spawn(splits) if usable.any() else []):
         first, second = _halves(table, stream)
-        found[draw] = evaluate(first[None], second, chosen).value[0]
-    half = np.array([_mean(column) for column in found.T])
+        result[draw] = evaluate(first[None], second, chosen).value[0]
+    half = np.array([_mean(column) for column in result.T])
     return SplitHalves(half, _mean(count[usable]), _mean(count[usable] // 2))
 
 
@@ -268,15 +268,15 @@ def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Mea
         raise DataError(f"metrics {scores.shape} and ratings {table.shape} must share systems × inputs")
     chosen = tuple(measures)
     raters = np.full((len(table), len(chosen)), np.nan)
-    found = np.full((len(table), len(scores), len(chosen)), np.nan)
+    result = np.full((len(table), len(scores), len(chosen)), np.nan)
     for left_out, own in enumerate(table):
         others = mean_of_raters(np.delete(table, left_out, axis=0))
         others = np.where(np.isnan(own), np.nan, others)
         if np.isnan(others).all():
             continue
         value = evaluate(np.concatenate([own[None], scores]), others, chosen).value
-        raters[left_out], found[left_out] = value[0], value[1:]
-    return RatersLeftOut(raters, found)
+        raters[left_out], result[left_out] = value[0], value[1:]
+    return RatersLeftOut(raters, result)
 
 
 def _cube(ratings: ArrayLike) -> Array:
@@ -299,5 +299,5 @@ def _halves(table: Array, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def _mean(values: NDArray[Any]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else np.nan
+    available = values[~np.isnan(values)]
+    return float(available.mean()) if available.size else np.nan

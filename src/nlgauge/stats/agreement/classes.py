@@ -63,8 +63,8 @@ def disagreement_parts(counts: Array, coefficient: str) -> tuple[Array, Array]:
 def chance_corrected(counts: Array, coefficient: str, level: float = 0.95) -> Figure:
     """Return kappa, alpha or AC1 of a judge with its interval, from counts by cluster (clusters × classes × classes).
 
-    >>> found = chance_corrected(confusion_counts([0, 1, 2] * 20, [0, 1, 2] * 19 + [1, 2, 0], 3), "kappa")
-    >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
+    >>> result = chance_corrected(confusion_counts([0, 1, 2] * 20, [0, 1, 2] * 19 + [1, 2, 0], 3), "kappa")
+    >>> round(result.value, 3), round(result.low, 2), round(result.high, 2)
     (0.925, 0.82, 0.98)
     """
     total = counts.sum(axis=0)

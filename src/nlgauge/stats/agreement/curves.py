@@ -41,8 +41,8 @@ def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
     values, code = np.unique(x, return_inverse=True)
     code = code.reshape(-1)
     below = [np.concatenate([[0], np.cumsum(np.bincount(code[part], minlength=len(values)))]) for part in (~z, z)]
-    failed, kept = below
-    counts = np.stack([failed, failed[-1] - failed, kept, kept[-1] - kept], axis=1)
+    failed, selected = below
+    counts = np.stack([failed, failed[-1] - failed, selected, selected[-1] - selected], axis=1)
     return Sweep(np.append(values, np.inf), counts.astype(np.float64))
 
 
@@ -151,11 +151,11 @@ def cluster_codes(clusters: Sequence[object]) -> Ints:
 def lacking_rows(z: Mask, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
     """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
     for part, word in ((~z, "failures"), (z, "passes")):
-        found = int(part.sum())
-        if found < fewest:
-            about = int(np.ceil(fewest * (len(z) + 1) / (found + 0.5)))
+        result = int(part.sum())
+        if result < fewest:
+            about = int(np.ceil(fewest * (len(z) + 1) / (result + 0.5)))
             return (
-                f"needs at least {fewest} human {word}, found {found}; about {about:,} labeled rows would contain them"
+                f"needs at least {fewest} human {word}, found {result}; about {about:,} labeled rows would contain them"
             )
         if clusters is not None and (groups := len(np.unique(np.asarray(clusters)[part]))) < CLUSTERS:
             return f"needs human {word} in at least {CLUSTERS} clusters, found {groups}"

@@ -35,8 +35,8 @@ class DawidSkene:
 def dawid_skene(ratings: ArrayLike, *, iterations: int = 200, tolerance: float = 1e-7) -> DawidSkene:
     """Fit the model by expectation maximization, starting at the vote shares (annotators × units); nothing is random.
 
-    >>> found = dawid_skene([[1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]])
-    >>> found.consensus.tolist()
+    >>> result = dawid_skene([[1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]])
+    >>> result.consensus.tolist()
     [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
     """
     table = as_units(ratings)

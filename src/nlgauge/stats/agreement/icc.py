@@ -78,8 +78,8 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     Examples
     --------
     >>> shrout_fleiss = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-    >>> found = icc(shrout_fleiss)
-    >>> [round(found[name].value, 2) for name in ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)")]
+    >>> result = icc(shrout_fleiss)
+    >>> [round(result[name].value, 2) for name in ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)")]
     [0.17, 0.29, 0.71, 0.44]
     """
     table = as_units(ratings)

@@ -46,8 +46,8 @@ def errors_alike(labels: Array, scores: Array, clusters: Ints, level: float = 0.
 
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 400).astype(float)
-    >>> found = errors_alike(y, y + rng.normal(size=(3, 400)), np.arange(400))
-    >>> bool(found.mean[1] < 0 < found.mean[2])
+    >>> result = errors_alike(y, y + rng.normal(size=(3, 400)), np.arange(400))
+    >>> bool(result.mean[1] < 0 < result.mean[2])
     True
     """
     from scipy.special import stdtrit
@@ -76,8 +76,8 @@ def errors_alike(labels: Array, scores: Array, clusters: Ints, level: float = 0.
 
 def _partial(moments: Array) -> Array:
     """Compute partial correlations of the scores given 1 and the label, from moments … × (1, label, scores)."""
-    known, cross, own = moments[:, :2, :2], moments[:, :2, 2:], moments[:, 2:, 2:]
-    rest = own - np.swapaxes(cross, 1, 2) @ np.linalg.pinv(known) @ cross
+    valid, cross, own = moments[:, :2, :2], moments[:, :2, 2:], moments[:, 2:, 2:]
+    rest = own - np.swapaxes(cross, 1, 2) @ np.linalg.pinv(valid) @ cross
     sd = np.sqrt(np.maximum(np.einsum("gii->gi", rest), 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.nan_to_num(rest / (sd[:, :, None] * sd[:, None, :])))
@@ -91,15 +91,15 @@ def juries(costs: Sequence[float], budget: float | None, sizes: Sequence[int]) -
     >>> juries([1, 1, 5], 6, [1, 2]).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
     """
-    k, found = len(costs), list[tuple[int, ...]]()
+    k, result = len(costs), list[tuple[int, ...]]()
     for size in sizes:
         fits = [s for s in combinations(range(k), size) if budget is None or sum(costs[j] for j in s) <= budget + 1e-12]
-        if len(found) + len(fits) > MOST_JURIES and found:
+        if len(result) + len(fits) > MOST_JURIES and result:
             break
-        found += fits
-    sets = np.zeros((len(found), k), bool)
-    for at, members in enumerate(found):
-        sets[at, list(members)] = True
+        result += fits
+    sets = np.zeros((len(result), k), bool)
+    for index, members in enumerate(result):
+        sets[index, list(members)] = True
     return sets
 
 
@@ -120,8 +120,8 @@ def choose(value: Callable[[Mask], Array], clusters: int, preference: Array, rng
     fold = rng.permutation(clusters) % FOLDS
 
     def best(kept: Mask) -> int:
-        found = np.nan_to_num(value(kept), nan=-np.inf)
-        near = np.flatnonzero(found >= found.max() - 1e-9)
+        result = np.nan_to_num(value(kept), nan=-np.inf)
+        near = np.flatnonzero(result >= result.max() - 1e-9)
         return int(near[np.argmin(preference[near])])
 
     return Chosen(best(np.ones(clusters, bool)), np.array([best(fold != k) for k in range(FOLDS)]), fold)

@@ -83,10 +83,10 @@ def fleiss_kappa(ratings: ArrayLike) -> Kappa:
     if pairable.size == 0:
         return Kappa(np.nan, 0, table.shape[1], "no unit has two ratings")
     size = int(np.bincount(pairable).argmax())
-    kept = sizes == size
-    values, code = np.unique(table[:, kept][given[:, kept]], return_inverse=True)
-    unit = np.nonzero(given[:, kept])[1]
-    units = int(kept.sum())
+    selected = sizes == size
+    values, code = np.unique(table[:, selected][given[:, selected]], return_inverse=True)
+    unit = np.nonzero(given[:, selected])[1]
+    units = int(selected.sum())
     dropped = table.shape[1] - units
     cells = unit * values.size + code.reshape(-1)
     filled, counts = np.unique(cells, return_counts=True)
@@ -102,10 +102,10 @@ def fleiss_kappa(ratings: ArrayLike) -> Kappa:
 def mean_pairwise_kappa(ratings: ArrayLike, weights: Weights = "none") -> PairwiseKappa:
     """Compute the mean of Cohen's kappa over all pairs of annotators who share at least two units."""
     pairs = [cohen_kappa(a, b, weights) for a, b in combinations(as_units(ratings), 2)]
-    known = [kappa.value for kappa in pairs if kappa.units > 1 and not np.isnan(kappa.value)]
-    if not known:
+    available = [kappa.value for kappa in pairs if kappa.units > 1 and not np.isnan(kappa.value)]
+    if not available:
         return PairwiseKappa(np.nan, "no pair of raters shares 2 units with more than one value")
-    return PairwiseKappa(float(np.mean(known)))
+    return PairwiseKappa(float(np.mean(available)))
 
 
 def _disagreement(x: Array, y: Array, weights: Weights) -> tuple[float, float]:

@@ -62,9 +62,9 @@ def _by_cluster(sums: Array, clusters: Ints | None) -> Array:
     if clusters is None:
         return sums
     code = np.unique(clusters, return_inverse=True)[1].reshape(-1)
-    found = np.zeros((int(code.max(initial=-1)) + 1, sums.shape[1]))
-    np.add.at(found, code, sums)
-    return found
+    result = np.zeros((int(code.max(initial=-1)) + 1, sums.shape[1]))
+    np.add.at(result, code, sums)
+    return result
 
 
 def alpha_of_counts(counts: Array, distances: Array, clusters: Ints | None = None, level: float = 0.95) -> Figure:

@@ -72,8 +72,8 @@ def mace(
     (`"uniform"`). Where most ratings have one value (fluency 5 of 5), agreement then looks like shared guessing, and
     the competence of good annotators falls to 0.
 
-    >>> found = mace([[1, 2, 3, 1, 2, 3], [1, 2, 3, 1, 2, 3], [2, 2, 2, 2, 2, 2]], np.random.default_rng(0))
-    >>> found.consensus.tolist()
+    >>> result = mace([[1, 2, 3, 1, 2, 3], [1, 2, 3, 1, 2, 3], [2, 2, 2, 2, 2, 2]], np.random.default_rng(0))
+    >>> result.consensus.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
     """
     table = as_units(ratings)
@@ -148,8 +148,8 @@ def _maximize(votes: _Votes, state: _State) -> tuple[Array, Array, Array]:
     cell = votes.rater * votes.labels + votes.label
     spread = np.bincount(cell, weights=1.0 - knew, minlength=votes.raters * votes.labels)
     habits: Array = spread.reshape(votes.raters, votes.labels).astype(np.float64)
-    known = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
-    both = _normalize(np.stack([known, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
+    available = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
+    both = _normalize(np.stack([available, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
     return both[:, 0], both[:, 1], _normalize(habits + HABIT_PRIOR)
 
 

@@ -115,19 +115,19 @@ def _leaner(x: Array, n: Array, tail: float, outer: Array, own: float) -> Array:
     some, full = np.where(x > 0, x, 1.0), np.where(x < n, n - x, 1.0)
     low, high = outer, np.where(x < n, betaincinv(x + 1, full, tail), 1.0)
     scale = betaln(some, n - some + 1)
-    at = (low + high) / 2
+    index = (low + high) / 2
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         for _ in range(STEPS):
-            density = np.exp(xlogy(some - 1, at) + xlog1py(n - some, -at) - scale)  # of P(x or more)
-            of_count = density * at / some  # P(x)
-            found = betainc(some, n - some + 1, at) - (1 - own) * of_count
-            slope = density - (1 - own) * of_count * (some / at - (n - some) / (1 - at))
-            below = found < tail
-            low, high = np.where(below, at, low), np.where(below, high, at)
-            step = at - np.log(found / tail) * found / slope
+            density = np.exp(xlogy(some - 1, index) + xlog1py(n - some, -index) - scale)  # of P(x or more)
+            of_count = density * index / some  # P(x)
+            result = betainc(some, n - some + 1, index) - (1 - own) * of_count
+            slope = density - (1 - own) * of_count * (some / index - (n - some) / (1 - index))
+            below = result < tail
+            low, high = np.where(below, index, low), np.where(below, high, index)
+            step = index - np.log(result / tail) * result / slope
             # At the root a step may leave the bracket by a rounding error.
-            at = np.where((step > low - 1e-14) & (step < high + 1e-14), step, (low + high) / 2)
-    return np.where(x > 0, at, 0.0)
+            index = np.where((step > low - 1e-14) & (step < high + 1e-14), step, (low + high) / 2)
+    return np.where(x > 0, index, 0.0)
 
 
 def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Array], level: float = 0.95) -> Ends:
@@ -160,10 +160,10 @@ def _confidence(x: float, n: float, place: int, shares: int, points: int) -> Arr
     from scipy.special import betainc, betaincinv, ndtr, ndtri
 
     grid = ndtr(np.linspace(-4, 4, GRID))
-    known = [np.zeros(1)]
-    known += [betaincinv(x, n - x + 1, grid)] if x > 0 else []
-    known += [betaincinv(x + 1, n - x, grid)] if x < n else []
-    p = np.unique(np.concatenate(known))
+    available = [np.zeros(1)]
+    available += [betaincinv(x, n - x + 1, grid)] if x > 0 else []
+    available += [betaincinv(x + 1, n - x, grid)] if x < n else []
+    p = np.unique(np.concatenate(available))
     lower = betainc(x, n - x + 1, p) if x > 0 else np.ones(len(p))
     upper = betainc(x + 1, n - x, p) if x < n else np.zeros(len(p))
     z, first = np.unique(np.clip(ndtri((lower + upper) / 2), -9, 9), return_index=True)
@@ -214,9 +214,9 @@ def clustering(
 
 def _spread(left: Array, times: Array) -> float:
     """Compute the jackknife variance of values with one unit left out, each of which occurs `times` times."""
-    kept = (times > 0) & np.isfinite(left)
+    selected = (times > 0) & np.isfinite(left)
     if (times[~np.isfinite(left)] > 0).any():  # the value depends on one unit
         return np.nan
-    n = times[kept].sum()
-    mean = (times[kept] * left[kept]).sum() / n
-    return float((n - 1) / n * (times[kept] * (left[kept] - mean) ** 2).sum())
+    n = times[selected].sum()
+    mean = (times[selected] * left[selected]).sum() / n
+    return float((n - 1) / n * (times[selected] * (left[selected] - mean) ** 2).sum())

@@ -85,7 +85,7 @@ def reliability_bins(
     x, z = checked(score, passed)
     place = _bins(x, bins)
     code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
-    found = []
+    results = []
     for b in np.unique(place):
         inside = place == b
         n, hits = int(inside.sum()), int(z[inside].sum())
@@ -98,8 +98,8 @@ def reliability_bins(
                 effect = clustering(table, _share, lambda c: c.sum(axis=-1), level).effect
             low, high = proportion_interval(hits / effect, n / effect, level)
             figure = Figure(hits / n, float(low), float(high), n, hits)
-        found.append(Bin(b / bins, (b + 1) / bins, float(x[inside].mean()), figure))
-    return found
+        results.append(Bin(b / bins, (b + 1) / bins, float(x[inside].mean()), figure))
+    return results
 
 
 def _too_few(n: int, code: Ints, clustered: bool) -> str:

@@ -80,8 +80,8 @@ def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "in
 
     The interval is Student's t on the logit of F. Only clusters that contain a mark are counted.
 
-    >>> found = overlap_of(np.array([[1.0, 2.0, 4.0], [2.0, 2.0, 2.0]]), np.array([0, 1]))
-    >>> found.value, found.precision, found.recall, found.reason
+    >>> result = overlap_of(np.array([[1.0, 2.0, 4.0], [2.0, 2.0, 2.0]]), np.array([0, 1]))
+    >>> result.value, result.precision, result.recall, result.reason
     (0.6, 0.75, 0.5, 'an interval needs at least 10 inputs with a mark; here are 2')
     """
     shared, first, second = sums.sum(axis=0) if len(sums) else np.zeros(3)
@@ -97,8 +97,8 @@ def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "in
         why = f"no interval: F is {value:g} in every part"
     if why is not None:
         return Overlap(value, np.nan, np.nan, precision, recall, why)
-    found = jackknifed(rows, codes, _logit_f)
-    centre, half = float(found.value[0]), float(found.half(level)[0])
+    result = jackknifed(rows, codes, _logit_f)
+    centre, half = float(result.value[0]), float(result.half(level)[0])
     low, high = (1 / (1 + np.exp(-end)) for end in (centre - half, centre + half))
     return Overlap(value, float(low), float(high), precision, recall)
 

@@ -158,8 +158,8 @@ def verdict_figures(
     Intervals of proportions are shortened Clopper-Pearson intervals, those of functions of proportions are melded
     (`nlgauge.stats.agreement.proportion`); clusters enter through their design effect.
 
-    >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
-    >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
+    >>> result = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
+    >>> round(result["fail_recall"].value, 3), round(result["kappa"].value, 3)
     (0.667, 0.5)
     """
     return figures_of(cell_counts(people, judge, clusters), clustered=clusters is not None, level=level, kind=kind)
@@ -170,16 +170,16 @@ def figures_of(
 ) -> dict[str, Figure]:
     """Compute the same from counts of the four cells, clusters × 4."""
     made = _Maker(counts, clustered, level, kind)
-    found = made.shares()
+    result = made.shares()
     for verdict in ("fail", "pass"):
-        inner = found.pop(f"{verdict}_jaccard")
+        inner = result.pop(f"{verdict}_jaccard")
         value, low, high = f1_of_jaccard(np.array([inner.value, inner.low, inner.high])).tolist()
-        found[f"{verdict}_f1"] = Figure(value, low, high, n=inner.n, reason=inner.reason)
-    found |= {name: made.melded(*parts) for name, parts in MELDED.items()}
-    found["gain_over_always_pass"] = made.gain("pass")
-    if found["people_pass"].value < 0.5:
-        found["gain_over_always_fail"] = made.gain("fail")
-    return found
+        result[f"{verdict}_f1"] = Figure(value, low, high, n=inner.n, reason=inner.reason)
+    result |= {name: made.melded(*parts) for name, parts in MELDED.items()}
+    result["gain_over_always_pass"] = made.gain("pass")
+    if result["people_pass"].value < 0.5:
+        result["gain_over_always_fail"] = made.gain("fail")
+    return result
 
 
 # Value from counts, value from the human pass rate and the two recalls, and the reason where it is undefined.
@@ -228,11 +228,11 @@ def lacking(counts: Array, shares: Sequence[Share], *, clustered: bool = False, 
     """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
     total = counts.sum(axis=0)
     for share in shares:
-        found = int(share.below(total))
-        if found < fewest:
-            about = int(np.ceil(fewest * (total.sum() + 1) / (found + 0.5)))
+        result = int(share.below(total))
+        if result < fewest:
+            about = int(np.ceil(fewest * (total.sum() + 1) / (result + 0.5)))
             more = f"; about {about:,} labeled rows would contain them" if share.of != ALL else ""
-            return f"needs at least {fewest} {share.rows}, found {found}{more}"
+            return f"needs at least {fewest} {share.rows}, found {result}{more}"
         groups = int((share.below(counts) > 0).sum())
         if clustered and groups < CLUSTERS:
             return f"needs {share.rows} in at least {CLUSTERS} clusters, found {groups}"
@@ -258,14 +258,14 @@ class _Maker:
 
     def shares(self) -> dict[str, Figure]:
         """Compute all proportions with their intervals in one call."""
-        found, wanted, counts = {}, [], []
+        result, wanted, counts = {}, [], []
         for name, share in SHARES.items():
             hits, of = float(share.over(self.total)), float(share.below(self.total))
             if not of:
-                found[name] = Figure(np.nan, n=0, hits=0, reason=f"there are no {share.rows}")
+                result[name] = Figure(np.nan, n=0, hits=0, reason=f"there are no {share.rows}")
                 continue
-            found[name] = Figure(hits / of, n=int(of), hits=int(hits), reason=self.lacking(share))
-            if not found[name].reason:
+            result[name] = Figure(hits / of, n=int(of), hits=int(hits), reason=self.lacking(share))
+            if not result[name].reason:
                 effect = self.effect(share.value, share)
                 wanted.append(name)
                 counts.append((hits / effect, of / effect))
@@ -273,8 +273,8 @@ class _Maker:
             x, n = np.array(counts).T
             low, high = proportion_interval(x, n, self.level, self.kind)
             for name, *ends in zip(wanted, low, high, strict=True):
-                found[name] = _with(found[name], Ends(*ends))
-        return found
+                result[name] = _with(result[name], Ends(*ends))
+        return result
 
     def melded(self, figure: Callable[[Array], Array], of_shares: Callable[..., Array], undefined: str) -> Figure:
         """Compute a function of the human pass rate and the two recalls."""

@@ -68,8 +68,8 @@ def change_of(counts: Array, figure: str, *, clustered: bool = False, level: flo
     """Compute the new minus the old value of a statistic, from counts clusters × 8.
 
     >>> counts = eight_cells([0] * 20 + [1] * 20, [0] * 18 + [1] * 22, [0] * 12 + [1] * 28)
-    >>> found = change_of(counts, "fail_recall")
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
+    >>> result = change_of(counts, "fail_recall")
+    >>> round(result.value, 2), round(result.low, 2), round(result.high, 2)
     (-0.3, -0.51, -0.09)
     """
     from scipy.special import stdtrit
@@ -220,8 +220,8 @@ def compare_judges(judges: JudgeDeviations, first: int, second: int, level: floa
     --------
     >>> human = [0] * 30 + [1] * 60
     >>> better, worse = [0] * 27 + [1] * 63, [0] * 15 + [1] * 75
-    >>> found = compare_judges(balanced_accuracy_deviations(human, [better, worse]), 0, 1)
-    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), round(found.p, 4)
+    >>> result = compare_judges(balanced_accuracy_deviations(human, [better, worse]), 0, 1)
+    >>> round(result.value, 2), round(result.low, 2), round(result.high, 2), round(result.p, 4)
     (0.2, 0.1, 0.3, 0.0003)
     """
     from scipy.special import stdtr, stdtrit

@@ -321,10 +321,12 @@ def pdp(groups: Groups, rng: np.random.Generator) -> Array:
 
 def _centered(values: Array, there: Mask, n: Ints) -> Array:
     """Return scores minus the mean of their input (0 where missing), scaled by the largest; equal scores give 0."""
-    kept = np.where(there, values, 0.0)
-    kept = kept / np.maximum(np.abs(kept).max(axis=(1, 2), keepdims=True, initial=0.0), np.finfo(float).tiny)
-    first = np.where(there & (np.cumsum(there, axis=1) == 1), kept, 0.0).sum(axis=1, keepdims=True)
-    apart = np.where(there, kept - first, 0.0)
+    selected = np.where(there, values, 0.0)
+    selected = selected / np.maximum(
+        np.abs(selected).max(axis=(1, 2), keepdims=True, initial=0.0), np.finfo(float).tiny
+    )
+    first = np.where(there & (np.cumsum(there, axis=1) == 1), selected, 0.0).sum(axis=1, keepdims=True)
+    apart = np.where(there, selected - first, 0.0)
     centered: Array = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
     return centered
 
@@ -347,6 +349,6 @@ def top_1(groups: Groups, rng: np.random.Generator) -> Array:
 
 
 def _best(values: Array, there: Mask) -> Mask:
-    kept = np.where(there, values, -np.inf)
-    best: Mask = there & (kept == kept.max(axis=2, keepdims=True, initial=-np.inf))
+    selected = np.where(there, values, -np.inf)
+    best: Mask = there & (selected == selected.max(axis=2, keepdims=True, initial=-np.inf))
     return best

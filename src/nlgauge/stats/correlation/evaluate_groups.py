@@ -92,17 +92,17 @@ def plan_measures(measures: Iterable[object]) -> MeasurePlan:
     places: dict[str, dict[str, int]] = {}
     slow: list[int] = []
     for i, m in enumerate(parsed):
-        known = m.coefficient in FORMS or m.coefficient in ("pearson", "spearman")
-        if known and m.coefficient not in places.get(m.grouping, {}):
+        available = m.coefficient in FORMS or m.coefficient in ("pearson", "spearman")
+        if available and m.coefficient not in places.get(m.grouping, {}):
             places.setdefault(m.grouping, {})[m.coefficient] = i
         else:
             slow.append(i)
     fast = {}
-    for grouping, at in places.items():
-        family = [c for c in at if c in FORMS]
+    for grouping, index in places.items():
+        family = [c for c in index if c in FORMS]
         forms = np.array([FORMS[c] for c in family]).reshape(len(family), 3, 5)
-        slots = np.array([at[c] for c in family], np.int64)
-        fast[grouping] = Slots(at.get("pearson", -1), at.get("spearman", -1), forms, slots)
+        slots = np.array([index[c] for c in family], np.int64)
+        fast[grouping] = Slots(index.get("pearson", -1), index.get("spearman", -1), forms, slots)
     return MeasurePlan(tuple(parsed), fast, tuple(slow))
 
 
@@ -214,8 +214,8 @@ def _add_means(x: Array, z: Array, weight: Array, slots: Slots, total: Array, co
     values = np.full((len(total), x.shape[1]), np.nan)
     correlate_means(x, z, weight, slots, values)
     used = slots.used()
-    found = values[used].reshape(len(used), *total.shape[1:])
-    total[used], count[used] = np.nan_to_num(found), np.isfinite(found)
+    result = values[used].reshape(len(used), *total.shape[1:])
+    total[used], count[used] = np.nan_to_num(result), np.isfinite(result)
 
 
 @dataclass(frozen=True)
@@ -303,9 +303,9 @@ def people_means(z: Array, valid: Mask, systems: int) -> Array:
     """Return the mean human rating of every system over the outputs in use, 0 without outputs; equal means are
     exactly equal.
     """
-    kept, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
-    means = np.where(n > 0, kept.sum(axis=1) / np.maximum(n, 1), np.nan)
-    return np.nan_to_num(snap(means, scale=largest(kept, axis=1)))
+    selected, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
+    means = np.where(n > 0, selected.sum(axis=1) / np.maximum(n, 1), np.nan)
+    return np.nan_to_num(snap(means, scale=largest(selected, axis=1)))
 
 
 def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
@@ -317,7 +317,7 @@ def run_all(work: Callable[[J], R], jobs: Sequence[J], progress: Steps | None = 
 
     `progress` is called after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
     """
-    for done, found in enumerate(current().run(work, jobs), 1):
+    for done, result in enumerate(current().run(work, jobs), 1):
         if progress is not None:
             progress(done, len(jobs))
-        yield found
+        yield result

@@ -21,7 +21,7 @@ GROUPINGS = {
     ),
     "input": (
         "over the systems of each input, averaged over inputs "
-        '(also called summary level; mt-metrics-eval average_by="item")'
+        '(also called segment level or summary level; mt-metrics-eval average_by="item")'
     ),
     "item": 'over the inputs of each system, averaged over systems (mt-metrics-eval average_by="sys")',
     "system": "over the systems' mean scores (also called system level)",
@@ -85,11 +85,11 @@ def _system_means(metrics: Array, human: Array) -> Groups:
 
 def _mean(values: Array, there: Mask, count: Ints) -> tuple[Array, Array]:
     """Compute means per system, and the size of the largest value in each."""
-    kept = values if there.all() else np.where(there, values, 0.0)
-    size = largest(kept, axis=2)
+    selected = values if there.all() else np.where(there, values, 0.0)
+    size = largest(selected, axis=2)
     # sums of values near the largest float would overflow; a power of two changes no digit (of the largest: each table
     # has a scale of its own, or a tiny metric next to a huge one would lose its digits)
     scale = np.where(size.max(axis=1, initial=0.0, keepdims=True) > 1e280, 2.0**-64, 1.0)
     with np.errstate(invalid="ignore"):
-        mean: Array = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale
+        mean: Array = (selected * scale[:, :, None] if (scale < 1.0).any() else selected).sum(axis=2) / count / scale
     return mean, size

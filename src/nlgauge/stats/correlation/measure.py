@@ -165,9 +165,9 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
     for rows in by_grouping.values():
         done = _Pass.of(metrics, human, [measures[j] for j in rows])
         together = rows[-1] - rows[0] == len(rows) - 1
-        at = slice(rows[0], rows[-1] + 1) if together else rows  # a slice is faster than a list
-        value[at], n[at], groups[at], dropped[at] = done.means(seed)
-        for j, k in [] if groups[at].all() else np.argwhere(groups[at] == 0):
+        index = slice(rows[0], rows[-1] + 1) if together else rows  # a slice is faster than a list
+        value[index], n[index], groups[index], dropped[index] = done.means(seed)
+        for j, k in [] if groups[index].all() else np.argwhere(groups[index] == 0):
             reason[rows[j], k] = why_undefined(done.measures[j].facts, done.groups, done.stats, int(k))
     return Estimates(tuple(measures), value.T, n.T, groups.T, dropped.T, reason.T)
 

@@ -42,6 +42,6 @@ def check_grouping(name: str) -> None:
 def find_coefficient(name: str) -> Coefficient:
     """Return the coefficient of that name, or raise an error that suggests similar names."""
     if name not in COEFFICIENTS:
-        known = [*COEFFICIENTS, *ALIASES]
-        raise NameUnknown(f"no coefficient '{name}'.{did_you_mean(name, known)} Known: {', '.join(COEFFICIENTS)}.")
+        available = [*COEFFICIENTS, *ALIASES]
+        raise NameUnknown(f"no coefficient '{name}'.{did_you_mean(name, available)} Known: {', '.join(COEFFICIENTS)}.")
     return COEFFICIENTS[name]

@@ -113,13 +113,13 @@ def profile_of(profile: str | Profile, how: Swap | None = None) -> Profile:
             raise NameUnknown(f"no profile {profile!r}. {hint}")
         profile = PROFILES[profile]
     profile = profile if how is None else replace(profile, swap=how)
-    for value, known, what in (
+    for value, valid, what in (
         (profile.swap, list(SWAPPED), "how to swap"),
         (profile.alternative, list(SIDES), "the alternative"),
         (profile.count, get_args(Count), "the count"),
     ):
-        if value not in known:
-            raise NameUnknown(f"{what} must be one of {', '.join(known)}; found {value!r}")
+        if value not in valid:
+            raise NameUnknown(f"{what} must be one of {', '.join(valid)}; found {value!r}")
     return profile
 
 

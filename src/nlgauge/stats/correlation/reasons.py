@@ -42,7 +42,7 @@ def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -
     from nlgauge.stats.correlation.panel_kernels import BOTH_CONSTANT, HUMAN_CONSTANT, METRIC_CONSTANT, TOO_FEW
 
     points = "systems" if grouping == "system" else "outputs"
-    said = {
+    texts = {
         TOO_FEW: f"fewer than 2 {points} have both scores",
         METRIC_CONSTANT: f"the metric gives all {points} the same score",
         HUMAN_CONSTANT: f"all {points} have the same human rating",
@@ -51,10 +51,10 @@ def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -
     codes, times = np.unique(stats.state[k], return_counts=True)
     counted = {int(c): int(t) for c, t in zip(codes, times, strict=True)}
     group = {"input": "input", "item": "system"}.get(grouping)
-    if any(code not in said for code in counted):
+    if any(code not in texts for code in counted):
         return f"{facts.formula} is undefined on these scores"
     if group is None:
-        return said[next(iter(counted))]
+        return texts[next(iter(counted))]
     if len(counted) == 1:
-        return f"in every {group} {said[next(iter(counted))]}"
-    return f"no {group} is left: " + ", ".join(f"in {times} {said[code]}" for code, times in counted.items())
+        return f"in every {group} {texts[next(iter(counted))]}"
+    return f"no {group} is left: " + ", ".join(f"in {times} {texts[code]}" for code, times in counted.items())

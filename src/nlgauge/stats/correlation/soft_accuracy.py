@@ -35,14 +35,14 @@ def soft_pairwise_accuracy(metrics: Array, human: Array, *, rng: np.random.Gener
 def _p_values(scores: Array, there: Mask, signs: Array) -> Array:
     """Compute p for all pairs i < j in row order; NaN for a pair without shared inputs."""
     n = len(scores)
-    kept = np.where(there, scores, 0.0)
+    selected = np.where(there, scores, 0.0)
     complete = bool(there.all())
-    flipped = signs @ kept.T if complete else np.empty((0, 0))
-    size = np.abs(kept).sum(axis=1)
+    flipped = signs @ selected.T if complete else np.empty((0, 0))
+    size = np.abs(selected).sum(axis=1)
     p: list[Array] = [np.empty(0)]
     for i in range(n - 1):
         shared = there[i] & there[i + 1 :]
-        lead = np.where(shared, kept[i] - kept[i + 1 :], 0.0)
+        lead = np.where(shared, selected[i] - selected[i + 1 :], 0.0)
         drawn = flipped[:, i, None] - flipped[:, i + 1 :] if complete else signs @ lead.T
         observed = lead.sum(axis=1) - ROUNDING * (size[i] + size[i + 1 :])
         share = (drawn >= observed).mean(axis=0)

@@ -40,7 +40,7 @@ def weighted_means(x: Array, z: Array, valid: Mask, systems: int, draws: Draws) 
     once = draws._replace(rows=np.ones_like(draws.rows[:, :1]), row=np.zeros_like(draws.row))
     n, *means = sums_under(np.stack([valid, *scores]), systems, once)
     weight = _flat(draws.rows) * (n > 0)
-    found = []
+    results = []
     for total, values in zip(means, np.abs(scores).reshape(2, systems, draws.cols.shape[1]), strict=True):
         mean = total / np.maximum(n, 1.0)
         lanes = _near_ties(mean, values.max(axis=1, initial=0.0)[:, None])
@@ -48,8 +48,8 @@ def weighted_means(x: Array, z: Array, valid: Mask, systems: int, draws: Draws) 
             drawn = _flat(draws.cols)[:, lanes] > 0
             size = np.stack([(row[:, None] * drawn).max(axis=0) for row in values])
             mean[:, lanes] = _equal(mean[:, lanes], weight[:, lanes], size)
-        found.append(mean)
-    return found[0], found[1], weight
+        results.append(mean)
+    return results[0], results[1], weight
 
 
 def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Draws) -> Array:
@@ -61,7 +61,7 @@ def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Dra
     """
     if not valid.any():
         return np.zeros((2, systems, draws.rows.shape[0] * STRIP))
-    offset, unit = (scales[at::2, None] for at in (0, 1))
+    offset, unit = (scales[index::2, None] for index in (0, 1))
     there = valid.reshape(systems, -1)
     v = x * unit
     swapped, moved = sums_under(np.stack([valid, v[1] - v[0]]), systems, draws)
@@ -78,11 +78,11 @@ def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Dra
     away, reach = float((offset * unit)[0, 0] - (offset * unit)[1, 0]), float(np.abs(offset * unit).sum())
     means = np.empty((2, systems, part.shape[1]))
     for m, sign in enumerate((1.0, -1.0)):
-        mine, other = (m, 1 - m)
-        mixed = np.where(every, own[other], own[mine] + sign * moved)
-        mean = np.where(none, own[mine], mixed) / n + sign * more * away
-        sizes = np.where(none, size[mine], np.where(every, size[other], size.max(axis=0))) + apart * reach
-        for whole, shown in ((0.0, mine), (1.0, other)):
+        own_part, other = (m, 1 - m)
+        mixed = np.where(every, own[other], own[own_part] + sign * moved)
+        mean = np.where(none, own[own_part], mixed) / n + sign * more * away
+        sizes = np.where(none, size[own_part], np.where(every, size[other], size.max(axis=0))) + apart * reach
+        for whole, shown in ((0.0, own_part), (1.0, other)):
             lanes = ~apart & (part[used.argmax()] == whole)
             mean[:, lanes], sizes[:, lanes] = raw[shown] / n, raw_size[shown]
         lanes = _near_ties(mean, sizes)
@@ -99,8 +99,8 @@ def _flat(strips: Times) -> Times:
 def _near_ties(means: Array, size: Array) -> Mask:
     """Mark draws in which two means may differ by rounding only; `size` is the largest score in each."""
     gap = np.diff(np.sort(means.T))
-    found: Mask = ((gap > 0) & (gap <= NEAR * size.max(axis=0)[:, None])).any(axis=1)
-    return found
+    result: Mask = ((gap > 0) & (gap <= NEAR * size.max(axis=0)[:, None])).any(axis=1)
+    return result
 
 
 def _equal(means: Array, weight: Array | Mask, size: Array) -> Array:
@@ -110,8 +110,8 @@ def _equal(means: Array, weight: Array | Mask, size: Array) -> Array:
 
 def correlate_means(x: Array, z: Array, weight: Array, slots: Slots, values: Array) -> None:
     """Compute the coefficients of weighted points (systems × draws) under every draw: coefficients × draws."""
-    for at in range(0, x.shape[1], STRIP):
-        lanes = slice(at, at + STRIP)
+    for index in range(0, x.shape[1], STRIP):
+        lanes = slice(index, index + STRIP)
         _correlate_strip(x[:, lanes], z[:, lanes], weight[:, lanes], slots, values[:, lanes])
 
 
@@ -141,9 +141,9 @@ def _correlate_strip(x: Array, z: Array, weight: Array, slots: Slots, values: Ar
     counts = np.stack([(decided + balance) / 2, (decided - balance) / 2, metric - decided, human - decided, tied_both])
     for form, place in zip(slots.forms, slots.places, strict=True):
         ratio, one, two = form @ counts
-        known = (one > 0.5) & (two > 0.5) & (n >= MIN_SYSTEMS)  # counts are whole numbers
+        valid = (one > 0.5) & (two > 0.5) & (n >= MIN_SYSTEMS)  # counts are whole numbers
         values[place] = np.nan
-        values[place, known] = ratio[known] / (np.sqrt(one[known]) * np.sqrt(two[known]))
+        values[place, valid] = ratio[valid] / (np.sqrt(one[valid]) * np.sqrt(two[valid]))
 
 
 def _centered(points: Array, weight: Array, n: Array) -> Array:
@@ -155,7 +155,7 @@ def _centered(points: Array, weight: Array, n: Array) -> Array:
 def _cosine(x: Array, z: Array, weight: Array, enough: Mask) -> Array:
     """Compute the weighted cosine per draw, NaN with too few points or a zero vector."""
     xz, xx, zz = (np.asarray((weight * one * two).sum(axis=0)) for one, two in ((x, z), (x, x), (z, z)))
-    known = enough & (xx > 0) & (zz > 0)
-    found = np.full(xz.shape, np.nan)
-    found[known] = np.clip(xz[known] / (np.sqrt(xx[known]) * np.sqrt(zz[known])), -1.0, 1.0)
-    return found
+    valid = enough & (xx > 0) & (zz > 0)
+    result = np.full(xz.shape, np.nan)
+    result[valid] = np.clip(xz[valid] / (np.sqrt(xx[valid]) * np.sqrt(zz[valid])), -1.0, 1.0)
+    return result

@@ -117,11 +117,11 @@ def _best_epsilon(points: _Points) -> float:
         bound, low, high, before = heapq.heappop(open_ranges)
         if -bound < best or (-bound == best and 0 <= best_bits <= low):
             continue
-        found = _examine(points, low, high, before, best)
-        for value, bits in found.reached:
+        result = _examine(points, low, high, before, best)
+        for value, bits in result.reached:
             if value > best or (value == best and bits >= 0 and not 0 <= best_bits <= bits):
                 best, best_bits = value, bits
-        for child in found.ranges:
+        for child in result.ranges:
             heapq.heappush(open_ranges, child)
     return float(np.array(best_bits, np.int64).view(np.float64))
 

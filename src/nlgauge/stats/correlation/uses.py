@@ -66,12 +66,12 @@ def outlying_systems(human: ArrayLike) -> Mask:
     [False, False, False, False, False, False, True]
     """
     z = np.asarray(human, np.float64)
-    known = np.isfinite(z).any(axis=1)
+    available = np.isfinite(z).any(axis=1)
     means = np.full(len(z), np.nan)
-    means[known] = np.nanmean(z[known], axis=1)
+    means[available] = np.nanmean(z[available], axis=1)
     distance = np.abs(means - np.nanmedian(means))
     outlying = distance > OUTLYING * 1.4826 * np.nanmedian(distance)
-    few = 4 * outlying.sum() <= known.sum() and known.sum() - outlying.sum() >= SYSTEMS
+    few = 4 * outlying.sum() <= available.sum() and available.sum() - outlying.sum() >= SYSTEMS
     return outlying if few else np.zeros(len(z), bool)
 
 
@@ -82,10 +82,10 @@ def tied_pairs(human: ArrayLike) -> float:
     0.3333333333333333
     """
     z = np.asarray(human, np.float64).T
-    known = np.isfinite(z)
-    rows = np.stack([np.nonzero(known)[0], z[known]])
+    valid = np.isfinite(z)
+    rows = np.stack([np.nonzero(valid)[0], z[valid]])
     _, counts = np.unique(rows, axis=1, return_counts=True)
-    sizes = known.sum(axis=1)
+    sizes = valid.sum(axis=1)
     pairs = (sizes * (sizes - 1)).sum()
     return float((counts * (counts - 1)).sum() / pairs) if pairs else float("nan")
 
@@ -248,9 +248,9 @@ def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array)
 
     `rows` (draws × systems) and `cols` (draws × inputs) are the weights of systems and inputs.
     """
-    known = np.isfinite(metric) & np.isfinite(human)
-    system, given = np.nonzero(known)
-    values, is_bad = metric[known], bad[known]
+    valid = np.isfinite(metric) & np.isfinite(human)
+    system, given = np.nonzero(valid)
+    values, is_bad = metric[valid], bad[valid]
     if not len(values):
         return np.full(len(cols), np.nan)
     order = np.argsort(values, kind="stable")
@@ -258,12 +258,12 @@ def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array)
     first = np.flatnonzero(np.r_[True, np.diff(values) > 0])
     out = np.empty(len(cols))
     step = max(1, CHUNK // len(values))
-    for at in range(0, len(cols), step):
-        weights = rows[at : at + step, system] * cols[at : at + step, given]
+    for index in range(0, len(cols), step):
+        weights = rows[index : index + step, system] * cols[index : index + step, given]
         bads, goods = (np.add.reduceat(weights * mask, first, axis=1) for mask in (is_bad, ~is_bad))
         above = goods.sum(axis=1, keepdims=True) - np.cumsum(goods, axis=1)
         right = (bads * (above + 0.5 * goods)).sum(axis=1)
-        out[at : at + step] = _share(right, bads.sum(axis=1) * goods.sum(axis=1))
+        out[index : index + step] = _share(right, bads.sum(axis=1) * goods.sum(axis=1))
     return out
 
 

@@ -27,10 +27,10 @@ def weighted(
     Outputs without a human rating or a score are left out.
     """
     work = _Weighed(table(x, z, want), systems, inputs, want)
-    jobs = [(k, at) for k in range(len(x)) for at in range(0, len(systems), CHUNK)]
+    jobs = [(k, index) for k in range(len(x)) for index in range(0, len(systems), CHUNK)]
     out = np.full((len(x), len(want), len(systems)), np.nan)
-    for (k, at), found in zip(jobs, run_all(work, jobs, progress), strict=True):
-        out[k, :, at : at + CHUNK] = found
+    for (k, index), result in zip(jobs, run_all(work, jobs, progress), strict=True):
+        out[k, :, index : index + CHUNK] = result
     return out
 
 
@@ -66,14 +66,14 @@ class _Weighed:
     want: MeasurePlan
 
     def __call__(self, job: tuple[int, int]) -> Array:
-        k, at = job
-        systems, inputs = self.systems[at : at + CHUNK], self.inputs[at : at + CHUNK]
-        found = Weighing.of(self.data, k, self.want, bool((systems == 1).all())).under(weights(systems, inputs))
+        k, index = job
+        systems, inputs = self.systems[index : index + CHUNK], self.inputs[index : index + CHUNK]
+        result = Weighing.of(self.data, k, self.want, bool((systems == 1).all())).under(weights(systems, inputs))
         if self.want.slow:
             shape = (self.data.systems, self.data.inputs)
             x, z = self.data.metrics[k].x.reshape(1, *shape), self.data.z.reshape(shape)
-            found[list(self.want.slow)] = _slowly(x, z, systems, inputs, self.want)
-        return found
+            result[list(self.want.slow)] = _slowly(x, z, systems, inputs, self.want)
+        return result
 
 
 def _slowly(x: Array, z: Array, systems: Array, inputs: Array, want: MeasurePlan) -> Array:

@@ -51,22 +51,22 @@ def inclusion(size: Array, n: int) -> Array:
     >>> inclusion(np.array([1.0, 1.0, 2.0, 20.0]), 2).round(2).tolist()
     [0.25, 0.25, 0.5, 1.0]
     """
-    found = np.zeros(len(size))
+    result = np.zeros(len(size))
     free = np.ones(len(size), bool)
     while True:
-        found[free] = (n - (~free).sum()) * size[free] / size[free].sum()
-        if not (over := free & (found > 1)).any():
-            return found
-        found[over], free = 1.0, free & ~over
+        result[free] = (n - (~free).sum()) * size[free] / size[free].sum()
+        if not (over := free & (result > 1)).any():
+            return result
+        result[over], free = 1.0, free & ~over
         if not free.any():
-            return found
+            return result
 
 
 def with_floor(size: Array) -> Array:
     """Return sizes with mean 1, a part of which is the same for all rows; missing sizes are replaced by the mean."""
-    known = np.where(np.isfinite(size), size, np.nanmean(size) if np.isfinite(size).any() else 1.0)
-    mean = known.mean()
-    return FLOOR + (1 - FLOOR) * (known / mean if mean > 0 else np.ones(len(known)))
+    available = np.where(np.isfinite(size), size, np.nanmean(size) if np.isfinite(size).any() else 1.0)
+    mean = available.mean()
+    return FLOOR + (1 - FLOOR) * (available / mean if mean > 0 else np.ones(len(available)))
 
 
 def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
@@ -96,11 +96,11 @@ def relative_ranks(scores: Array) -> Array:
     """Return each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
     from scipy.stats import rankdata
 
-    found = np.full(scores.shape, np.nan)
+    result = np.full(scores.shape, np.nan)
     for k, row in enumerate(scores):
-        known = np.isfinite(row)
-        found[k, known] = (rankdata(row[known]) - 0.5) / max(int(known.sum()), 1)
-    return found
+        valid = np.isfinite(row)
+        result[k, valid] = (rankdata(row[valid]) - 0.5) / max(int(valid.sum()), 1)
+    return result
 
 
 def learned_spread(score: Array, labels: Array) -> Array:
@@ -109,19 +109,19 @@ def learned_spread(score: Array, labels: Array) -> Array:
     Linear regression of the labels, then the root mean square of its residuals in bins of equal counts, each shrunk
     toward the overall value with a prior weight of two labels and interpolated between bins.
     """
-    known = np.isfinite(score) & np.isfinite(labels)
-    x, y = score[known], labels[known]
+    valid = np.isfinite(score) & np.isfinite(labels)
+    x, y = score[valid], labels[valid]
     if len(x) < 2 * PARTS or np.ptp(x) == 0:
         return np.ones(len(score))
     slope = np.cov(x, y)[0, 1] / np.var(x, ddof=1)
     squares = (y - y.mean() - slope * (x - x.mean())) ** 2
     by_score = np.argsort(x, kind="stable")
     groups = np.array_split(by_score, PARTS)
-    at = np.array([x[g].mean() for g in groups])
+    index = np.array([x[g].mean() for g in groups])
     root = np.sqrt([(squares[g].sum() + 2 * squares.mean()) / (len(g) + 2) for g in groups])
-    keep = np.append(np.diff(at) > 0, True)
+    keep = np.append(np.diff(index) > 0, True)
     everywhere = np.where(np.isfinite(score), score, np.nanmean(score))
-    return np.asarray(np.interp(everywhere, at[keep], root[keep]))
+    return np.asarray(np.interp(everywhere, index[keep], root[keep]))
 
 
 def explained(
@@ -138,11 +138,11 @@ def explained(
     """
     from scipy.special import ncfdtr, ncfdtrinc
 
-    known = np.isfinite(score) & np.isfinite(labels)
-    columns = [np.ones(int(known.sum())), score[known]]
+    valid = np.isfinite(score) & np.isfinite(labels)
+    columns = [np.ones(int(valid.sum())), score[valid]]
     if strata is not None:
-        columns += [(strata[known] == code).astype(float) for code in np.unique(strata[known])[1:]]
-    design, y = np.column_stack(columns), labels[known]
+        columns += [(strata[valid] == code).astype(float) for code in np.unique(strata[valid])[1:]]
+    design, y = np.column_stack(columns), labels[valid]
     fitted, n = int(np.linalg.matrix_rank(design)) - 1, len(y)
     if not fitted or n - fitted < 5 or np.ptp(y) == 0:
         return float("nan"), float("nan"), float("nan")
@@ -170,13 +170,13 @@ def neighbor_order(features: Array) -> Array:
     """
     place = np.empty(len(features))
     halves = [np.arange(len(features))]
-    at = 0
+    index = 0
     while halves:
         rows = halves.pop()
         widest = np.ptp(features[rows], axis=0)
         if len(rows) <= 2 or widest.max() == 0:
-            place[rows] = at + np.arange(len(rows))
-            at += len(rows)
+            place[rows] = index + np.arange(len(rows))
+            index += len(rows)
             continue
         by = rows[np.argsort(features[rows, int(widest.argmax())], kind="stable")]
         first, last = len(by) // 4, len(by) - 1 - len(by) // 4
@@ -196,8 +196,8 @@ def coordinated_draw(system: Ints, unit: Ints, probability: Array, rng: np.rando
     order, start = rng.permutation(int(unit.max()) + 1), rng.random()
     chosen = []
     for code in range(int(system.max()) + 1):
-        mine = np.flatnonzero(system == code)
-        along = mine[np.argsort(order[unit[mine]], kind="stable")]
+        own = np.flatnonzero(system == code)
+        along = own[np.argsort(order[unit[own]], kind="stable")]
         chosen.append(_steps(probability, along, start))
     return Draw(rng.permutation(np.concatenate(chosen)), probability, system)
 

@@ -145,11 +145,11 @@ def power(
         value = np.asarray(evaluate(np.stack([x1, x2]), z, [measure]).value)[:, 0]
         difference[draw] = value[0] - value[1]
         p[draw] = paired(x1, x2, z, measure, rng)
-    known = ~(np.isnan(p) | np.isnan(difference))
-    if not known.any():
+    valid = ~(np.isnan(p) | np.isnan(difference))
+    if not valid.any():
         return Power(np.nan, np.nan, np.nan, np.nan, trials, trials)
-    mean = float(difference[known].mean())
-    significant = known & (p <= level)
+    mean = float(difference[valid].mean())
+    significant = valid & (p <= level)
     right = np.sign(difference) == np.sign(mean)
     # A trial without a p-value is not significant: it stays in the denominator.
     share = float((significant & right).mean())
@@ -159,7 +159,7 @@ def power(
         wrong=float((significant & ~right).mean()),
         difference=mean,
         trials=trials,
-        undefined=int((~known).sum()),
+        undefined=int((~valid).sum()),
     )
 
 
@@ -172,9 +172,9 @@ def chance_level(human: ArrayLike, measure: Measure, rng: np.random.Generator, *
     if z.ndim != 2:
         raise DataError(f"human scores must be systems × inputs; found {z.ndim} dimensions")
     value = np.asarray(evaluate(rng.standard_normal((draws, *z.shape)), z, [measure]).value)[:, 0]
-    known = value[~np.isnan(value)]
-    if known.size == 0:
+    available = value[~np.isnan(value)]
+    if available.size == 0:
         return Chance(np.nan, np.nan, np.nan, np.nan, draws, draws)
-    low, high = np.quantile(known, [0.025, 0.975])
-    sd = float(known.std(ddof=1)) if known.size > 1 else np.nan
-    return Chance(float(known.mean()), sd, float(low), float(high), draws, draws - known.size)
+    low, high = np.quantile(available, [0.025, 0.975])
+    sd = float(available.std(ddof=1)) if available.size > 1 else np.nan
+    return Chance(float(available.mean()), sd, float(low), float(high), draws, draws - available.size)

@@ -30,24 +30,24 @@ def folds(there: Mask, count: int, rng: np.random.Generator, by: Grouped = "inpu
     """
     if by not in ("inputs", "outputs"):
         raise NameUnknown(f"no folds by '{by}'; use inputs or outputs.")
-    found = np.full(there.shape, -1, np.int64)
+    result = np.full(there.shape, -1, np.int64)
     if by == "outputs":
         cells = rng.permutation(np.flatnonzero(there))
-        found.flat[cells] = np.arange(len(cells)) % count
-        return found
+        result.flat[cells] = np.arange(len(cells)) % count
+        return result
     inputs = rng.permutation(np.flatnonzero(there.any(axis=0)))
-    found[:, inputs] = np.arange(len(inputs)) % count
-    return np.where(there, found, -1)
+    result[:, inputs] = np.arange(len(inputs)) % count
+    return np.where(there, result, -1)
 
 
 def fold_count(there: Mask, wanted: int, by: Grouped = "inputs", least: int = 2) -> int:
     """Return the requested number of folds, at most one per input (output); too few is an error."""
-    found = int(there.any(axis=0).sum() if by == "inputs" else there.sum())
-    if found < least or wanted < 2:
+    result = int(there.any(axis=0).sum() if by == "inputs" else there.sum())
+    if result < least or wanted < 2:
         raise NeedsMissing(
-            f"cross-validation needs at least {least} rated {by} and 2 folds; found {found} and {wanted}."
+            f"cross-validation needs at least {least} rated {by} and 2 folds; found {result} and {wanted}."
         )
-    return min(wanted, found)
+    return min(wanted, result)
 
 
 def within_inputs(scores: Array) -> Array:
@@ -104,13 +104,13 @@ def boosted(seed: int = 0) -> Model:
 
 def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
     """Return a model by name, and its description."""
-    known: dict[str, tuple[Callable[[], Model], str]] = {
+    available: dict[str, tuple[Callable[[], Model], str]] = {
         "xgboost": (lambda: boosted(seed), "XGBoost regressor on the scores (100 trees of depth 6)"),
         "ridge": (ridge, "ridge regression on ranks within inputs"),
     }
-    if name not in known:
-        raise NameUnknown(f"no model '{name}'; use {' or '.join(known)}.")
-    make, words = known[name]
+    if name not in available:
+        raise NameUnknown(f"no model '{name}'; use {' or '.join(available)}.")
+    make, words = available[name]
     return make(), words
 
 
@@ -119,9 +119,9 @@ def held_out(features: Array, target: Array, fold: Ints, model: Model) -> Array:
     predicted = np.full(target.shape, np.nan)
     # Trees choose the first of equal splits: features are ordered by content, not by their position in the file.
     cells = features[table_order(features)].reshape(len(features), -1).T
-    y, at = target.ravel(), fold.ravel()
+    y, index = target.ravel(), fold.ravel()
     for f in range(int(fold.max()) + 1):
-        train, test = (at >= 0) & (at != f), at == f
+        train, test = (index >= 0) & (index != f), index == f
         if train.any() and test.any():
             predicted.flat[np.flatnonzero(test)] = model(cells[train], y[train], cells[test])
     return predicted
@@ -143,13 +143,13 @@ class Reached:
         """
         from scipy.special import stdtrit
 
-        k, kept = len(values), values[np.isfinite(values)]
-        if not len(kept):
+        k, selected = len(values), values[np.isfinite(values)]
+        if not len(selected):
             return cls(values, np.nan, np.nan, np.nan)
-        mean = float(kept.mean())
-        if len(kept) < 2 or k < 2:
+        mean = float(selected.mean())
+        if len(selected) < 2 or k < 2:
             return cls(values, mean, np.nan, np.nan)
-        half = stdtrit(len(kept) - 1, 0.975) * np.sqrt(kept.var(ddof=1) * (1 / len(kept) + 1 / (k - 1)))
+        half = stdtrit(len(selected) - 1, 0.975) * np.sqrt(selected.var(ddof=1) * (1 / len(selected) + 1 / (k - 1)))
         return cls(values, mean, mean - float(half), mean + float(half))
 
 

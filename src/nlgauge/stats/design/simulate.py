@@ -178,10 +178,10 @@ def coarsen(scores: ArrayLike, levels: int) -> Array:
     [0.0, 0.0, 1.0, 1.0, nan]
     """
     values = np.asarray(scores, np.float64)
-    known = values[np.isfinite(values)]
-    if known.size == 0 or np.ptp(known) == 0:
+    available = values[np.isfinite(values)]
+    if available.size == 0 or np.ptp(available) == 0:
         return values
-    steps = np.floor((values - known.min()) / np.ptp(known) * levels)
+    steps = np.floor((values - available.min()) / np.ptp(available) * levels)
     return np.asarray(np.minimum(steps, levels - 1))
 
 
@@ -206,19 +206,19 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
         raise DataError(f"scores must be systems × inputs; found {table.ndim} dimensions")
-    known = table[~np.isnan(table)]
+    available = table[~np.isnan(table)]
     means = np.array([_mean(row) for row in table])
     spread = tuple(_sd(row) for row in table)
     # Means of three ratings written with six or sixteen digits are the same value.
-    _, counts = np.unique(np.round(known, 9), return_counts=True)
-    pairs = known.size * (known.size - 1)
+    _, counts = np.unique(np.round(available, 9), return_counts=True)
+    pairs = available.size * (available.size - 1)
     return ScoreFit(
-        mean=_mean(known),
+        mean=_mean(available),
         sigma=_sd(means),
         within=spread,
         unique=int(counts.size),
         tie_ratio=float((counts * (counts - 1)).sum() / pairs) if pairs else np.nan,
-        cells=int(known.size),
+        cells=int(available.size),
     )
 
 
@@ -252,13 +252,13 @@ def fit_panel(x: ArrayLike, z: ArrayLike) -> SimulationParams:
 
 def _mean(values: Array | Sequence[float]) -> float:
     array = np.asarray(values, dtype=np.float64)
-    known = array[~np.isnan(array)]
-    return float(known.mean()) if known.size else np.nan
+    available = array[~np.isnan(array)]
+    return float(available.mean()) if available.size else np.nan
 
 
 def _sd(values: Array) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.std(ddof=1)) if known.size > 1 else np.nan
+    available = values[~np.isnan(values)]
+    return float(available.std(ddof=1)) if available.size > 1 else np.nan
 
 
 def _pearson(a: Array, b: Array) -> float:

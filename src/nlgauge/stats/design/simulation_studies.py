@@ -68,9 +68,9 @@ def relation_study(
         metrics = np.stack([metric_scores(setting, noise) for setting in settings])
         return np.asarray(evaluate(metrics, human_scores(params, noise), chosen).value)
 
-    found = np.stack([trial(own) for own in seed.spawn(trials)])
+    result = np.stack([trial(own) for own in seed.spawn(trials)])
     shape = (len(rho_sys), len(mu_rho), len(chosen))
-    value, se, undefined = _summary(found)
+    value, se, undefined = _summary(result)
     return StudyMeans(value.reshape(shape), se.reshape(shape), undefined.reshape(shape))
 
 
@@ -115,7 +115,7 @@ def scale_study(
         rng = np.random.default_rng(own)
         noise = Noise.draw(params.N, params.M, rng)
         x, z = metric_scores(params, noise), human_scores(params, noise)
-        found = np.empty((redraws, len(pairs), len(chosen)))
+        result = np.empty((redraws, len(pairs), len(chosen)))
         for draw in range(redraws):
             cuts_m = rng.uniform(params.mu_m - params.sigma_m, params.mu_m + params.sigma_m, largest - 1)
             cuts_h = rng.uniform(params.mu_h - params.sigma_h, params.mu_h + params.sigma_h, largest - 1)
@@ -123,25 +123,25 @@ def scale_study(
                 rows = [row for row, pair in enumerate(pairs) if pair[1] == scale_h]
                 metrics = np.stack([discretize(x, cuts_m[: pairs[row][0] - 1]) for row in rows])
                 human = discretize(z, cuts_h[: scale_h - 1])
-                found[draw, rows] = evaluate(metrics, human, chosen).value
-        return found
+                result[draw, rows] = evaluate(metrics, human, chosen).value
+        return result
 
-    found = np.stack([trial(own) for own in seed.spawn(trials)])
-    undefined = np.isnan(found).sum(axis=(0, 1))
-    known = (~np.isnan(found)).sum(axis=1)
-    by_trial = np.full(known.shape, np.nan)
-    np.divide(np.nansum(found, axis=1), known, out=by_trial, where=known > 0)
+    result = np.stack([trial(own) for own in seed.spawn(trials)])
+    undefined = np.isnan(result).sum(axis=(0, 1))
+    available = (~np.isnan(result)).sum(axis=1)
+    by_trial = np.full(available.shape, np.nan)
+    np.divide(np.nansum(result, axis=1), available, out=by_trial, where=available > 0)
     mean, se, _ = _summary(by_trial)
     return StudyMeans(mean, se, undefined.astype(np.int64))
 
 
 def _summary(found: Array) -> StudyMeans:
     """Compute mean and standard error over the first axis; undefined values are left out and counted."""
-    known = ~np.isnan(found)
-    count = known.sum(axis=0)
+    valid = ~np.isnan(found)
+    count = valid.sum(axis=0)
     mean = np.full(count.shape, np.nan)
-    np.divide(np.where(known, found, 0.0).sum(axis=0), count, out=mean, where=count > 0)
-    squares = np.where(known, (found - mean) ** 2, 0.0).sum(axis=0)
+    np.divide(np.where(valid, found, 0.0).sum(axis=0), count, out=mean, where=count > 0)
+    squares = np.where(valid, (found - mean) ** 2, 0.0).sum(axis=0)
     se = np.full(count.shape, np.nan)
     np.divide(squares, count * np.maximum(count - 1, 1), out=se, where=count > 1)
     return StudyMeans(mean, np.sqrt(se), (len(found) - count).astype(np.int64))

@@ -110,8 +110,8 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     for i, k in enumerate(metrics):
         own = (named == k).any(axis=1)
         rest = n - there[own].sum(axis=0)
-        known = (rest > 0) & there[own].any(axis=0)  # a metric without any value is left out
-        np.divide(total - np.where(there[own], flat[own], 0.0).sum(axis=0), rest, out=left[i], where=known)
+        valid = (rest > 0) & there[own].any(axis=0)  # a metric without any value is left out
+        np.divide(total - np.where(there[own], flat[own], 0.0).sum(axis=0), rest, out=left[i], where=valid)
     count = np.isfinite(left).sum(axis=0)
     middle = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     off = np.where(np.isfinite(left), left - np.nansum(left, axis=0) / np.maximum(count, 1), 0.0)
@@ -191,10 +191,10 @@ def ranking_consistency(
     first = halves(units, trials, seed)
     moved, fixed = np.concatenate([first, 1.0 - first]), np.ones((2 * trials, others))
     rows, cols = (fixed, moved) if over == "inputs" else (moved, fixed)
-    found = weighted(metrics, human, rows, cols, want)
+    result = weighted(metrics, human, rows, cols, want)
     both = [
         _tau_b(snap(v[:, :trials].T, axis=1, scale=1.0), snap(v[:, trials:].T, axis=1, scale=1.0))
-        for v in found.transpose(1, 0, 2)
+        for v in result.transpose(1, 0, 2)
     ]
     taus, by_pair = np.stack([t for t, _ in both]), np.stack([p for _, p in both], axis=1)
     method = (
@@ -212,7 +212,7 @@ def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
     """
     i, k = np.triu_indices(a.shape[1], 1)
     step = max(1, CHUNK // max(1, len(i)))
-    parts = [_compared(a[at : at + step], b[at : at + step], i, k) for at in range(0, len(a), step)]
+    parts = [_compared(a[index : index + step], b[index : index + step], i, k) for index in range(0, len(a), step)]
     taus, added, told = zip(*parts, strict=True)
     brings, times = np.full(len(i), np.nan), sum(told)
     np.divide(sum(added), times, out=brings, where=times > 0)
@@ -259,13 +259,13 @@ def advise(p: Array, pairs: Ints, kept: Sequence[Array], order: Sequence[int]) -
     steady = over_metrics(p, pairs, level=LEVEL).high < LEAST_POWER
     for values, sure in zip(kept, (LEVEL, strict), strict=False):
         steady &= over_metrics(values, level=sure).low > 0.0
-    found = [j for j in order if steady[j]]
-    if not found:
+    results = [j for j in order if steady[j]]
+    if not results:
         return Advice((), ())
-    best, others = found[0], [j for j in order if j != found[0]]
+    best, others = results[0], [j for j in order if j != results[0]]
     strict = 1.0 - (1.0 - LEVEL) / max(len(others), 1)
     power = over_metrics(p[:, others] - p[:, [best]], pairs, level=strict).low > 0.0
     again = over_metrics(kept[0][:, [best]] - kept[0][:, others], level=strict).low > 0.0
     enough = len(np.unique(pairs)) >= ENOUGH
     alike = [j for j, a, b in zip(others, power, again, strict=True) if not (a and b and enough)]
-    return Advice(tuple(found), (best, *alike))
+    return Advice(tuple(results), (best, *alike))

@@ -81,14 +81,14 @@ def item_correlation(
     from scipy.special import stdtrit
 
     ends: list[float] = []
-    found = [fisher_estimates(s, coefficient, level) for s in samples]
+    results = [fisher_estimates(s, coefficient, level) for s in samples]
     size = max(int(u.max()) for u in units) + 1
     for k in (0, 1):
-        r = np.array([np.tanh(float(f.both[k].value)) if f else np.nan for f in found])
+        r = np.array([np.tanh(float(f.both[k].value)) if f else np.nan for f in results])
         sums = np.zeros(size)
-        for f, unit, value in zip(found, units, r, strict=True):
+        for f, unit, value in zip(results, units, r, strict=True):
             if f:
-                np.add.at(sums, unit, f.wider * (1 - value**2) * f.both[k].influence / len(found))
+                np.add.at(sums, unit, f.wider * (1 - value**2) * f.both[k].influence / len(results))
         mean = np.clip(r.mean(), -CUT, CUT)
         labeled = len(np.unique(np.concatenate([u[s.labeled] for s, u in zip(samples, units, strict=True)])))
         half = stdtrit(max(labeled - 1, 1), (1 + level) / 2) * np.sqrt((sums**2).sum()) / (1 - mean**2)
@@ -120,9 +120,9 @@ def system_correlation(
 def _score_covariance(samples: Sequence[PartlyLabeled], units: Sequence[Ints]) -> Floats:
     """Return the covariance of the metric's system means, whose rows are a sample of outputs."""
     sums = np.zeros((len(samples), max(int(u.max()) for u in units) + 1))
-    for mine, sample, unit in zip(sums, samples, units, strict=True):
+    for own, sample, unit in zip(sums, samples, units, strict=True):
         assert sample.score is not None
-        np.add.at(mine, unit, (sample.score - sample.score.mean()) / len(sample.score))
+        np.add.at(own, unit, (sample.score - sample.score.mean()) / len(sample.score))
     return np.asarray(sums @ sums.T)
 
 
@@ -146,12 +146,12 @@ def _means_drawn(x: Floats, y: Floats, covariance: Floats, freedom: float, rng: 
         off = turned - beta @ line.T
         log = -0.5 * (np.log(total).sum(axis=1) + np.linalg.slogdet(inside)[1] + (off**2 / total).sum(axis=1))
         weight = np.exp(log - log.max())
-        at = rng.choice(GRID, DRAWS // SCALES, p=weight / weight.sum())
-        root = np.linalg.cholesky(inverse)[at]
-        coefficients = beta[at] + np.einsum("dij,dj->di", root, rng.standard_normal((len(at), 2)))
+        index = rng.choice(GRID, DRAWS // SCALES, p=weight / weight.sum())
+        root = np.linalg.cholesky(inverse)[index]
+        coefficients = beta[index] + np.einsum("dij,dj->di", root, rng.standard_normal((len(index), 2)))
         centre = coefficients @ line.T
-        tau2 = taus[at, None] ** 2
-        shrunk = tau2 / total[at]
-        noise = np.sqrt(tau2 * scale * values / total[at]) * rng.standard_normal(centre.shape)
+        tau2 = taus[index, None] ** 2
+        shrunk = tau2 / total[index]
+        noise = np.sqrt(tau2 * scale * values / total[index]) * rng.standard_normal(centre.shape)
         drawn.append(centre + shrunk * (turned - centre) + noise)
     return np.asarray(np.concatenate(drawn) @ axes.T)

@@ -136,11 +136,11 @@ def _effects(found: Jackknifed) -> list[Effect]:
 
 def _between(ends: list[list[Effect]]) -> list[Effect]:
     """Combine both ends of the range: the midpoint, the outer limits, and the largest p (1 if the signs differ)."""
-    found = []
+    results = []
     for those in zip(*ends, strict=True):
         people = float(np.mean([e.people for e in those]))
         same = len({np.sign(e.value) for e in those}) == 1
-        found.append(
+        results.append(
             Effect(
                 those[0].judge,
                 people,
@@ -151,7 +151,7 @@ def _between(ends: list[list[Effect]]) -> list[Effect]:
                 max(e.p for e in those) if same else 1.0,
             )
         )
-    return found
+    return results
 
 
 def leniency(rows: Ratings) -> Effect:

@@ -22,10 +22,10 @@ def _moments(x: Floats, y: Floats) -> list[Floats]:
 def _stacked(parts: list[list[Floats]]) -> Floats:
     """Stack the rows of all parts as a block-diagonal array."""
     wide = sum(len(p) for p in parts)
-    out, at = np.zeros((sum(len(p[0]) for p in parts), wide)), (0, 0)
+    out, index = np.zeros((sum(len(p[0]) for p in parts), wide)), (0, 0)
     for p in parts:
-        out[at[0] : at[0] + len(p[0]), at[1] : at[1] + len(p)] = np.column_stack(p)
-        at = at[0] + len(p[0]), at[1] + len(p)
+        out[index[0] : index[0] + len(p[0]), index[1] : index[1] + len(p)] = np.column_stack(p)
+        index = index[0] + len(p[0]), index[1] + len(p)
     return out
 
 
@@ -45,9 +45,9 @@ def shifts(old: tuple[Floats, Codes], new: tuple[Floats, Codes], anchors: tuple[
             )
         return np.stack([total, judge, total - judge, spread], axis=-1)
 
-    found = jackknifed(rows, np.concatenate([old[1], new[1], codes]), figures)
+    result = jackknifed(rows, np.concatenate([old[1], new[1], codes]), figures)
     few = len(np.unique(codes))
-    return found if not few else Jackknifed(found.value, found.se, min(found.freedom, few - 1))
+    return result if not few else Jackknifed(result.value, result.se, min(result.freedom, few - 1))
 
 
 def agreements(old: tuple[Floats, Floats, Codes], new: tuple[Floats, Floats, Codes] | None, kappa: bool) -> Jackknifed:

@@ -52,8 +52,8 @@ class PartlyLabeled:
     @property
     def two_valued(self) -> bool:
         """Return whether labels are 0 and 1 only."""
-        found = self.labels[self.labeled]
-        return bool(np.isin(found, (0.0, 1.0)).all())
+        result = self.labels[self.labeled]
+        return bool(np.isin(result, (0.0, 1.0)).all())
 
 
 @dataclass(frozen=True)
@@ -92,23 +92,23 @@ def mean_estimate(
 
     >>> labels = np.array([1.0, 0, 1, 1, np.nan, np.nan, np.nan, np.nan])
     >>> score = np.array([0.9, 0.2, 0.8, 0.6, 0.9, 0.1, 0.7, 0.3])
-    >>> found = mean_estimate(PartlyLabeled(labels, score))
-    >>> round(float(found.value), 2), round(float(mean_estimate(PartlyLabeled(labels), "labels").value), 2)
+    >>> result = mean_estimate(PartlyLabeled(labels, score))
+    >>> round(float(result.value), 2), round(float(mean_estimate(PartlyLabeled(labels), "labels").value), 2)
     (0.69, 0.75)
     """
     if method not in METHODS:
         raise NlgaugeError(f"no method '{method}'; use {', '.join(METHODS)}.")
     if method == "judge":
         return _judge_only(sample, level)
-    found = _rectified(sample, method)
-    plain = found if method == "labels" else _rectified(sample, "labels")
+    result = _rectified(sample, method)
+    plain = result if method == "labels" else _rectified(sample, "labels")
     share = sample.two_valued if sample.share is None else sample.share
     if share and sample.two_valued:
-        return _verdict_interval(sample, found, level, method, equal_tails)
+        return _verdict_interval(sample, result, level, method, equal_tails)
     if bounds := (0.0, 1.0) if share else sample.bounds:
-        return _bounded_interval(sample, found, plain, bounds, level)
-    half = _student(found.freedom, level) * found.se
-    return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
+        return _bounded_interval(sample, result, plain, bounds, level)
+    half = _student(result.freedom, level) * result.se
+    return replace(result, low=result.value - half, high=result.value + half, worth=_worth(sample, result, plain))
 
 
 def _student(freedom: Any, level: float) -> Any:
@@ -158,19 +158,19 @@ def _rectified(sample: PartlyLabeled, method: Method) -> MeanEstimate:
     # Parameters estimated from the labels of a stratum.
     fitted = 1 + (0 if method != "ppi++" else 1 if common is None else 1 / strata)
     for part in _parts(sample, y, f):
-        mine, w, n = part.mine, part.w, part.n
+        own_part, w, n = part.mine, part.w, part.n
         lam = _ratio(*_weight(sample, method, part)) if common is None else common
         theta = part.y_mean + lam * (part.f_all - part.f_mean)
         share = part.size / rows
         own = lam[..., None] * part.all_off + w * (part.y_off - lam[..., None] * part.f_off)
         # Residuals around parameters fitted to the same labels are too small.
-        own = np.where(mine, own * np.sqrt(n / np.maximum(n - fitted, 1))[..., None], own) / rows
+        own = np.where(own_part, own * np.sqrt(n / np.maximum(n - fitted, 1))[..., None], own) / rows
         influence += own
         centres += np.where(part.inside, theta[..., None], 0.0)
         expected += lam[..., None] * part.all_off
         value += share * theta
         weighted += share * lam
-        square = np.where(mine, own**2, 0.0).sum(axis=-1)
+        square = np.where(own_part, own**2, 0.0).sum(axis=-1)
         spread, per_freedom = spread + square, per_freedom + square**2 / np.maximum(n - fitted, 1)
     influence = influence + (centres - value[..., None]) / rows  # strata of a file are a sample of rows, too
     variance = _by_cluster_variance(influence, sample.clusters)
@@ -205,16 +205,16 @@ class _Part:
 def _parts(sample: PartlyLabeled, y: Floats, f: Floats) -> Iterator[_Part]:
     for inside in _strata(sample):
         size = inside.sum(axis=-1)
-        mine = sample.labeled & inside
-        n = mine.sum(axis=-1)
+        own_mask = sample.labeled & inside
+        n = own_mask.sum(axis=-1)
         each = _inverse_probability(sample, inside, size, n)
-        w = np.where(mine, each, 0.0)
+        w = np.where(own_mask, each, 0.0)
         w = w * (size / np.maximum(w.sum(axis=-1), 1e-300))[..., None]
         y_mean, f_mean = ((w * a).sum(axis=-1) / size for a in (y, f))
         f_all = np.where(inside, f, 0.0).sum(axis=-1) / size
-        y_off, f_off = (np.where(mine, a - m[..., None], 0.0) for a, m in ((y, y_mean), (f, f_mean)))
+        y_off, f_off = (np.where(own_mask, a - m[..., None], 0.0) for a, m in ((y, y_mean), (f, f_mean)))
         all_off = np.where(inside, f - f_all[..., None], 0.0)
-        yield _Part(inside, mine, size, n, each, w, y_mean, f_mean, f_all, y_off, f_off, all_off)
+        yield _Part(inside, own_mask, size, n, each, w, y_mean, f_mean, f_all, y_off, f_off, all_off)
 
 
 def _common_weight(sample: PartlyLabeled, method: Method, y: Floats, f: Floats) -> tuple[Any, int]:
@@ -223,8 +223,8 @@ def _common_weight(sample: PartlyLabeled, method: Method, y: Floats, f: Floats) 
         return None, 1
     top, over, strata, fewest = 0.0, 0.0, 0, np.inf
     for part in _parts(sample, y, f):
-        mine = _weight(sample, method, part)
-        top, over, strata, fewest = top + mine[0], over + mine[1], strata + 1, min(fewest, int(np.min(part.n)))
+        own = _weight(sample, method, part)
+        top, over, strata, fewest = top + own[0], over + own[1], strata + 1, min(fewest, int(np.min(part.n)))
     return (_ratio(top, over) if fewest < OWN_WEIGHT else None), strata
 
 
@@ -352,8 +352,8 @@ def _one_more(sample: PartlyLabeled, found: MeanEstimate, value: Any) -> tuple[O
     heavy = np.maximum(w.max(axis=-1), (every**2).sum(axis=-1) / every.sum(axis=-1))
     for extra in (heavy, 0.0):
         passes, fails = (
-            many * ((w**2 * mine).sum(axis=-1) + extra**2) / np.maximum((w * mine).sum(axis=-1) + extra, 1e-300)
-            for mine in (y, np.where(sample.labeled, 1 - y, 0.0))
+            many * ((w**2 * own).sum(axis=-1) + extra**2) / np.maximum((w * own).sum(axis=-1) + extra, 1e-300)
+            for own in (y, np.where(sample.labeled, 1 - y, 0.0))
         )
         both.append(OneMore(passes, fails, passes * (1 - value) + up, fails * value + down))
     return both[0], both[1]

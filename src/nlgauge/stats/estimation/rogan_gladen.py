@@ -29,8 +29,8 @@ def rogan_gladen(
     share t for which (judge's pass rate) − t · pass recall − (1 − t) · (1 − fail recall) is 0 within its error; the
     labeled rows are in both parts, which reduces the error. One half is added to every count.
 
-    >>> found = rogan_gladen((840, 1000), (68, 70), (18, 30))
-    >>> [round(float(v), 2) for v in found]
+    >>> result = rogan_gladen((840, 1000), (68, 70), (18, 30))
+    >>> [round(float(v), 2) for v in result]
     [0.77, 0.67, 0.86]
     """
     from scipy.special import ndtri

@@ -23,17 +23,17 @@ def cross_fitted(labels: Floats, scores: Floats, groups: NDArray[np.int64] | Non
     >>> round(float(cross_fitted(labels, scores)[-1]), 6)
     9.0
     """
-    at = np.flatnonzero(np.isfinite(labels))
+    index = np.flatnonzero(np.isfinite(labels))
     rows = np.column_stack([np.ones(len(labels)), (scores - scores.mean(axis=0)) / (scores.std(axis=0) + 1e-12)])
-    fold = _folds(labels[at], scores[at], None if groups is None else groups[at])
-    found = np.zeros(len(labels))
+    fold = _folds(labels[index], scores[index], None if groups is None else groups[index])
+    result = np.zeros(len(labels))
     for k in range(FOLDS):
-        fit = np.linalg.lstsq(rows[at[fold != k]], labels[at[fold != k]], rcond=1e-8)[0]
+        fit = np.linalg.lstsq(rows[index[fold != k]], labels[index[fold != k]], rcond=1e-8)[0]
         predicted = rows @ fit
         others = np.isnan(labels)
-        found[others] += predicted[others] / FOLDS
-        found[at[fold == k]] = predicted[at[fold == k]]
-    return found
+        result[others] += predicted[others] / FOLDS
+        result[index[fold == k]] = predicted[index[fold == k]]
+    return result
 
 
 def _folds(labels: Floats, scores: Floats, groups: NDArray[np.int64] | None) -> NDArray[np.int64]:

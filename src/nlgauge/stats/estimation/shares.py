@@ -63,8 +63,8 @@ def share_interval(
 
     >>> y = np.repeat([1.0, 0.0], [12, 18])
     >>> more = OneMore(1 / 30, 1 / 30, 0.6 / 30, 0.4 / 30)
-    >>> found = share_interval(0.4, (y - 0.4) / 30, more, more, 0.025, count=True, tuned=True, equal_tails=False)
-    >>> round(float(found.low), 3), round(float(found.high), 3)
+    >>> result = share_interval(0.4, (y - 0.4) / 30, more, more, 0.025, count=True, tuned=True, equal_tails=False)
+    >>> round(float(result.low), 3), round(float(result.high), 3)
     (0.229, 0.59)
     """
     up, down = np.maximum(influence, 0.0), np.maximum(-influence, 0.0)
@@ -134,8 +134,8 @@ def _upper_quantile(rising: Moments, falling: Moments, p: Any) -> Any:
             off = shapes[0] * scales[0] * a / (1 - a) + shapes[1] * scales[1] * b / (1 + b)
             curve = shapes[0] * (scales[0] / (1 - a)) ** 2 + shapes[1] * (scales[1] / (1 + b)) ** 2
             root = np.sqrt(2 * np.maximum(t * off - log_mean, 0.0))
-            found = root + np.log(t * np.sqrt(curve) / root) / root
-            below = found < wanted
+            result = root + np.log(t * np.sqrt(curve) / root) / root
+            below = result < wanted
             low, high = np.where(below, t, low), np.where(below, high, t)
         return np.where(sd > 0, off, 0.0)
 

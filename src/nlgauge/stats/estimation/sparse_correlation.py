@@ -48,16 +48,16 @@ def sparse_correlation(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.normal(size=400)
     >>> labels = np.where(np.arange(400) < 100, y, np.nan)
-    >>> found = sparse_correlation(PartlyLabeled(labels, y + rng.normal(size=400)), "pearson")
-    >>> bool(found.low < 2**-0.5 < found.high)
+    >>> result = sparse_correlation(PartlyLabeled(labels, y + rng.normal(size=400)), "pearson")
+    >>> bool(result.low < 2**-0.5 < result.high)
     True
     """
-    found = fisher_estimates(sample, coefficient, level)
-    if found is None:
+    result = fisher_estimates(sample, coefficient, level)
+    if result is None:
         return SparseCorrelation(*[float("nan")] * 6)
     ends = [
-        np.tanh([e.value, e.value - found.wider * (e.value - e.low), e.value + found.wider * (e.high - e.value)])
-        for e in found.both
+        np.tanh([e.value, e.value - result.wider * (e.value - e.low), e.value + result.wider * (e.high - e.value)])
+        for e in result.both
     ]
     return SparseCorrelation(*np.concatenate(ends).tolist())
 
@@ -130,16 +130,16 @@ def _left_out(x: Floats, y: Floats, w: Floats, coefficient: str) -> tuple[Floats
             rest = 1 - np.append(w, 0.0)
             moments = [w * x, w * y, w * x * y, w * x * x, w * y * y]
             a, b, ab, aa, bb = ((m.sum() - np.append(m, 0.0)) / rest for m in moments)
-            found = (ab - a * b) / np.sqrt((aa - a * a) * (bb - b * b))
-            return found[-1], found[:-1]
+            result = (ab - a * b) / np.sqrt((aa - a * a) * (bb - b * b))
+            return result[-1], result[:-1]
         above_x, above_y = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
         if coefficient == "kendall":
             parts = []
             for table in (above_x * above_y, np.abs(above_x), np.abs(above_y)):
                 own = table @ w
                 parts.append(w @ own - 2 * np.append(w * own, 0.0))
-            found = parts[0] / np.sqrt(parts[1] * parts[2])
-            return found[-1], found[:-1]
+            result = parts[0] / np.sqrt(parts[1] * parts[2])
+            return result[-1], result[:-1]
         # Spearman: ranks as weighted counts of rows below less rows above; without row k its column is taken away.
         n = len(x)
         keep = np.ones((n, n + 1))
@@ -148,5 +148,5 @@ def _left_out(x: Floats, y: Floats, w: Floats, coefficient: str) -> tuple[Floats
         rank_x, rank_y = ((t @ w)[:, None] - np.concatenate([t * w, extra], axis=1) for t in (above_x, above_y))
         weight = keep * w[:, None]
         top = (weight * rank_x * rank_y).sum(axis=0)
-        found = top / np.sqrt((weight * rank_x**2).sum(axis=0) * (weight * rank_y**2).sum(axis=0))
-        return found[-1], found[:-1]
+        result = top / np.sqrt((weight * rank_x**2).sum(axis=0) * (weight * rank_y**2).sum(axis=0))
+        return result[-1], result[:-1]

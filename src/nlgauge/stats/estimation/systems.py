@@ -102,9 +102,9 @@ def joint_means(
 
 
 def _padded(influence: Floats, units: NDArray[np.int64], size: int) -> Floats:
-    found = np.zeros(size)
-    np.add.at(found, units, influence)
-    return found
+    result = np.zeros(size)
+    np.add.at(result, units, influence)
+    return result
 
 
 def _joint_level(covariance: Floats, contrast: Floats, freedom: float, level: float, rng: np.random.Generator) -> float:
@@ -307,18 +307,18 @@ def transfer_test(
     from scipy.special import ndtri, stdtrit
 
     given = _given_scores(own)
-    found = mean_estimate(given, "ppi++", level, equal_tails=True)
+    result = mean_estimate(given, "ppi++", level, equal_tails=True)
     value, se, freedom = predict_mean(reference, np.mean(_score(given), axis=-1))
     half = stdtrit(freedom, (1 + level) / 2) * se
-    difference = value - found.value
-    low = difference - np.sqrt(half**2 + (found.high - found.value) ** 2)
-    high = difference + np.sqrt(half**2 + (found.value - found.low) ** 2)
+    difference = value - result.value
+    low = difference - np.sqrt(half**2 + (result.high - result.value) ** 2)
+    high = difference + np.sqrt(half**2 + (result.value - result.low) ** 2)
     outside = (low >= margin) | (high <= -margin)
     outcome = np.where(outside, "does not transfer", "undecided")
     outcome = np.where((low > -margin) & (high < margin), "transfers", outcome)[()]
     # More labels of the system make its own part smaller, not that of the reference.
     z = ndtri((1 + level) / 2)
-    variance = ((found.high - found.low) / 2 / z) ** 2 * own.labeled.sum(axis=-1)
+    variance = ((result.high - result.low) / 2 / z) ** 2 * own.labeled.sum(axis=-1)
     room = ((margin - np.abs(difference)) / (z + ndtri(POWER))) ** 2 - se**2
     with np.errstate(invalid="ignore", divide="ignore"):
         labels = np.where((outcome == "undecided") & (room > 0), np.ceil(variance / room), np.nan)[()]

@@ -164,8 +164,8 @@ def trial_icc(scores: ArrayLike, inputs: Ints, clusters: Ints, *, level: float =
     scale = float(np.abs(y).max())
     if scale < 1e-12:
         return Figure(np.nan, n=n, reason="all scores are the same")
-    found = jackknifed(rows, of_input, _one_way_icc)
-    value = float(found.value[0])
+    result = jackknifed(rows, of_input, _one_way_icc)
+    value = float(result.value[0])
     if groups < CLUSTERS:
         return Figure(value, n=n, reason=f"needs at least {CLUSTERS} inputs or clusters, found {groups}")
     if value >= 1 - 1e-9:

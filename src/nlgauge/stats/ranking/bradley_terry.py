@@ -106,22 +106,22 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
     penalized = not winners_reach(ballots, systems, ties).all()
     used = counts + _penalty(counts, systems) if penalized else counts
-    found, inverse = _newton(cells.design, used, family)
-    if not penalized and not np.isfinite(found).all():  # an effect has no finite estimate
+    result, inverse = _newton(cells.design, used, family)
+    if not penalized and not np.isfinite(result).all():  # an effect has no finite estimate
         penalized, used = True, counts + _penalty(counts, systems)
-        found, inverse = _newton(cells.design, used, family)
-    if not np.isfinite(found).all():
+        result, inverse = _newton(cells.design, used, family)
+    if not np.isfinite(result).all():
         raise DataError("the effects are not identified by these comparisons; leave out style or the position effect.")
-    gradient = _gradients(cells, ballots.outcome, found, family)
-    units, at = np.unique(ballots.unit, return_inverse=True)
+    gradient = _gradients(cells, ballots.outcome, result, family)
+    units, index = np.unique(ballots.unit, return_inverse=True)
     score = np.zeros((int(ballots.unit.max()) + 1, gradient.shape[1]))
-    np.add.at(score, units[at], gradient)
-    turn = _centering(systems, len(found))
-    theta, effects, tie = _parted(turn @ found, systems, family)
+    np.add.at(score, units[index], gradient)
+    turn = _centering(systems, len(result))
+    theta, effects, tie = _parted(turn @ result, systems, family)
 
     def information_of(rows: Ints) -> Array:
         votes = np.eye(3)[ballots.outcome[rows]]
-        return np.asarray(_climbs(cells.design[cells.of[rows]], votes[None], found[None], family)[1][0])
+        return np.asarray(_climbs(cells.design[cells.of[rows]], votes[None], result[None], family)[1][0])
 
     between = annotator_covariance(ballots, systems, gradient, inverse, information_of)
     return Strengths(
@@ -155,9 +155,9 @@ def equality_tests(
     places = np.hstack(
         [-cells.design[:, : systems - 1].sum(axis=1, keepdims=True), cells.design]
     )  # one column per system
-    units, at = np.unique(ballots.unit, return_inverse=True)
+    units, index = np.unique(ballots.unit, return_inverse=True)
     scale = len(units) / max(1, len(units) - 1)
-    found = []
+    results = []
     for one, other in pairs:
         equal = places.copy()
         equal[:, one] += equal[:, other]
@@ -166,7 +166,7 @@ def equality_tests(
         reach = np.delete(np.delete(winners_reach(merged, systems, ties), other, axis=0), other, axis=1)
         made, _ = _newton(equal, counts if reach.all() else counts + extra, family)
         if not np.isfinite(made).all():
-            found.append(float("nan"))
+            results.append(float("nan"))
             continue
         width = equal.shape[1]
         design, made = np.hstack([equal, places[:, [one]]]), np.insert(made, width, 0.0)
@@ -175,13 +175,13 @@ def equality_tests(
         rest = np.delete(np.arange(len(made)), width)
         slope = np.linalg.lstsq(information[np.ix_(rest, rest)], information[rest, width], rcond=None)[0]
         score = gradient[:, width] - gradient[:, rest] @ slope
-        variance = scale * (np.bincount(at, score) ** 2).sum()
+        variance = scale * (np.bincount(index, score) ** 2).sum()
         if ballots.annotator is not None:
             weights = np.insert(-slope, width, 1.0)
             share = vote_information(design, counts, made, weights, partial(_terms, family=family))[cells.of]
             variance += score_excess(ballots, score, share / share.sum())
-        found.append(float(score.sum() / np.sqrt(variance)) if variance > 0 else 0.0)
-    return found
+        results.append(float(score.sum() / np.sqrt(variance)) if variance > 0 else 0.0)
+    return results
 
 
 def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:
@@ -204,14 +204,14 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
     spare = extra + extra[:, :1] * [0.0, 0.0, 1 / (systems - 1)]  # with half a tie, for draws without any
     _, information = _climbs(cells.design, counts[None], free[None], family)
     inverse = np.linalg.inv(information[0])
-    found = []
+    results = []
     block = max(1, int(2e7 // max(size, len(times))))
     for start in range(0, draws, block):
         many = min(block, draws - start)
         weights = rng.multinomial(units, times / units, size=many).astype(np.float64)
         drawn = np.asarray((by_kind.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalized else 0.0)
-        found.append(_chords(cells.design, drawn, free, inverse, family, spare))
-    return np.concatenate(found) @ _centering(systems, len(free)).T
+        results.append(_chords(cells.design, drawn, free, inverse, family, spare))
+    return np.concatenate(results) @ _centering(systems, len(free)).T
 
 
 def _kinds_of_units(ballots: Ballots, cell: Ints, size: int) -> tuple[Any, Ints]:
@@ -222,10 +222,10 @@ def _kinds_of_units(ballots: Ballots, cell: Ints, size: int) -> tuple[Any, Ints]
     """
     from scipy.sparse import csr_matrix
 
-    _, at, choices = np.unique(ballots.unit, return_inverse=True, return_counts=True)
-    alone = choices[at] == 1
+    _, index, choices = np.unique(ballots.unit, return_inverse=True, return_counts=True)
+    alone = choices[index] == 1
     kinds, first, times = np.unique(cell[alone], return_index=True, return_counts=True)
-    several, unit = np.unique(at[~alone], return_inverse=True)
+    several, unit = np.unique(index[~alone], return_inverse=True)
     used = np.concatenate([np.flatnonzero(alone)[first], np.flatnonzero(~alone)])
     row = np.concatenate([np.arange(len(kinds)), len(kinds) + unit])
     times = np.concatenate([times, np.ones(len(several), np.int64)])
@@ -352,23 +352,23 @@ def _gradients(cells: _Cells, outcome: Ints, found: Array, family: TieModel) -> 
 def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Array]:
     """Find the maximum and the inverse information there by Newton's method; NaN without a maximum."""
     size = design.shape[1] + (family in ("davidson", "rao-kupper"))
-    at = np.zeros(size)
+    index = np.zeros(size)
     if not size:  # two systems held equal: no free parameter
-        return at, np.zeros((0, 0))
+        return index, np.zeros((0, 0))
     if size > design.shape[1]:
         won = counts[:, :2].sum()
         share = max(counts[:, 2].sum(), 1e-9) / max(won, 1e-9)
-        at[-1] = np.log(2 * share) if family == "davidson" else np.log1p(2 * share) / 2
+        index[-1] = np.log(2 * share) if family == "davidson" else np.log1p(2 * share) / 2
     none = np.full(size, np.nan), np.full((size, size), np.nan)
-    value = _likelihood(design, counts, at, family)
+    value = _likelihood(design, counts, index, family)
     for _ in range(STEPS):
-        gradient, information = (x[0] for x in _climbs(design, counts[None], at[None], family))
+        gradient, information = (x[0] for x in _climbs(design, counts[None], index[None], family))
         try:
             step = np.linalg.solve(information, gradient)
         except np.linalg.LinAlgError:
             return none
         for length in 0.5 ** np.arange(28):  # the likelihood is concave: a shorter step climbs
-            to = at + length * step
+            to = index + length * step
             if family == "rao-kupper" and to[-1] <= 0:
                 continue
             new = _likelihood(design, counts, to, family)
@@ -376,13 +376,13 @@ def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Arra
                 break
         else:
             return none
-        at, value = to, new
-        if np.abs(at).max() > MAX_STRENGTH:
+        index, value = to, new
+        if np.abs(index).max() > MAX_STRENGTH:
             return none
         if np.abs(length * step).max() < CLOSE:
-            _, information = _climbs(design, counts[None], at[None], family)
+            _, information = _climbs(design, counts[None], index[None], family)
             try:
-                return at, np.linalg.inv(information[0])
+                return index, np.linalg.inv(information[0])
             except np.linalg.LinAlgError:
                 return none
     return none
@@ -392,32 +392,32 @@ def _chords(design: Array, drawn: Array, free: Array, inverse: Array, family: Ti
     """Maximize every draw with the estimate's matrix; where that does not converge, by Newton's method or the
     penalty.
     """
-    width, at = design.shape[1], np.tile(free, (len(drawn), 1))
+    width, index = design.shape[1], np.tile(free, (len(drawn), 1))
     going = np.arange(len(drawn))
     for _ in range(40):
-        now = at[going]
+        now = index[going]
         tie = now[:, width:] if now.shape[1] > width else np.zeros((len(now), 1))
         by_eta, by_tie, *_ = _terms(now[:, :width] @ design.T, tie, drawn[going], family)
         gradient = by_eta @ design
         if now.shape[1] > width:
             gradient = np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)])
         step = gradient @ inverse
-        at[going] = now + step
-        bad = ~(np.abs(at[going]).max(axis=1) < MAX_STRENGTH)
+        index[going] = now + step
+        bad = ~(np.abs(index[going]).max(axis=1) < MAX_STRENGTH)
         if family == "rao-kupper":
-            bad |= ~(at[going, -1] > 0)
+            bad |= ~(index[going, -1] > 0)
         small = np.abs(step).max(axis=1) < 1e-6
-        at[going[bad]] = np.nan
+        index[going[bad]] = np.nan
         going = going[~small & ~bad]
         if not len(going):
             break
-    at[going] = np.nan
-    for draw in np.flatnonzero(np.isnan(at).any(axis=1)):
-        found, _ = _newton(design, drawn[draw], family)
-        if np.isnan(found).any():
-            found, _ = _newton(design, drawn[draw] + extra, family)
-        at[draw] = found
-    return at
+    index[going] = np.nan
+    for draw in np.flatnonzero(np.isnan(index).any(axis=1)):
+        result, _ = _newton(design, drawn[draw], family)
+        if np.isnan(result).any():
+            result, _ = _newton(design, drawn[draw] + extra, family)
+        index[draw] = result
+    return index
 
 
 def _centering(systems: int, free: int) -> Array:

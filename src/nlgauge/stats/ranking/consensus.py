@@ -143,9 +143,9 @@ def kemeny(votes: Votes, *, seconds: float = 20.0) -> Kemeny:
     slack = 0
     for members in _knots(wins):
         knot = members[np.argsort(-start[members], kind="stable")]
-        mine, bound = _best(wins[np.ix_(knot, knot)], until)
-        slack += contradicted(wins, knot[mine]) - bound
-        order += knot[mine].tolist()
+        own, bound = _best(wins[np.ix_(knot, knot)], until)
+        slack += contradicted(wins, knot[own]) - bound
+        order += knot[own].tolist()
     best = np.array(order, np.int64)
     against = contradicted(wins, best)
     return Kemeny(best, against, against - slack)
@@ -175,9 +175,9 @@ def _best(wins: Ints, until: float) -> tuple[Ints, int]:
     least = int(np.minimum(wins, wins.T)[np.triu_indices(n, 1)].sum())
     if n > PROGRAMME or contradicted(wins, order) == least:
         return order, least
-    found, bound = _programme(wins, until)
-    if found is not None and contradicted(wins, found) <= contradicted(wins, order):
-        order = found
+    result, bound = _programme(wins, until)
+    if result is not None and contradicted(wins, result) <= contradicted(wins, order):
+        order = result
     return order, min(max(least, bound), contradicted(wins, order))
 
 
@@ -224,13 +224,13 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
 
 def _cycles(before: Mask, most: int = 5000) -> list[tuple[int, int, int]]:
     """Return triples a < b < c that form a cycle."""
-    found: list[tuple[int, int, int]] = []
+    results: list[tuple[int, int, int]] = []
     n = len(before)
     for a in range(n):
         for b in range(a + 1, n):
             rest = before[b, b + 1 :] if before[a, b] else ~before[b, b + 1 :]
             against = before[a, b + 1 :] if not before[a, b] else ~before[a, b + 1 :]
-            found += [(a, b, b + 1 + int(c)) for c in np.flatnonzero(rest & against)]
-            if len(found) > most:
-                return found
-    return found
+            results += [(a, b, b + 1 + int(c)) for c in np.flatnonzero(rest & against)]
+            if len(results) > most:
+                return results
+    return results

@@ -104,9 +104,9 @@ def order_similarity(names: Sequence[str], human: ArrayLike, metric: ArrayLike) 
     both = ~(np.isnan(x) | np.isnan(y))
     if both.sum() < 2:
         return float("nan")
-    kept = [name for name, there in zip(names, both, strict=True) if there]
+    selected = [name for name, there in zip(names, both, strict=True) if there]
     x, y = snap(x[both]), snap(y[both])
-    return preference_similarity(order_sequence(kept, x, within=y), order_sequence(kept, y, within=x))
+    return preference_similarity(order_sequence(selected, x, within=y), order_sequence(selected, y, within=x))
 
 
 @cache

@@ -134,10 +134,10 @@ def _cut(x: Array, below: float, above: float, why: str) -> Levels:
 
 def _terciles(x: Array) -> Levels:
     """Cut into three parts of about equal size; equal ratings stay together."""
-    known = x[~np.isnan(x)]
-    if not len(known):
+    available = x[~np.isnan(x)]
+    if not len(available):
         return Levels(np.full(x.shape, NONE, np.int8), "no ratings")
-    ordered, n = np.sort(known), len(known)
+    ordered, n = np.sort(available), len(available)
     below, above = ordered[-(-n // 3) - 1], ordered[min(-(-2 * n // 3), n - 1)]
     level = np.full(x.shape, MODERATE, np.int8)
     with np.errstate(invalid="ignore"):
@@ -148,10 +148,10 @@ def _terciles(x: Array) -> Levels:
             # More than a third of the ratings are equal: they are moderate, or low or high if no rating is beyond them.
             level[x < below], level[x > above] = LOW, HIGH
             words = f"low < {below:.3g}, high > {above:.3g} (terciles: over a third of the ratings are {below:.3g})"
-            if not (known > above).any():
+            if not (available > above).any():
                 level[x == above] = HIGH
                 words = words.replace("high >", "high =")
-            elif not (known < below).any():
+            elif not (available < below).any():
                 level[x == below] = LOW
                 words = words.replace("low <", "low =")
     level[np.isnan(x)] = NONE

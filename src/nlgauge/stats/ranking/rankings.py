@@ -100,8 +100,8 @@ def _sums(scores: Array, axis: int) -> Array:
     there = ~np.isnan(scores)
     count = there.sum(axis=axis, keepdims=True)
     whole = (ranks(scores, axis) - 0.5) * ratio(scores.shape[axis], count) + 0.5
-    found = there.sum(axis=other)
-    total: Array = np.where(there, whole, 0.0).sum(axis=other) * ratio(scores.shape[other], found)
+    result = there.sum(axis=other)
+    total: Array = np.where(there, whole, 0.0).sum(axis=other) * ratio(scores.shape[other], result)
     return total
 
 
@@ -149,8 +149,8 @@ def rank_distances(scores: Array, human: Mask) -> Distances:
     mean = {rule: np.zeros((k, k)) for rule in RULES}
     inputs = {rule: np.full((k, k), m, np.int64) for rule in RULES}
     pulls = {rule: {block: np.zeros(m) for block in BLOCKS} for rule in RULES}
-    for row, found in pair_distances(scores):
-        for rule, values in found.items():
+    for row, result in pair_distances(scores):
+        for rule, values in result.items():
             there = np.isfinite(values)
             count = there.sum(axis=1)
             means = ratio(np.where(there, values, 0.0).sum(axis=1), count)
@@ -170,17 +170,17 @@ def block_of(first_human: bool, second_human: bool) -> Block:
 
 def block_values(mean: Array, human: Mask) -> dict[Block, Array]:
     """Return the distances of all pairs that have one, by block."""
-    found: dict[Block, list[float]] = {block: [] for block in BLOCKS}
+    results: dict[Block, list[float]] = {block: [] for block in BLOCKS}
     for i in range(len(mean)):
         for j in range(i + 1, len(mean)):
             if np.isfinite(mean[i, j]):
-                found[block_of(bool(human[i]), bool(human[j]))].append(float(mean[i, j]))
-    return {block: np.array(values) for block, values in found.items()}
+                results[block_of(bool(human[i]), bool(human[j]))].append(float(mean[i, j]))
+    return {block: np.array(values) for block, values in results.items()}
 
 
 def _block_means(mean: Array, human: Mask, pulls: dict[Block, Array]) -> dict[Block, BlockMean]:
     """Compute block means; `pulls` is the influence of each input on a block sum, for the jackknife variance."""
-    found: dict[Block, BlockMean] = {}
+    results: dict[Block, BlockMean] = {}
     for block, values in block_values(mean, human).items():
         if not len(values):
             continue
@@ -188,5 +188,5 @@ def _block_means(mean: Array, human: Mask, pulls: dict[Block, Array]) -> dict[Bl
         m = len(pull)
         half = 1.96 * np.sqrt((pull**2).sum() * m / (m - 1)) if m > 1 else np.nan
         value = float(values.mean())
-        found[block] = BlockMean(value, value - float(half), value + float(half), len(values))
-    return found
+        results[block] = BlockMean(value, value - float(half), value + float(half), len(values))
+    return results

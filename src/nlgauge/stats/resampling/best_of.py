@@ -53,12 +53,12 @@ def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Bes
     apart = np.sqrt(np.maximum(np.diag(errors) + errors[best, best] - 2 * errors[best], 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(apart > ALIKE, (y[best] - y) / apart, np.where(y[best] > y, np.inf, 0.0))
-    known = np.isfinite(y) & (spread > 0)
+    valid = np.isfinite(y) & (spread > 0)
     # Differences to the best share its error; treating them as independent is conservative.
-    contenders = known & (gap <= _largest(np.eye(max(int(known.sum()) - 1, 1)), CLEARLY))
+    contenders = valid & (gap <= _largest(np.eye(max(int(valid.sum()) - 1, 1)), CLEARLY))
     contenders[best] = True
     correlation = errors[np.ix_(contenders, contenders)] / np.outer(spread[contenders], spread[contenders])
-    several = contenders.sum() < known.sum()
+    several = contenders.sum() < valid.sum()
     tail = (1 - level) / 2 - (CLEARLY if several else 0.0)
     return BestChoice(best, contenders, float(2 * ndtr(_largest(correlation, tail)) - 1))
 
@@ -112,7 +112,8 @@ def best_verdicts(
             errors *= np.where(alone > 0, np.maximum(length / alone, 1.0), 1.0)
     chosen = choose(values, correlation * np.outer(errors, errors), level)
     own, strict = (
-        figure_of(counts[chosen.best], figure, clustered=code is not None, level=at) for at in (level, chosen.level)
+        figure_of(counts[chosen.best], figure, clustered=code is not None, level=index)
+        for index in (level, chosen.level)
     )
     return BestOf(values, chosen, own, replace(own, low=strict.low))
 
@@ -140,11 +141,11 @@ def best_correlation(
     errors = np.sqrt(np.nan_to_num(left.spread().variance[:, 0]))
     chosen = choose(left.value[:, 0], correlation * np.outer(errors, errors), level)
     one = metrics[chosen.best : chosen.best + 1]
-    found = [intervals(one, human, [measure], clusters=clusters, level=at) for at in (level, chosen.level)]
-    value, low, high = (float(a[0, 0]) for a in (found[0].value, found[0].low, found[0].high))
+    results = [intervals(one, human, [measure], clusters=clusters, level=index) for index in (level, chosen.level)]
+    value, low, high = (float(a[0, 0]) for a in (results[0].value, results[0].low, results[0].high))
     n = int(np.isfinite(human).sum())
-    own = Figure(value, low, high, n, reason=found[0].reason[0, 0] or "")
-    return BestOf(whole.value[:, 0], chosen, own, replace(own, low=float(found[1].low[0, 0])))
+    own = Figure(value, low, high, n, reason=results[0].reason[0, 0] or "")
+    return BestOf(whole.value[:, 0], chosen, own, replace(own, low=float(results[1].low[0, 0])))
 
 
 def _counts(cell: Ints, code: Ints | None) -> Array:

@@ -122,14 +122,14 @@ def bootstrap(
     counts = list(bootstrap_counts(how, n, m, draws, seed, rules.legacy))
     whole = [(np.ones((1, n)), np.ones((1, m)))]
     rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, strict=True))
-    found = weighted(metrics, human, rows, cols, want, progress)
+    result = weighted(metrics, human, rows, cols, want, progress)
 
     def left_out() -> tuple[Array, ...]:
         sides = [(1.0 - np.eye(n), np.ones((n, m)))] * (how != "inputs")
         sides += [(np.ones((m, n)), 1.0 - np.eye(m))] * (how != "systems")
         return tuple(weighted(metrics, human, *side, want) for side in sides)
 
-    return Bootstrap(want.names, found[:, :, 0], found[:, :, 1:], method, left_out)
+    return Bootstrap(want.names, result[:, :, 0], result[:, :, 1:], method, left_out)
 
 
 def bootstrap_words(how: Unit, draws: int, seed: int, legacy: bool = False) -> str:
@@ -161,8 +161,8 @@ def bootstrap_test(
     both, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
     both[:, np.isnan(both).any(axis=0)] = np.nan
     with using(Local(threads=1)):
-        found = bootstrap(both, human, measures, how=how, draws=draws, seed=seed, profile=rules)
-    d, moved = found.value[0] - found.value[1], found.samples[0] - found.samples[1]
+        result = bootstrap(both, human, measures, how=how, draws=draws, seed=seed, profile=rules)
+    d, moved = result.value[0] - result.value[1], result.samples[0] - result.samples[1]
     seen, near = d[:, None], rules.tolerance
     with np.errstate(invalid="ignore"):
         if rules.alternative == "two-sided":
@@ -195,5 +195,5 @@ def _raters(metrics: Array, ratings: Array, draws: int, seed: int, want: Measure
     times = np.concatenate([np.ones((1, r)), drawn, 1.0 - np.eye(r)])
     distinct, where = np.unique(times, axis=0, return_inverse=True)
     values = np.stack([evaluate(metrics, _mean_rating(ratings, t), want.measures).value for t in distinct], axis=2)
-    found = values[:, :, where.reshape(-1)]
-    return found[:, :, 1 : draws + 1], found[:, :, 0], found[:, :, draws + 1 :]
+    result = values[:, :, where.reshape(-1)]
+    return result[:, :, 1 : draws + 1], result[:, :, 0], result[:, :, draws + 1 :]

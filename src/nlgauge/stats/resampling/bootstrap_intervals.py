@@ -73,7 +73,7 @@ def _quantiles(samples: Array, low: Array, high: Array) -> Interval:
     flat = samples.reshape(-1, samples.shape[-1])
     ends = np.full((2, len(flat)), np.nan)
     for i, (row, a, b) in enumerate(zip(flat, low.reshape(-1), high.reshape(-1), strict=True)):
-        kept = row[np.isfinite(row)]
-        if len(kept) and np.isfinite(a) and np.isfinite(b):
-            ends[:, i] = np.percentile(kept, (100 * a, 100 * b))
+        selected = row[np.isfinite(row)]
+        if len(selected) and np.isfinite(a) and np.isfinite(b):
+            ends[:, i] = np.percentile(selected, (100 * a, 100 * b))
     return Interval(ends[0].reshape(low.shape), ends[1].reshape(low.shape))

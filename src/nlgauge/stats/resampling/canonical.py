@@ -94,12 +94,12 @@ def _refined(cells: Ints, row: Ints, col: Ints) -> tuple[Ints, Ints]:
 def _dense(rows: Ints) -> Ints:
     """Number rows in lexicographic order, equal rows with the same number."""
     if len(rows) > 1000 * rows.shape[1]:  # many short rows: number them by the first two columns, then by the third …
-        found = np.zeros(len(rows), np.int64)
+        result = np.zeros(len(rows), np.int64)
         for column in rows.T:
-            if _all_distinct(found):  # no two are equal
+            if _all_distinct(result):  # no two are equal
                 break
-            found = _numbered(found * (int(column.max(initial=0)) + 1) + column)
-        return found
+            result = _numbered(result * (int(column.max(initial=0)) + 1) + column)
+        return result
     # Bytes of numbers from 0 up, the highest first, sort as the numbers do, and many times faster than NumPy's rows.
     keys = [row.tobytes() for row in rows.astype(">i8")]
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
@@ -136,15 +136,15 @@ def _together(tables: Sequence[Ints], ratings: Ints | None = None) -> Ints | Non
     Tables are in the order of their own content; duplicates count once, and tables that content cannot order are
     treated as a set.
     """
-    found: dict[tuple[bytes, int], dict[bytes, Ints]] = {}
+    results: dict[tuple[bytes, int], dict[bytes, Ints]] = {}
     for table in tables:
         if not table.size or table.max() == table.min():
             continue  # a constant tells nothing
-        known = 0 if ratings is None else int((table * ratings).sum())
-        found.setdefault((np.sort(table, axis=None).tobytes(), known), {})[table.tobytes()] = table
-    if not found:
+        available = 0 if ratings is None else int((table * ratings).sum())
+        results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[table.tobytes()] = table
+    if not results:
         return np.zeros_like(tables[0]) if len(tables) else None
     columns: list[Ints] = []
-    for _, alike in sorted(found.items(), key=lambda item: item[0]):
+    for _, alike in sorted(results.items(), key=lambda item: item[0]):
         columns += list(np.sort(np.stack([t.ravel() for t in alike.values()]), axis=0))
     return _dense(np.stack(columns, axis=1)).reshape(tables[0].shape)

@@ -42,8 +42,8 @@ def jackknifed(rows: Array, clusters: Ints, figures: Callable[[Array], Array]) -
     `rows` × quantities are summed by cluster (codes from 0); `figures` maps sums (… × quantities) to … × values.
 
     >>> rows = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])
-    >>> found = jackknifed(rows, np.array([0, 1, 2]), lambda s: s[..., 1:] / s[..., :1])
-    >>> found.value.tolist(), found.se.round(4).tolist()
+    >>> result = jackknifed(rows, np.array([0, 1, 2]), lambda s: s[..., 1:] / s[..., :1])
+    >>> result.value.tolist(), result.se.round(4).tolist()
     ([4.0], [1.1547])
     """
     names, code = np.unique(clusters, return_inverse=True)

@@ -57,10 +57,10 @@ def streams(seed: int, draws: int, legacy: bool) -> Iterator[tuple[int, np.rando
     blocks = blocks_of(draws)
     if legacy:  # one global stream, read sequentially by the blocks
         old = np.random.RandomState(seed)
-        yield from ((min(BLOCK, draws - at), old) for at in range(0, draws, BLOCK))
+        yield from ((min(BLOCK, draws - index), old) for index in range(0, draws, BLOCK))
         return
-    for at, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
-        yield min(BLOCK, draws - at * BLOCK), np.random.default_rng(child)
+    for index, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
+        yield min(BLOCK, draws - index * BLOCK), np.random.default_rng(child)
 
 
 def _coins(stream: np.random.Generator | np.random.RandomState, draws: int, n: int) -> Bits:
@@ -79,8 +79,8 @@ def swap_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, lega
 def block_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int) -> Masks:
     """Return one of these blocks. The legacy stream is read up to it; other blocks have their own seed."""
     units = sum(_units(how, systems, inputs))
-    for at, (size, stream) in enumerate(streams(seed, draws, legacy)):
-        if at == block:
+    for index, (size, stream) in enumerate(streams(seed, draws, legacy)):
+        if index == block:
             return _masks(how, systems, inputs, _coins(stream, size, units))
         if legacy:
             _coins(stream, size, units)
@@ -114,9 +114,9 @@ def _strips(draws_first: Array | Bits, first: int = 0) -> Times:
     strips = -(-(draws + first) // STRIP)
     out = np.zeros((strips, units, STRIP), np.int16)
     for s in range(strips):  # strip by strip: no second array of this size
-        at = s * STRIP - first
-        low, high = max(at, 0), min(at + STRIP, draws)
-        out[s, :, low - at : high - at] = draws_first[low:high].T
+        index = s * STRIP - first
+        low, high = max(index, 0), min(index + STRIP, draws)
+        out[s, :, low - index : high - index] = draws_first[low:high].T
     return out
 
 
@@ -148,13 +148,13 @@ def bootstrap_counts(
         # each draw in turn.
         own: list[Any] = [stream] * 2 if isinstance(stream, np.random.RandomState) else stream.spawn(2)
         step = 1 if legacy else max(1, PICKS // max(units))
-        for at in range(0, size, step):
-            some = min(step, size - at)
+        for index in range(0, size, step):
+            some = min(step, size - index)
             one, two = (
-                count_picks(mine.choice(n, (some, n)) if legacy else mine.integers(0, n, (some, n)), n)
+                count_picks(own_part.choice(n, (some, n)) if legacy else own_part.integers(0, n, (some, n)), n)
                 if moves
                 else np.ones((some, n))
-                for mine, n, moves in zip(own, units, drawn, strict=True)
+                for own_part, n, moves in zip(own, units, drawn, strict=True)
             )
             yield one, two
 
@@ -162,9 +162,9 @@ def bootstrap_counts(
 def halves(inputs: int, trials: int, seed: int) -> Array:
     """Return trials × inputs: 1 for the ⌊M/2⌋ inputs of the first half, 0 for the others."""
     out = np.zeros((trials, inputs))
-    at = 0
+    index = 0
     for size, stream in streams(seed, trials, legacy=False):
-        for trial in range(at, at + size):
+        for trial in range(index, index + size):
             out[trial, stream.permutation(inputs)[: inputs // 2]] = 1.0
-        at += size
+        index += size
     return out

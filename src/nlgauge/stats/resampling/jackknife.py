@@ -176,8 +176,8 @@ def intervals(
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
-    >>> found = intervals(z + rng.normal(0, 1, z.shape), z, ["input/kendall"])
-    >>> bool(found.low[0, 0] < found.value[0, 0] < found.high[0, 0])
+    >>> result = intervals(z + rng.normal(0, 1, z.shape), z, ["input/kendall"])
+    >>> bool(result.low[0, 0] < result.value[0, 0] < result.high[0, 0])
     True
     """
     if not 0 < level < 1:
@@ -270,7 +270,7 @@ def left_out(
     kin = system_groups(len(z), families)
     one = int(kin.max()) + 1 if over == "both" else 0
     rows, cols = without_each(z.shape, input_groups(x, z, clusters), over, kin)
-    found = weighted(x, z, rows, cols, want, progress=progress)
+    result = weighted(x, z, rows, cols, want, progress=progress)
     outputs = None
     if over == "both":
         sets = output_sets(z)
@@ -281,8 +281,8 @@ def left_out(
             ],
             axis=-1,
         )
-    systems = found[:, :, 1 : 1 + one] if one else None
-    return LeaveOneOut(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
+    systems = result[:, :, 1 : 1 + one] if one else None
+    return LeaveOneOut(result[:, :, 0], systems, result[:, :, 1 + one :], outputs)
 
 
 def without_each(

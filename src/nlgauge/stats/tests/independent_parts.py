@@ -33,8 +33,8 @@ def dealt_tests(
     for k in range(len(x)):
         alike.setdefault(there[k].tobytes(), []).append(k)
     for members in alike.values():
-        known = there[members[0]]
-        first, second = known & one, known & two
+        available = there[members[0]]
+        first, second = available & one, available & two
         if draws > 0 and min(first.sum(), second.sum()) >= 3:
             parts = [(x[members][:, part], z[part]) for part in (first, second)]
             # The order of the parts must not affect the draws.
@@ -60,15 +60,15 @@ def _tests(
     z = np.concatenate([_alike(one[1][None], ranks), _alike(two[1][None], ranks)], axis=1)[0]
     n, total = one[0].shape[1], x.shape[1]
     seen = _gap(x, z, _mask(n, total)[None])[0]
-    hits, known = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
+    hits, valid = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     left = draws
     while left:
         size = min(left, max(1, BLOCK // total))
         drawn = _gap(x, z, rng.permuted(np.broadcast_to(_mask(n, total), (size, total)), axis=1))
-        known += np.isfinite(drawn).sum(axis=0)
+        valid += np.isfinite(drawn).sum(axis=0)
         hits += (drawn >= seen - 1e-10).sum(axis=0)
         left -= size
-    return np.where(np.isnan(seen), np.nan, (hits + 1) / (known + 1))
+    return np.where(np.isnan(seen), np.nan, (hits + 1) / (valid + 1))
 
 
 def _mask(n: int, total: int) -> Array:

@@ -33,8 +33,8 @@ def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
     x, y = _present(a), _present(b)
     if not len(x) or not len(y):
         return float("nan")
-    at = np.concatenate([x, y])
-    gap = np.searchsorted(x, at, "right") / len(x) - np.searchsorted(y, at, "right") / len(y)
+    index = np.concatenate([x, y])
+    gap = np.searchsorted(x, index, "right") / len(x) - np.searchsorted(y, index, "right") / len(y)
     return float(np.abs(gap).max())
 
 
@@ -72,14 +72,14 @@ def ks_weighted(scores: Array, low: Array, high: Array) -> Array:
     -----
     sup |P1(s) − P2(s)|, Eq. 1 of Nimah et al. (2023).
     """
-    found = np.full(len(scores), np.nan)
+    result = np.full(len(scores), np.nan)
     for k, row in enumerate(scores):
-        kept = np.isfinite(row) & (low + high > 0)
-        gaps = _gaps(low[kept], high[kept])
+        selected = np.isfinite(row) & (low + high > 0)
+        gaps = _gaps(low[selected], high[selected])
         if len(gaps):
-            order = np.argsort(row[kept], kind="stable")
-            found[k] = np.abs(np.cumsum(gaps[order])[_ends(row[kept][order])]).max()
-    return found
+            order = np.argsort(row[selected], kind="stable")
+            result[k] = np.abs(np.cumsum(gaps[order])[_ends(row[selected][order])]).max()
+    return result
 
 
 def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
@@ -94,13 +94,13 @@ def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, 
     for k, row in enumerate(scores):
         if np.isnan(observed[k]):
             continue
-        kept = np.isfinite(row) & (low + high > 0)
-        if drawn is None or drawn[0] != kept.tobytes():
-            walks = _walks(low[kept], high[kept], draws, seed)
-            drawn = kept.tobytes(), walks, walks.max(axis=0)
+        selected = np.isfinite(row) & (low + high > 0)
+        if drawn is None or drawn[0] != selected.tobytes():
+            walks = _walks(low[selected], high[selected], draws, seed)
+            drawn = selected.tobytes(), walks, walks.max(axis=0)
         count = _reached(drawn[2], observed[k])
         # Ties only reduce the distance of a draw, so they are handled only where a draw reached the observed distance.
-        if count and not (ends := _ends(np.sort(row[kept]))).all():
+        if count and not (ends := _ends(np.sort(row[selected]))).all():
             count = _reached(drawn[1][ends].max(axis=0), observed[k])
         p[k] = (count + 1) / (draws + 1)
     return observed, p
@@ -121,10 +121,10 @@ def ks_chance(low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> fl
     float
         Above 0, and large for small samples; NaN where one is empty.
     """
-    kept = low + high > 0
+    selected = low + high > 0
     if not low.sum() or not high.sum():
         return float("nan")
-    return float(_walks(low[kept], high[kept], draws, seed).max(axis=0).mean())
+    return float(_walks(low[selected], high[selected], draws, seed).max(axis=0).mean())
 
 
 def _reached(drawn: Array, observed: float) -> int:

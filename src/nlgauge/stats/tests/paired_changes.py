@@ -37,8 +37,8 @@ def signs(change: Array, threshold: float, scale: Array) -> Array:
     """
     beyond = threshold + ROUNDING * scale
     with np.errstate(invalid="ignore"):
-        found = (change > beyond).astype(np.float64) - (change < -beyond)
-    return np.where(np.isfinite(change) & np.isfinite(beyond), found, np.nan)
+        result = (change > beyond).astype(np.float64) - (change < -beyond)
+    return np.where(np.isfinite(change) & np.isfinite(beyond), result, np.nan)
 
 
 def moves(change: ArrayLike, sign: ArrayLike) -> Moves:
@@ -70,13 +70,13 @@ def mean_interval(
     there = np.isfinite(array)
     total = np.bincount(number, np.where(there, array, 0.0).sum(axis=0))
     count = np.bincount(number, there.sum(axis=0))
-    known = count > 0
-    if not known.any():
+    valid = count > 0
+    if not valid.any():
         return Interval(np.asarray(np.nan), np.asarray(np.nan))
     order = np.lexsort(
-        (total[known], count[known])
+        (total[valid], count[valid])
     )  # ordered by content, so that names of inputs do not affect the draws
-    total, count = total[known][order], count[known][order]
+    total, count = total[valid][order], count[valid][order]
     times = np.concatenate([inputs for _, inputs in bootstrap_counts("inputs", 1, len(total), draws, seed)])
     return percentile_interval((times @ total) / (times @ count), level)
 
@@ -89,11 +89,11 @@ def monotonicity(change: ArrayLike, kind: Ints, scale: ArrayLike) -> tuple[float
     with the same text are not compared. A tie of the metric counts 0.
     """
     c, size = np.asarray(change, np.float64), np.asarray(scale, np.float64)
-    kept, pairs = np.zeros(c.shape[1]), np.zeros(c.shape[1])
+    selected, pairs = np.zeros(c.shape[1]), np.zeros(c.shape[1])
     for a, b in combinations(range(len(c)), 2):
         step = np.where((kind[a] != kind[b]) & (kind[a] >= 0) & (kind[b] >= 0), c[b] - c[a], np.nan)
         sign = signs(step, 0.0, np.maximum(size[a], size[b]))
         pairs += np.isfinite(sign)
-        kept -= np.nan_to_num(sign)
+        selected -= np.nan_to_num(sign)
     able = pairs > 0
-    return (float((kept[able] / pairs[able]).mean()) if able.any() else np.nan), int(able.sum())
+    return (float((selected[able] / pairs[able]).mean()) if able.any() else np.nan), int(able.sum())

@@ -22,7 +22,7 @@ from nlgauge.stats.resampling.jackknife import (
 )
 from nlgauge.types import Array, Mask
 
-WORDS = (
+METHOD = (
     "difference of Fisher's z over its jackknife standard error against Student's t, two-sided, for systems and "
     "inputs like these (with fewer than 6 systems: for these systems and inputs like these)"
 )
@@ -50,8 +50,8 @@ def part_tests(x: Array, z: Array, one: Mask, two: Mask, measure: Measure, *, ab
     sides = []
     for part in (one, two):
         ratings = np.where(part, z, np.nan)
-        found = weighted(x, ratings, rows, cols, want)[:, 0]
-        left = LeaveOneOut(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
+        result = weighted(x, ratings, rows, cols, want)[:, 0]
+        left = LeaveOneOut(result[:, 0], result[:, 1:start] if over == "both" else None, result[:, start:], None)
         if over == "both":
             each = [
                 evaluate(x, np.where(sets == s, np.nan, ratings), [measure]).value[:, 0]

@@ -165,11 +165,11 @@ def permutation_of_pairs(
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     work = _Swapped(data, want, rules, chosen, total, seed)
-    jobs = [(block, at) for block in range(blocks_of(total)) for at in range(len(chosen))]
-    for (_, at), found in zip(jobs, run_all(work, jobs, progress), strict=True):
-        observed[at] = found[0]
-        exceed[at] += found[1]
-        undefined[at] += found[2]
+    jobs = [(block, index) for block in range(blocks_of(total)) for index in range(len(chosen))]
+    for (_, index), result in zip(jobs, run_all(work, jobs, progress), strict=True):
+        observed[index] = result[0]
+        exceed[index] += result[1]
+        undefined[index] += result[2]
     p = _p_values(exceed, undefined, observed, total, rules)
     cells = np.array([data.shared(*pair).sum() for pair in chosen], np.int64)
     return PairTests(want.names, chosen, observed, p, undefined, cells, total, rules.method(total, seed))
@@ -190,19 +190,19 @@ class _Swapped:
     )  # masks of the previous block, which is usually this one
 
     def __call__(self, job: tuple[int, int]) -> tuple[Array, Ints, Ints]:
-        block, at = job
-        pair = (int(self.pairs[at, 0]), int(self.pairs[at, 1]))
-        found = _differences(self.data, pair, self._of(block), self.want, self.rules)
-        return found[:, 0], *_compare(found[:, 1:], found[:, 0], self.rules)
+        block, index = job
+        pair = (int(self.pairs[index, 0]), int(self.pairs[index, 1]))
+        result = _differences(self.data, pair, self._of(block), self.want, self.rules)
+        return result[:, 0], *_compare(result[:, 1:], result[:, 0], self.rules)
 
     def _of(self, block: int) -> Masks:
         """Return the masks of a block, regenerated from the seed in each process instead of being sent."""
-        kept = self._masks
-        if kept is None or kept[0] != block:
+        selected = self._masks
+        if selected is None or selected[0] != block:
             how, systems, inputs = self.rules.swap, self.data.systems, self.data.inputs
-            kept = block, block_masks(how, systems, inputs, self.draws, self.seed, self.rules.legacy, block)
-            self._masks = kept
-        return kept[1]
+            selected = block, block_masks(how, systems, inputs, self.draws, self.seed, self.rules.legacy, block)
+            self._masks = selected
+        return selected[1]
 
 
 def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:
@@ -216,10 +216,10 @@ def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: M
         standardize=rules.standardize,
         constant_is_zero=rules.constant == "zero",
     )
-    found: Array = both[0] - both[1]
+    result: Array = both[0] - both[1]
     if want.slow:
-        found[list(want.slow)] = _slowly(data, pair, masks, want, rules)
-    return found
+        result[list(want.slow)] = _slowly(data, pair, masks, want, rules)
+    return result
 
 
 def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: MeasurePlan, rules: Profile) -> Array:

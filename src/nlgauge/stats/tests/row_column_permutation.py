@@ -28,7 +28,7 @@ TIE_TOLERANCE = 1e-12
 CROSSED = (
     0.5  # share of systems × inputs that one of two tables must have; otherwise a permutation leaves too few outputs
 )
-WORDS = "whole systems and whole inputs of the ratings shuffled"
+METHOD = "whole systems and whole inputs of the ratings shuffled"
 
 
 def clustered(x: Array, z: Array) -> bool:
@@ -55,8 +55,8 @@ def shuffles(systems: int, inputs: int, draws: int, seed: int, cells: int) -> It
     """Yield blocks of (draws × systems, draws × inputs): permutations of the rows and of the columns of a table."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(cells, 1))
-    for at in range(0, draws, size):
-        count = min(size, draws - at)
+    for index in range(0, draws, size):
+        count = min(size, draws - index)
         yield (
             rng.permuted(np.tile(np.arange(systems), (count, 1)), axis=1),
             rng.permuted(np.tile(np.arange(inputs), (count, 1)), axis=1),
@@ -77,14 +77,14 @@ def related_tests(x: Array, z: Array, *, ranks: bool, draws: int = 999, seed: in
     people = _scaled(z, ranks)
     scores = np.stack([_scaled(v, ranks).ravel() for v in x]) if len(x) else np.empty((0, z.size))
     seen = np.abs(_pearson(people.reshape(1, -1), scores))[0]
-    hits, known = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
+    hits, valid = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
     for rows, cols in shuffles(z.shape[0], z.shape[1], draws, seed, z.size):
         moved = people[rows[:, :, None], cols[:, None, :]].reshape(len(rows), -1)
         drawn = np.abs(_pearson(moved, scores))
-        known += np.isfinite(drawn).sum(axis=0)
+        valid += np.isfinite(drawn).sum(axis=0)
         with np.errstate(invalid="ignore"):
             hits += (drawn >= seen - TIE_TOLERANCE).sum(axis=0)
-    return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
+    return np.where(np.isfinite(seen) & (valid > 0), (hits + 1) / (valid + 1), np.nan)
 
 
 def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
@@ -115,8 +115,8 @@ def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(weights.size, 1))
     tests = _KSTests.of(scores, low, high)
-    for at in range(0, draws, size):
-        swap = rng.integers(0, 2, (min(size, draws - at), 1, 1, inputs)).astype(bool)
+    for index in range(0, draws, size):
+        swap = rng.integers(0, 2, (min(size, draws - index), 1, 1, inputs)).astype(bool)
         for first in range(0, len(swap), LANES):
             own = swap[first : first + LANES].transpose(1, 2, 3, 0)  # the draws are the lanes
             lows, highs = tests.strip(), tests.strip()
@@ -164,21 +164,21 @@ class _KSTests:
 
     def result(self) -> tuple[Array, Array]:
         """Return the distances and their p-values."""
-        reached, known = self.counts
-        p = (reached + 1) / (known + 1)
-        return self.observed, np.where(np.isnan(self.observed) | (known == 0), np.nan, p)
+        reached, valid = self.counts
+        p = (reached + 1) / (valid + 1)
+        return self.observed, np.where(np.isnan(self.observed) | (valid == 0), np.nan, p)
 
 
 def _scaled(table: Array, ranks: bool) -> Array:
     """Standardize scores (or their ranks) over the outputs that are not missing."""
-    known = np.isfinite(table)
-    values = table[known]
+    valid = np.isfinite(table)
+    values = table[valid]
     if ranks and len(values):
         values = average_ranks(values)
     spread = values.std() if len(values) else 0.0
-    found = np.full(table.shape, np.nan)
-    found[known] = (values - values.mean()) / spread if spread > 0 else 0.0
-    return found
+    result = np.full(table.shape, np.nan)
+    result[valid] = (values - values.mean()) / spread if spread > 0 else 0.0
+    return result
 
 
 def _pearson(one: Array, two: Array) -> Array:
@@ -231,11 +231,11 @@ def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array
             people = _orders(z[r][:, c], first, second)
             drawn.append([_alike(s, people) for s in scores])
     table = np.array(drawn).reshape(-1, len(x))
-    known = np.isfinite(table).sum(axis=0)
-    middle = np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan)
+    available = np.isfinite(table).sum(axis=0)
+    middle = np.where(available > 0, np.nansum(table, axis=0) / np.maximum(available, 1), np.nan)
     with np.errstate(invalid="ignore"):
         hits = (np.abs(table - middle) >= np.abs(seen - middle) - TIE_TOLERANCE).sum(axis=0)
-    return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
+    return np.where(np.isfinite(seen) & (available > 0), (hits + 1) / (available + 1), np.nan)
 
 
 def _orders(table: Array, first: Ints, second: Ints) -> NDArray[np.int8]:

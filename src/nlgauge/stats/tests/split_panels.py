@@ -17,9 +17,9 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import dealt_tests
-from nlgauge.stats.tests.part_tests import WORDS as PART_WORDS
+from nlgauge.stats.tests.part_tests import METHOD as PART_WORDS
 from nlgauge.stats.tests.part_tests import part_tests
-from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
+from nlgauge.stats.tests.row_column_permutation import METHOD as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
 from nlgauge.types import Array, Mask
@@ -93,16 +93,16 @@ def correlations(
     Independent outputs are tested as Novikova et al. (2017) do: Student's t for Pearson's and Spearman's correlation,
     the normal approximation for Kendall's. The p-value of shuffles is (count + 1) / (draws + 1).
     """
-    found = evaluate(stacked, human, [measure])
+    result = evaluate(stacked, human, [measure])
     there = np.isfinite(stacked) & np.isfinite(human)
     n = there.sum(axis=(1, 2))
     if outputs == "clustered" and clustered(stacked, human):
         p = related_tests(stacked, human, ranks=measure.coefficient != "pearson", draws=DRAWS, seed=seed)
-        p = np.where(np.isnan(found.value[:, 0]), np.nan, p)
+        p = np.where(np.isnan(result.value[:, 0]), np.nan, p)
     else:
-        p = zero_test(found.value[:, 0], n, measure.coefficient)
+        p = zero_test(result.value[:, 0], n, measure.coefficient)
     return [
-        Correlation(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0]) for k in range(len(stacked))
+        Correlation(float(result.value[k, 0]), int(n[k]), float(p[k]), result.reason[k, 0]) for k in range(len(stacked))
     ]
 
 

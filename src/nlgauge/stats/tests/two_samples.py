@@ -14,7 +14,7 @@ from nlgauge.types import Array, Ints
 MeanTest = Literal["t", "student", "mann-whitney", "paired-t", "wilcoxon", "permutation"]
 CHOICE_DRAWS = 4999
 PAIRED = ("paired-t", "wilcoxon", "permutation")
-WORDS: dict[str, str] = {
+TEST_NAMES: dict[str, str] = {
     "t": "Welch's t test for two samples",
     "student": "Student's t test for two samples",
     "mann-whitney": "Mann and Whitney's test",

@@ -92,29 +92,31 @@ def williams_pairs(
     metrics, human = arrays(x, z)
     want, chosen = plan_measures(measures).measures, all_pairs(len(metrics))
     there = np.isfinite(metrics) & np.isfinite(human)
-    found: dict[bytes, tuple[Array, Array]] = {}
+    results: dict[bytes, tuple[Array, Array]] = {}
     shape = (len(chosen), len(want))
     difference, p, cells = np.empty(shape), np.empty(shape), np.empty(len(chosen), np.int64)
-    for at, (i, j) in enumerate(chosen):
+    for index, (i, j) in enumerate(chosen):
         shared = there[i] & there[j]
         key = shared.tobytes()
-        if key not in found and (there == shared).all():  # no metric has additional missing values: all metrics at once
-            found[key] = (
+        if (
+            key not in results and (there == shared).all()
+        ):  # no metric has additional missing values: all metrics at once
+            results[key] = (
                 evaluate(metrics, human, want).value,
                 np.stack([evaluate(metrics, m, want).value for m in metrics]),
             )
-        if key in found:
-            people, others = found[key]
+        if key in results:
+            people, others = results[key]
             r1, r2, r12 = people[i], people[j], others[i, j]
         else:
             both = np.where(shared, metrics[[i, j]], np.nan)
             r1, r2 = evaluate(both, np.where(shared, human, np.nan), want).value
             r12 = evaluate(both[:1], both[1], want).value[0]
         points = [_points(m, shared) for m in want]
-        difference[at], cells[at] = r1 - r2, shared.sum()
-        p[at] = williams_test(r1, r2, r12, points, alternative=alternative, absolute=absolute)
+        difference[index], cells[index] = r1 - r2, shared.sum()
+        p[index] = williams_test(r1, r2, r12, points, alternative=alternative, absolute=absolute)
         if progress is not None:
-            progress(at + 1, len(chosen))
+            progress(index + 1, len(chosen))
     method = (
         f"Williams' test, {alternative}, {'absolute' if absolute else 'signed'} correlations, "
         "outputs with a human rating and scores of both metrics"

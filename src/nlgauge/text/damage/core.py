@@ -90,8 +90,8 @@ def compare(old: Sequence[str], new: Sequence[str]) -> Pieces:
 def without(words: Sequence[str], gone: Iterable[int]) -> Pieces:
     """Remove the words at these places and mark those before the gaps."""
     missing = set(gone)
-    kept = [i for i in range(len(words)) if i not in missing]
-    return [(words[i], i + 1 in missing or (i == kept[0] and i > 0)) for i in kept]
+    selected = [i for i in range(len(words)) if i not in missing]
+    return [(words[i], i + 1 in missing or (i == selected[0] and i > 0)) for i in selected]
 
 
 def unchanged(words: Sequence[str]) -> Pieces:
@@ -116,4 +116,4 @@ def other(word: str, pool: Sequence[str], pick: int) -> str:
     """Return the entry of the pool at `pick`, or the next different one, within the punctuation of the word."""
     head, core, tail = trim(word)
     candidates = (trim(pool[(pick + step) % len(pool)].strip())[1] for step in range(len(pool)))
-    return head + next((found for found in candidates if found not in ("", core)), core) + tail
+    return head + next((result for result in candidates if result not in ("", core)), core) + tail

@@ -68,9 +68,9 @@ def effect(kind: str, aspect: str = "overall") -> Effect:
     >>> effect("negate", "consistency"), effect("negate", "fluency"), effect("synonym")
     ('fall', 'stay', 'stay')
     """
-    known = aspect_of(aspect)
+    available = aspect_of(aspect)
     if kind not in EFFECTS:
         raise NameUnknown(f"no perturbation '{kind}'. Expected one of: {', '.join(EFFECTS)}.")
-    if known is None:
+    if available is None:
         raise NameUnknown(f"no expectations for aspect '{aspect}'; expected one of {', '.join(ASPECTS)}.")
-    return EFFECTS[kind][known]
+    return EFFECTS[kind][available]

@@ -17,13 +17,13 @@ def garble(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
     n = sum(map(len, words))
     chosen, pick = choose(n, amount, rng), rng.integers(len(letters), size=n)
     how = rng.integers(len(letters) == 1, 3, size=n)  # a text of one letter has no other
-    new, at = [], 0
+    new, index = [], 0
     for word in words:
         made = ""
-        for i, char in enumerate(word, at):
+        for i, char in enumerate(word, index):
             made += (other(char, letters, pick[i]), "", char * 2)[how[i]] if i in chosen else char
         new.append(made or word * 2)  # a word that lost every character would shift the words after it
-        at += len(word)
+        index += len(word)
     return compare(words, new)
 
 
@@ -46,8 +46,8 @@ def _slippery(word: str) -> bool:
 
 def _slip(word: str, where: float, how: int) -> str:
     head, core, tail = trim(word)
-    at = int(where * (len(core) - 1))
-    before, a, b, after = core[:at], core[at], core[at + 1], core[at + 2 :]
+    index = int(where * (len(core) - 1))
+    before, a, b, after = core[:index], core[index], core[index + 1], core[index + 2 :]
     if how == 0 and a != b:
         return head + before + b + a + after + tail
     return head + before + a + ("" if how == 1 else a + b) + after + tail

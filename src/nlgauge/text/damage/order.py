@@ -50,8 +50,8 @@ def repeat(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
     """Repeat one phrase with that share of the words."""
     size = count(len(words), amount)
     end = int(rng.integers(size, len(words) + 1))
-    said = words[:end] + words[end - size :]
-    return [(word, end <= i < end + size) for i, word in enumerate(said)]
+    text = words[:end] + words[end - size :]
+    return [(word, end <= i < end + size) for i, word in enumerate(text)]
 
 
 @register("repeat-sentence")
@@ -59,5 +59,5 @@ def repeat_sentence(words: list[str], amount: float, rng: Generator, pool: Seque
     """Repeat a share of the sentences."""
     groups = sentences(words)
     twice = choose(len(groups), amount, rng)
-    said = [(group, again) for s, group in enumerate(groups) for again in (False, True) if s in twice or not again]
-    return [(words[i], again) for group, again in said for i in group]
+    text = [(group, again) for s, group in enumerate(groups) for again in (False, True) if s in twice or not again]
+    return [(words[i], again) for group, again in text for i in group]

@@ -16,15 +16,15 @@ def wrong(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) 
     if not others:
         return unchanged(words)
     foreign = others[int(rng.integers(len(others)))]
-    mine, theirs = sentences(words), sentences(foreign)
-    chosen = choose(len(mine), amount, rng)
-    if len(chosen) == len(mine):
+    own, other_values = sentences(words), sentences(foreign)
+    chosen = choose(len(own), amount, rng)
+    if len(chosen) == len(own):
         return [(word, True) for word in foreign]
     pieces: Pieces = []
-    for s, group in enumerate(mine):
-        said = [words[i] for i in group]
-        new = [foreign[i] for i in theirs[s % len(theirs)]] if s in chosen else said
-        pieces += [(word, new != said) for word in new]
+    for s, group in enumerate(own):
+        message = [words[i] for i in group]
+        new = [foreign[i] for i in other_values[s % len(other_values)]] if s in chosen else message
+        pieces += [(word, new != message) for word in new]
     return pieces
 
 
@@ -35,11 +35,11 @@ def copy(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -
     source = next((text.split() for text in pool if text.strip()), [])
     if not source:
         return unchanged(words)
-    mine, theirs = sentences(words), sentences(source)
-    kept = mine[: len(mine) - count(len(mine), amount)]
-    taken = theirs[: count(len(theirs), amount)]
+    own, others = sentences(words), sentences(source)
+    selected = own[: len(own) - count(len(own), amount)]
+    taken = others[: count(len(others), amount)]
     return [
-        *((words[i], False) for group in kept for i in group),
+        *((words[i], False) for group in selected for i in group),
         *((source[i], True) for group in taken for i in group),
     ]
 
@@ -52,20 +52,20 @@ def synonym(words: list[str], amount: float, rng: Generator, pool: Sequence[str]
     entries = (line.split() for line in pool)
     thesaurus = {entry[0]: entry[1:] for entry in entries if len(entry) > 1}
     options = {i: _fitting(words, i, thesaurus) for i in range(len(words))}
-    places = [i for i, found in options.items() if found]
+    places = [i for i, result in options.items() if result]
     chosen, pick = choose(len(places), amount, rng), rng.random(len(places))
     new = list(words)
     for p in chosen:
-        found = options[places[p]]
+        result = options[places[p]]
         head, _, tail = trim(words[places[p]])
-        new[places[p]] = head + found[int(pick[p] * len(found))] + tail
+        new[places[p]] = head + result[int(pick[p] * len(result))] + tail
     return compare(words, new)
 
 
 def _fitting(words: list[str], place: int, thesaurus: dict[str, list[str]]) -> list[str]:
     """Other words for this one; after 'a' and 'an' only those that begin alike."""
     core = trim(words[place])[1]
-    found = [word for word in thesaurus.get(core, ()) if word != core]
+    results = [word for word in thesaurus.get(core, ()) if word != core]
     if place and words[place - 1].lower() in ("a", "an"):
-        found = [word for word in found if (word[0] in "aeiou") == (core[0] in "aeiou")]
-    return found
+        results = [word for word in results if (word[0] in "aeiou") == (core[0] in "aeiou")]
+    return results
