@@ -61,7 +61,7 @@ class Classifier(LoadedModel):
         results = []
         for logits, cut in self.logits(pairs, longest):
             if len(logits) == 1:  # a softmax over one number would be 1 whatever the model says
-                found.append((1 / (1 + np.exp(-logits)), cut))
+                results.append((1 / (1 + np.exp(-logits)), cut))
                 continue
             e = np.exp(logits - logits.max())
             results.append((e / e.sum(), cut))
