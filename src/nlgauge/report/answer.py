@@ -258,22 +258,22 @@ def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequenc
 
 def _unequal_labels(run: ReportContext) -> Iterator[str]:
     """Yield which systems the labels leave out, or how many each has where some have less than half the share."""
-    found: dict[str, list[str]] = {}
+    aspects_of: dict[str, list[str]] = {}
     for aspect in run.aspects:
         with suppress(NlgaugeError):  # an aspect without a panel is answered elsewhere
             counts = panel_labels(run.source.panel(aspect))
             if counts.left_out or counts.unequal:
-                found.setdefault(sentence(counts.notes("results")[0]), []).append(aspect)
-    for text, names in found.items():
+                aspects_of.setdefault(sentence(counts.notes("results")[0]), []).append(aspect)
+    for text, names in aspects_of.items():
         yield text if len(names) == len(run.aspects) else f"{some(names, 4)}: {text}"
 
 
 def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
     """Metrics whose interval is below chance on every aspect: is less of them better, or not less?"""
     every: dict[str, list[tuple[AspectAnswer, MetricAnswer]]] = {}
-    for found in aspects:
-        for m in found.metrics:
-            every.setdefault(m.metric, []).append((found, m))
+    for aspect in aspects:
+        for m in aspect.metrics:
+            every.setdefault(m.metric, []).append((aspect, m))
     below = {n: p for n, p in every.items() if all(m.high is not None and m.high < a.chance for a, m in p)}
     for lower in (False, True):
         names = [n for n, places in below.items() if places[0][1].lower_is_better == lower]

@@ -96,15 +96,17 @@ def _forest_of(aspect: AspectAnswer) -> Forest:
     if len(aspect.metrics) == 1 and judge.rates:
         rows = [ForestRow(name, mark, [mark.badge or ""]) for name, mark in judge.rates]
         base = judge.majority
-        known = [] if base is None or base.value is None else [(f'always "{judge.usual}"', base.value)]
-        return Forest(judge.metric, "value [95% CI]", [""], rows, known)
+        baselines = [] if base is None or base.value is None else [(f'always "{judge.usual}"', base.value)]
+        return Forest(judge.metric, "value [95% CI]", [""], rows, baselines)
     tied = any(m.acc_eq is not None for m in aspect.metrics)
     rows = [
         ForestRow(m.metric, m, [*([two(m.acc_eq)] if tied else []), *_badges(m, aspect.uses)]) for m in aspect.metrics
     ]
     heads = [*(["acc_eq"] if tied else []), *(SHORT_USES.get(use, use) for use in aspect.uses)]
-    known = [("chance" if n == "constant" else n, v) for n, v in aspect.baselines.items()] if not aspect.judged else []
-    return Forest("judge" if aspect.judged else "metric", _statistic(aspect), heads, rows, known)
+    baselines = (
+        [("chance" if n == "constant" else n, v) for n, v in aspect.baselines.items()] if not aspect.judged else []
+    )
+    return Forest("judge" if aspect.judged else "metric", _statistic(aspect), heads, rows, baselines)
 
 
 def _aspects_forest(aspects: Sequence[AspectAnswer]) -> Forest:

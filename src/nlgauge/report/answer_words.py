@@ -150,10 +150,10 @@ def _judge_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[
     if mark is not None:
         words.append(_failure_words(first.metric, mark))
     words += _accuracy_words(first)
-    told = first.marks.get("tell good from bad")
-    if told is not None:
+    separation = first.marks.get("tell good from bad")
+    if separation is not None:
         figure = "" if len(answer.metrics) > 1 else f": {statistic} {value} (chance 0.50)"
-        words.append(f"{first.metric} is {told.badge or 'not rated'} to {USES['tell good from bad'][0]}{figure}.")
+        words.append(f"{first.metric} is {separation.badge or 'not rated'} to {USES['tell good from bad'][0]}{figure}.")
     if mark is not None:
         words += _advice(first, mark)
     return words
@@ -180,8 +180,10 @@ def _advice(judge: MetricAnswer, mark: Mark) -> list[str]:
     """What to do: rely on it, review by hand, or label more."""
     if mark.badge == "reliable":
         precision = judge.figures.get("precision on failures")
-        known = "" if precision is None or precision.value is None else f" (precision on failures {_figure(precision)})"
-        return [f"It can be used to flag failures{known}."]
+        figure = (
+            "" if precision is None or precision.value is None else f" (precision on failures {_figure(precision)})"
+        )
+        return [f"It can be used to flag failures{figure}."]
     if mark.badge == "not reliable":
         missed, passed = judge.counts.get("only_people_fail"), judge.counts.get("both_pass")
         if missed is None or passed is None:

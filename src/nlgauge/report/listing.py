@@ -107,7 +107,7 @@ def available(
                 raise registry.unknown("metric", name)
         rows = [known[name] for name in asked]
     families = grouped(rows, "family").values()
-    parts = [Table(what, mine, shown=["metric", "what"], cells={"what": _short}) for mine in families]
+    parts = [Table(what, rows_of, shown=["metric", "what"], cells={"what": _short}) for rows_of in families]
     found = joined(parts, by=["family"]) if parts else Table(what, [])
     found.title, found.notes, found.kind = what, [f"{len(rows)} metrics"], "list-metrics"
     if not names and not long:

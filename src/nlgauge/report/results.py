@@ -65,35 +65,35 @@ def per_input(run: ReportContext) -> dict[str, Any]:
     measure = Measure.parse(run.gate)
     if measure.grouping != "input":
         raise NlgaugeError(f"{option('gate', run.gate)}: only input/… measures have a value per input to compare.")
-    found: dict[str, Any] = {"measure": str(measure), "inputs": [], "units": {}, "values": {}}
+    result: dict[str, Any] = {"measure": str(measure), "inputs": [], "units": {}, "values": {}}
     for aspect in run.aspects:
         try:
             panel = run.source.panel(aspect)
             values = group_values(panel.oriented(), panel.human, measure)
         except DataError:
             continue  # nothing rated or scored here; the tables say so
-        found["inputs"] = list(panel.inputs)  # the same for all aspects: rated on any
-        found["units"] = {i: unit for i, unit in zip(panel.inputs, panel.units, strict=True) if unit != i}
-        found["values"][aspect] = {m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)}
-    return found
+        result["inputs"] = list(panel.inputs)  # the same for all aspects: rated on any
+        result["units"] = {i: unit for i, unit in zip(panel.inputs, panel.units, strict=True) if unit != i}
+        result["values"][aspect] = {m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)}
+    return result
 
 
 def verdicts_of(run: ReportContext) -> dict[str, Any]:
     """Aspect → pass and fail of people and judges, row by row, where both have two values."""
-    found = {}
+    verdicts = {}
     for aspect in run.aspects:
         try:
             rows = verdict_rows(run.source.panel(aspect))
         except DataError:
             continue
         if rows is not None:
-            found[aspect] = rows
-    return found
+            verdicts[aspect] = rows
+    return verdicts
 
 
 def scores_of(run: ReportContext) -> dict[str, Any]:
     """Aspect → ratings and scores of every rated input, where there is one system: no input has an order of systems."""
-    found: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     for aspect in run.aspects:
         try:
             panel = run.source.panel(aspect)
@@ -101,12 +101,12 @@ def scores_of(run: ReportContext) -> dict[str, Any]:
             continue
         if len(panel.systems) == 1:
             rated = np.flatnonzero(np.isfinite(panel.human[0]))
-            found[aspect] = {
+            scores[aspect] = {
                 "inputs": [panel.inputs[k] for k in rated],
                 "people": [_short(v) for v in panel.human[0, rated]],
                 "metrics": {m: [_short(v) for v in panel.oriented()[k, 0, rated]] for k, m in enumerate(panel.names)},
             }
-    return found
+    return scores
 
 
 def _short(value: float) -> float | None:

@@ -72,13 +72,13 @@ def drawing(table: Table) -> Markup | None:
     """Return the figure of a table as SVG; None where it has none."""
     from markupsafe import Markup
 
-    known: Markup | None
+    svg: Markup | None
     if "__svg__" not in table.__dict__:
         figure = figure_of(table)
-        known = None if figure is None else Markup(visible(svg_of(figure, table.title)))
-        table.__dict__["__svg__"] = known
-    known = table.__dict__["__svg__"]
-    return known
+        svg = None if figure is None else Markup(visible(svg_of(figure, table.title)))
+        table.__dict__["__svg__"] = svg
+    svg = table.__dict__["__svg__"]
+    return svg
 
 
 def title_of(table: Table, name: str) -> str:

@@ -147,9 +147,9 @@ def report(
     if chosen.data.aspects or (chosen.data.comparisons.is_empty() and not alone):
         for each in chosen.aspects or chosen.data.aspects[:1] or (None,):
             chosen.data.aspect(each)  # a wrong or missing one is said before anything is computed
-    known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
+    loaded_prices = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     earlier = None if against is None else named_alike([dataset(against), chosen.data])[0]
-    run = ReportContext(chosen, quick, listed(measures), str(Measure.parse(gate)), known, earlier)
+    run = ReportContext(chosen, quick, listed(measures), str(Measure.parse(gate)), loaded_prices, earlier)
     answered = answer_all(run, answer_of)
     command = command or ("run", name)
     answer = run.answer or answer_of(run)

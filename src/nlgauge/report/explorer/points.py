@@ -145,9 +145,9 @@ class Explored:
         """Everything about one output."""
         columns = self.data.samples.columns
         row = dict(zip(columns, self._row(place, columns), strict=True))
-        mine = (pl.col("system") == row["system"]) & (pl.col("input") == row["input"])
-        scores = self.data.scores.filter(mine).drop(KEY).row(0, named=True)
-        why = {r["metric"]: r["reason"] for r in self.data.failures.filter(mine).iter_rows(named=True)}
+        of_output = (pl.col("system") == row["system"]) & (pl.col("input") == row["input"])
+        scores = self.data.scores.filter(of_output).drop(KEY).row(0, named=True)
+        why = {r["metric"]: r["reason"] for r in self.data.failures.filter(of_output).iter_rows(named=True)}
         return {
             "system": row["system"],
             "input": row["input"],
@@ -155,7 +155,7 @@ class Explored:
             "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
             "ratings": [
                 [r["aspect"], r["rater"] or "–", r["value"]]
-                for r in self.data.ratings.filter(mine).iter_rows(named=True)
+                for r in self.data.ratings.filter(of_output).iter_rows(named=True)
             ],
             "scores": [[m, None if v is None or math.isnan(v) else v, why.get(m, "")] for m, v in scores.items()],
         }

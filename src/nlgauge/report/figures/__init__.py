@@ -69,10 +69,10 @@ def plot(table: Table, figure: str | None = None) -> go.Figure:
     'Figure'
     """
     shown = table.parts[0] if len(table.parts) == 1 else table
-    found = None if shown.parts else figure_of(shown, figure)
-    if found is None:
+    drawn = None if shown.parts else figure_of(shown, figure)
+    if drawn is None:
         several = "a table of several aspects or groups has no one figure; plot one of its parts"
         raise NlgaugeError(
             f"{shown.title}: {several if shown.parts else f'no figure draws {shown.kind or shown.title!r}'}."
         )
-    return found
+    return drawn

@@ -109,20 +109,20 @@ def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str])
     width = BOTH if both else ALONE
     bars = []
     for coefficient, opacity in PAIR.items():
-        mine = [r for r in rows if r["coefficient"] == coefficient]
-        if not mine:
+        own_rows = [r for r in rows if r["coefficient"] == coefficient]
+        if not own_rows:
             continue
         start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
         bars.append(
             go.Bar(
-                x=[names.index(r["metric"]) for r in mine],
-                y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
-                text=[_shown(r["metric"]) for r in mine],
+                x=[names.index(r["metric"]) for r in own_rows],
+                y=[float(str(r["printed"]).replace("−", "-")) for r in own_rows],
+                text=[_shown(r["metric"]) for r in own_rows],
                 textposition="none",
                 width=width,
                 offset=start,
                 name=f"{coefficient}, printed",
-                marker={"color": [KINDS[kind(r["metric"])] for r in mine], "opacity": opacity},
+                marker={"color": [KINDS[kind(r["metric"])] for r in own_rows], "opacity": opacity},
                 hovertemplate=f"%{{text}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
             )
         )
@@ -137,16 +137,16 @@ def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
     """On the middle of the Pearson bars."""
     import plotly.graph_objects as go
 
-    mine = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
+    own_rows = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
     left = BOTH / 2 if _both(rows) else 0.0
     return go.Scatter(
-        x=[names.index(r["metric"]) - left for r in mine],
-        y=[r["ours"] for r in mine],
+        x=[names.index(r["metric"]) - left for r in own_rows],
+        y=[r["ours"] for r in own_rows],
         mode="markers",
         name="NLGauge",
-        text=[_shown(r["metric"]) for r in mine],
+        text=[_shown(r["metric"]) for r in own_rows],
         marker={"symbol": "diamond", "size": 8, "color": "#1b1b1b", "line": {"color": "white", "width": 1}},
-        customdata=[r["verdict"] for r in mine],
+        customdata=[r["verdict"] for r in own_rows],
         hovertemplate="%{text}: %{y:.4f} here (%{customdata})<extra></extra>",
     )
 
@@ -204,17 +204,17 @@ def printed_and_ours(table: Table) -> go.Figure:
         low, high = min(ends), max(ends)
         figure.add_shape(type="line", x0=low, y0=low, x1=high, y1=high, line={"color": QUIET, "dash": "dot"})
     for verdict, (color, sign) in VERDICTS.items():
-        mine = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
-        if mine:
+        own_rows = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
+        if own_rows:
             figure.add_trace(
                 go.Scatter(
-                    x=[printed for printed, _ in mine],
-                    y=[r["ours"] for _, r in mine],
+                    x=[printed for printed, _ in own_rows],
+                    y=[r["ours"] for _, r in own_rows],
                     mode="markers",
-                    name=f"{verdict} ({len(mine)})",
+                    name=f"{verdict} ({len(own_rows)})",
                     marker={"color": color, "symbol": sign, "size": 9, "opacity": 0.85},
-                    text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in mine],
-                    customdata=[number(r["difference"]) for _, r in mine],
+                    text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in own_rows],
+                    customdata=[number(r["difference"]) for _, r in own_rows],
                     hovertemplate=f"%{{text}}<br>{said} %{{x}}, ours %{{y:.4f}} (%{{customdata}})<extra></extra>",
                 )
             )

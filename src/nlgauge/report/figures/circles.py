@@ -104,20 +104,20 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
 def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = False) -> Any:
     import plotly.graph_objects as go
 
-    known = [point for point in points if there(point[2])]
+    placed = [point for point in points if there(point[2])]
     return go.Scatter(
-        x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known],
-        y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
+        x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in placed],
+        y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in placed],
         mode="markers+text" if texts else "markers",
-        text=[number(v, 2) for _, _, v in known],
+        text=[number(v, 2) for _, _, v in placed],
         textposition="bottom center",
         textfont={"size": 10},
         cliponaxis=False,
         # The area says the strength: a correlation of 1 fills its cell.
         marker={
-            "size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known],
+            "size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in placed],
             "opacity": 0.9,
-            "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known],
+            "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in placed],
             "line": {"width": 0},
         },
         hovertemplate="%{y}, %{x}: %{text}<extra></extra>",

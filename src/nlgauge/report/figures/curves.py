@@ -175,11 +175,11 @@ def fineness_lines(table: Table) -> go.Figure:
     for k, judge in enumerate(judges):
         ink, sign = COLORS[k % len(COLORS)], SIGNS[(k // len(COLORS) + k) % len(SIGNS)]
         for measure, at in zip(shown, places, strict=True):
-            found = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
+            by_key = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
             drawn.add_trace(
                 go.Scatter(
                     x=order,
-                    y=[found.get(v) for v in order],
+                    y=[by_key.get(v) for v in order],
                     mode="lines+markers",
                     name=plain(judge),
                     legendgroup=judge,
@@ -301,13 +301,13 @@ def transfer_lines(table: Table) -> go.Figure:
     line = "metric" if "metric" in table.columns else "family"
     across = "group" if "group" in table.columns else "data"
     groups = [str(group) for group in distinct(table, across)]
-    found = grouped((row for row in table if there(row["value"])), line)
-    last = {name: rows[-1]["value"] for name, rows in found.items()}
-    values = [row["value"] for rows in found.values() for row in rows]
-    height = 150 + max(300, 26 * len(found))
+    by_key = grouped((row for row in table if there(row["value"])), line)
+    last = {name: rows[-1]["value"] for name, rows in by_key.items()}
+    values = [row["value"] for rows in by_key.values() for row in rows]
+    height = 150 + max(300, 26 * len(by_key))
     places = apart(last, ((max(values, default=1) - min(values, default=0)) or 1.0) * 22 / (height - 110))
     drawn = go.Figure()
-    for k, (name, rows) in enumerate(found.items()):
+    for k, (name, rows) in enumerate(by_key.items()):
         ink = COLORS[k % len(COLORS)]
         drawn.add_trace(
             go.Scatter(
@@ -330,7 +330,7 @@ def transfer_lines(table: Table) -> go.Figure:
             font={"color": ink, "size": 12},
             name=LABEL,
         )
-    framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
+    framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, by_key), default=0), "t": 30, "b": 50})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])
     return drawn.update_yaxes(
         title="correlation with human ratings", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID

@@ -215,10 +215,10 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
     """Return one series of marks, distinguished by color and by sign."""
     import plotly.graph_objects as go
 
-    known = [(line, value) for line, value in points if there(value)]
+    drawn_points = [(line, value) for line, value in points if there(value)]
     return go.Scatter(
-        x=[value for _, value in known],
-        y=[cut(line) for line, _ in known],
+        x=[value for _, value in drawn_points],
+        y=[cut(line) for line, _ in drawn_points],
         mode="markers",
         name=plain(name),
         marker={

@@ -114,8 +114,8 @@ def agreement_of_measures(table: Table) -> go.Figure:
 def _place(measure: str) -> tuple[int, int, str]:
     grouping, _, coefficient = measure.partition("/")
     groupings, coefficients = list(GROUPINGS), list(LETTERS)
-    known = coefficients.index(coefficient) if coefficient in coefficients else len(coefficients)
-    return groupings.index(grouping), known, measure
+    rank = coefficients.index(coefficient) if coefficient in coefficients else len(coefficients)
+    return groupings.index(grouping), rank, measure
 
 
 @figure("complementarity")

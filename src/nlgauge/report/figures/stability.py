@@ -82,9 +82,9 @@ def statement_intervals(table: Table) -> go.Figure:
     drawn = go.Figure()
     names = distinct(table, "family")
     for k, name in enumerate(names):
-        mine = [(line, _as_stated(row)) for line, row in zip(lines, table, strict=True) if row["family"] == name]
+        group = [(line, _as_stated(row)) for line, row in zip(lines, table, strict=True) if row["family"] == name]
         shift = (k - (len(names) - 1) / 2) * 0.7 / max(len(names), 1)
-        rows = [row for _, row in mine]
+        rows = [row for _, row in group]
         sure = [row["verdict"] in ("holds", "does not hold") for row in rows]
         ink, sign = COLORS[k % len(COLORS)], SIGNS[k % len(SIGNS)]
         drawn.add_trace(
@@ -94,7 +94,7 @@ def statement_intervals(table: Table) -> go.Figure:
                 mode="markers",
                 name=plain(name),
                 error_x=whiskers(rows, ink, width=0),
-                text=[line for line, _ in mine],
+                text=[line for line, _ in group],
                 marker={"color": ink, "size": 9, "symbol": [sign if s else f"{sign}-open" for s in sure]},
                 hovertemplate="%{text}: %{x:.3f}<extra></extra>",
             )

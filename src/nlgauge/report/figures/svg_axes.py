@@ -102,8 +102,8 @@ class Axis:
             self.categories = list(dict.fromkeys([*self.categories, *(str(v) for v in self.seen)]))
             self.low, self.high = -0.5, max(len(self.categories), 1) - 0.5
         else:
-            found = [v for v in (self.number(v) for v in self.seen) if known(v)]
-            low, high = min(found, default=0.0), max(found, default=1.0)
+            numbers = [v for v in (self.number(v) for v in self.seen) if known(v)]
+            low, high = min(numbers, default=0.0), max(numbers, default=1.0)
             zero = self.zero or self.layout.get("rangemode") == "tozero"
             low, high = (min(low, 0.0), max(high, 0.0)) if zero and not self.is_log else (low, high)
             alike = high - low < 1e-9 * max(1.0, abs(high))  # but for rounding

@@ -248,10 +248,10 @@ def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
     every = list(dict.fromkeys([*(() if run.source.by or len(run.source.datasets) > 1 else run.aspects), *every]))
     for each in answered:
         parts = each.found.parts
-        known = {p.about for p in parts if p.answer}
-        if "" in known or not known:
+        answered_aspects = {p.about for p in parts if p.answer}
+        if "" in answered_aspects or not answered_aspects:
             continue
-        for about in (a for a in every if a not in known):
+        for about in (a for a in every if a not in answered_aspects):
             refusal = _own_refusal([r for r in each.refused if run.about_refusal(r) == about], parts)
             reason = "the data hold too little for it." if refusal is None else refusal.reason
             parts.append(Finding(about, f"Not computed: {reason}", []))

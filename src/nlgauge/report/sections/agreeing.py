@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from nlgauge.number import row_interval
 from nlgauge.report.sections import GATE, Finding, Findings, ReportContext, section
-from nlgauge.report.sections.words import interval, missing, percent, some, two
+from nlgauge.report.sections.words import missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.table import Cell, Layout, Row, Table
@@ -54,7 +55,7 @@ def _alpha_words(row: Row) -> str:
         if high < TENTATIVE
         else "Inconclusive whether annotators agree enough for conclusions"
     )
-    return f"{words}: {row['coefficient']} {interval(row)}."
+    return f"{words}: {row['coefficient']} {row_interval(row)}."
 
 
 def _ceiling_words(run: ReportContext, table: Table | None) -> str:
@@ -91,19 +92,19 @@ def agrees(run: ReportContext) -> Findings:
         about = run.about(table)
         own = [*intervals.get(about, ()), *ranks.get(about, ())]  # the latter as on the first screen
         ends = {(r["metric"], r["measure"]): {"low": r["low"], "high": r["high"]} for r in own}
-        known = {measure: found[about] for measure, found in groups.items() if about in found}
+        letters = {measure: by_aspect[about] for measure, by_aspect in groups.items() if about in by_aspect}
         rows = [
             {
                 **r,
                 **ends.get((r["metric"], r["measure"]), {}),
                 "share": shares.get((about, r["metric"])),
-                "letters": known.get(r["measure"], {}).get(r["metric"], ""),
+                "letters": letters.get(r["measure"], {}).get(r["metric"], ""),
             }
             for r in table
         ]
         spread = intervals.get(about)
         notes = [*table.notes, *([spread.method] if spread is not None else [])]
-        answers = _legend(run, spread, known)  # also in the caption of the LaTeX table
+        answers = _legend(run, spread, letters)  # also in the caption of the LaTeX table
         layout = _with_shares(table, {m: v for (a, m), v in shares.items() if a == about and not missing(v)})
         shown = replace(table, rows=rows, cells={"value": _cell}, notes=notes, answers=answers, layout=layout)
         parts.append(Finding(about, _others(table, headline_measure(run)), [shown], table_first=True))
@@ -127,7 +128,7 @@ def _with_shares(table: Table, shares: dict[str, float]) -> Layout:
 
 def _cell(row: Row) -> str:
     """`0.64 [0.47, 0.77] ab`: the value, its interval, and the letters of the metrics that it does not differ from."""
-    return f"{interval(row)} {row.get('letters') or ''}".rstrip()
+    return f"{row_interval(row)} {row.get('letters') or ''}".rstrip()
 
 
 def _legend(run: ReportContext, spread: Table | None, known: dict[str, dict[str, str]]) -> list[str]:
@@ -148,7 +149,7 @@ def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
         return {}
     groupings = ("input/", "system/") if run.metrics <= MAX_LETTERS and not run.quick else ()
     measures = [m for m in shown_measures(run) if m.startswith(groupings) or m == headline_measure(run)]
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    letters: dict[str, dict[str, dict[str, str]]] = {}
     for measure in measures:
         for table in run.optional_silent("compare-pairs", measure=measure):
             values = {m: r for r in table for m in (r["better"], r["worse"])}
@@ -156,8 +157,8 @@ def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
             tested = any(not missing(r["p"]) for r in table)
             order = _order(run, measure, run.about(table), list(values))
             if tested:
-                found.setdefault(measure, {})[run.about(table)] = compact_letters(order, differ)
-    return found
+                letters.setdefault(measure, {})[run.about(table)] = compact_letters(order, differ)
+    return letters
 
 
 def _order(run: ReportContext, measure: str, about: str, names: list[str]) -> list[str]:

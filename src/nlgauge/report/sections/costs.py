@@ -21,9 +21,9 @@ def costs(run: ReportContext) -> Findings:
     rows: list[Row] = []
     lines: list[str] = []
     for metric in run.source.metrics or run.data.metrics:
-        known = known_costs(run.data, metric, run.prices, lines)
-        if known:
-            rows.append({"metric": metric, **known})
+        measured = known_costs(run.data, metric, run.prices, lines)
+        if measured:
+            rows.append({"metric": metric, **measured})
     if not rows:
         raise NeedsMissing(
             "columns such as ‘NAME seconds’ or ‘NAME tokens in’ next to the scores, or replies of judges in the cache "

@@ -34,12 +34,12 @@ def evaluated(run: ReportContext) -> Findings:
     data = run.data
     people = [s for s in data.systems if s in data.people]
     one = len(people) == 1
-    kept = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
+    treatment = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
     answer = (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
         f"{count(len(data.inputs), 'input')}, {judged_words(run)}."
         + (
-            f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {kept}."
+            f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {treatment}."
             if people
             else ""
         )
@@ -157,10 +157,14 @@ def metrics_alone(run: ReportContext) -> Findings:
         for j in range(i + 1, len(names)):
             tau = float(evaluate(turned[i][None, None], turned[j][None], measure).value[0, 0])
             pairs.append({"metric": first, "other": names[j], "measure": "global/kendall", "value": tau})
-    known = sorted((p for p in pairs if p["value"] == p["value"]), key=lambda p: -p["value"])
-    most = f"Most alike: {known[0]['metric']} and {known[0]['other']} (tau-b {known[0]['value']:.2f})." if known else ""
-    if len(known) > 1:
-        most += f" Least alike: {known[-1]['metric']} and {known[-1]['other']} (tau-b {known[-1]['value']:.2f})."
+    ordered = sorted((p for p in pairs if p["value"] == p["value"]), key=lambda p: -p["value"])
+    most = (
+        f"Most alike: {ordered[0]['metric']} and {ordered[0]['other']} (tau-b {ordered[0]['value']:.2f})."
+        if ordered
+        else ""
+    )
+    if len(ordered) > 1:
+        most += f" Least alike: {ordered[-1]['metric']} and {ordered[-1]['other']} (tau-b {ordered[-1]['value']:.2f})."
     constant = [r["metric"] for r in spread if r["values"] < 2]
     same = f" {some(constant)} {'is' if len(constant) == 1 else 'are'} constant." if constant else ""
     tables = [
@@ -175,14 +179,14 @@ def metrics_alone(run: ReportContext) -> Findings:
             [
                 Table(
                     Title(run.data.name, "agreement between metrics"),
-                    known,
+                    ordered,
                     decimals=2,
                     kind="metric-agreement",
                     method="Kendall's tau-b over all outputs that both metrics scored; the sign of "
                     "lower-is-better metrics is flipped.",
                 )
             ]
-            if known
+            if ordered
             else []
         ),
     ]

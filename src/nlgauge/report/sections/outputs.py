@@ -177,8 +177,8 @@ def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndar
 
 def _values(panel: Panel, values: np.ndarray, cells: Sequence[Cell]) -> list[float | None]:
     s, i = ({n: k for k, n in enumerate(names)} for names in (panel.systems, panel.inputs))
-    known = (values[s[a], i[b]] if a in s and b in i else math.nan for a, b in cells)
-    return [None if math.isnan(v) else float(f"{v:.4g}") for v in known]
+    values_of_cells = (values[s[a], i[b]] if a in s and b in i else math.nan for a, b in cells)
+    return [None if math.isnan(v) else float(f"{v:.4g}") for v in values_of_cells]
 
 
 def reason_columns(data: Dataset) -> list[str]:
@@ -252,9 +252,9 @@ def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str
     """Whether each word of each output is supported; none where outputs are in other words than what they came from."""
     if not any(t.origin.known for t in texts):
         return []
-    found = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
-    told = "".join(found).replace(".", "")
-    share = 1 - told.count("n") / max(len(told), 1)
+    codes = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
+    content = "".join(codes).replace(".", "")
+    share = 1 - content.count("n") / max(len(content), 1)
     if share < SHARED:
         lines.append(
             f"Words are not marked as supported: only {percent(share)} of the outputs' content words occur in the "
@@ -267,7 +267,7 @@ def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str
         f"marked as unsupported. Only identical words count: {call('score FILE', explain=True)} aligns words by "
         "meaning."
     )
-    return found
+    return codes
 
 
 def _first_rows(data: dict[str, Any], aspect: str, metric: str | None) -> list[Row]:

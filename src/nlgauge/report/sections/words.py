@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from nlgauge.number import count, missing, percent, sentence, some
+from nlgauge.number import count, interval, missing, number, percent, sentence, some
 from nlgauge.table import Table
 
-__all__ = ["ci", "count", "interval", "missing", "name_of", "percent", "sentence", "some", "two"]
+__all__ = ["ci", "count", "missing", "name_of", "percent", "sentence", "some", "two"]
 
 
 def two(value: float | None) -> str:
@@ -16,7 +15,7 @@ def two(value: float | None) -> str:
     >>> two(0.523), two(-0.1), two(1.0), two(None)
     ('0.52', '-0.10', '1.00', '–')
     """
-    return "–" if missing(value) else f"{value:.2f}"
+    return number(value, 2)
 
 
 def ci(value: float | None, low: float | None, high: float | None) -> str:
@@ -25,12 +24,7 @@ def ci(value: float | None, low: float | None, high: float | None) -> str:
     >>> ci(0.638, 0.47, 0.771), ci(0.5, None, None)
     ('0.64 [0.47, 0.77]', '0.50')
     """
-    return two(value) if missing(low) or missing(high) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def interval(row: Mapping[str, Any]) -> str:
-    """Return the value of a row with its confidence interval."""
-    return ci(row["value"], row.get("low"), row.get("high"))
+    return interval(value, low, high, 2)
 
 
 def name_of(table: Table, by: Sequence[str]) -> str:
