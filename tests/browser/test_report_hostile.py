@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,9 @@ def test_a_megabyte_does_not_make_the_page_heavy(report: Path) -> None:
 
 
 def test_results_in_a_notebook_run_nothing_and_ask_for_nothing(visit: Visit, data: Dataset, tmp_path: Path) -> None:
-    """`_repr_html_` stands in the page of the notebook itself: no template and no policy protects it."""
-    parts = [data._repr_html_(), ng.correlate(data)._repr_html_()]
+    """`_repr_html_` is part of the page of the notebook itself: no template and no policy protects it."""
+    named = replace(data, name=f"{SCRIPT}{TURNED}")
+    parts = [named._repr_html_(), ng.correlate(named)._repr_html_()]
     cell = tmp_path / "cell.html"
     cell.write_text(f"<!doctype html><meta charset=utf-8><div>{'</div><div>'.join(parts)}</div>", encoding="utf-8")
     page = visit.open(cell)

@@ -16,7 +16,7 @@ OPEN_ALL = "document.querySelectorAll('details').forEach(d => d.open = true)"
 
 def test_every_section_stands_on_the_page_with_an_answer_or_a_line_at_the_end(visit: Visit, report: Path) -> None:
     page = visit.open(report)
-    of_judges = {"verdicts", "threshold-curve", "slices", "calibration", "trials", "labels", "flips"}
+    of_judges = {"verdicts", "threshold-curve", "slices", "calibration", "trials", "labels", "flips", "classes"}
     of_others = {"metrics-alone", "rank", "bias", "drift", "jury"} | of_judges
     titles = [s.title for s in sections() if s.key not in of_others]
     shown = page.locator("main details.section h2").all_inner_texts()

@@ -58,7 +58,7 @@ def share_dots(table: Table) -> go.Figure:
         zeroline=False,
         range=[len(shown) - 0.5, -0.5],
     )
-    drawn.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
+    drawn.update_xaxes(range=[-0.02, 1.02])
     drawn.add_annotation(
         text="dotted: always giving the more common verdict",
         xref="paper",
