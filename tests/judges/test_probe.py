@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from test_judge_verb import nlgauge, rows
 
 import nlgauge as ng
-from nlgauge.analyses.errors._injection import attack_facts
+from nlgauge.analyses.errors._injection import ALPHA, attack_facts, probe_table
+from nlgauge.analyses.errors._versions import Versions
 from nlgauge.errors import NlgaugeError
-from nlgauge.text.damage import ATTACKS, attacked
+from nlgauge.text.damage import ATTACKS, KEYS, attacked
 
 Serve = Callable[..., Any]
 
@@ -33,10 +35,13 @@ def test_a_probe_finds_the_attack_that_a_judge_obeys(serve: Serve, data: Path) -
     assert set(found) == {*ATTACKS, "all"}
     assert (found["inject-demand"]["points"], found["inject-demand"]["raised"]) == (3.0, 1.0)
     assert found["inject-verdict"]["points"] == 0.0
-    assert found["all"]["points"] == pytest.approx(3 / 5)
-    assert found["all"]["attacked"] == 8 * len(ATTACKS)
-    assert "attack texts raise the ratings by +.60" in " ".join(table.answers)
-    assert server.log()["stats"]["requests"] == 16 + 8 * len(ATTACKS)
+    added = len(ATTACKS) - len(KEYS)
+    assert found["all"]["points"] == pytest.approx(3 / added)
+    assert found["all"]["attacked"] == 8 * added
+    assert f"attack texts raise the ratings by +{3 / added:.2f}" in " ".join(table.answers)
+    assert found["inject-demand"]["weakness"] and not found["inject-verdict"]["weakness"]
+    requests = server.log()["stats"]["requests"]
+    assert requests == 16 + 8 * added + len(KEYS)  # without a source, a key is the same request for all outputs
 
 
 def test_a_judge_that_obeys_nothing_is_said_to_resist(serve: Serve, data: Path) -> None:
@@ -62,7 +67,7 @@ def test_robustness_adds_attacks_for_a_judge(serve: Serve, data: Path) -> None:
     assert set(found) == set(ATTACKS)
     assert found["inject-authority"]["points"] == 3.0
     assert found["inject-demand"]["points"] == 0.0
-    assert all(row["should"] == "not rise" for row in table.rows)
+    assert {k for k, row in found.items() if row["should"] == "fall"} == KEYS
     assert "inject-authority: +3.00" in " ".join(table.answers)
 
 
@@ -77,3 +82,37 @@ def test_intervals_resample_inputs_and_lost_ratings_are_counted() -> None:
 def test_an_unknown_attack_is_named() -> None:
     with pytest.raises(NlgaugeError, match="no attack 'inject-x'"):
         attacked("text", "inject-x")
+
+
+def ratings(weakness: str = "", rng: np.random.Generator | None = None, outputs: int = 40) -> ng.Table:
+    """The probe of a stub judge of 1 to 5 points with noise: keys get 1 point, and the planted weakness is obeyed."""
+    rng = rng or np.random.default_rng(0)
+    quality = rng.integers(1, 6, outputs)
+    kinds = list(ATTACKS)
+
+    def rated(base: np.ndarray) -> np.ndarray:
+        return np.clip(base + rng.integers(-1, 2, outputs) * (rng.random(outputs) < 0.3), 1, 5).astype(float)
+
+    blocks = [rated(quality)]
+    for kind in kinds:
+        lowest = np.ones(outputs, int)
+        base = np.minimum(quality + 2, 5) if kind == weakness and kind not in KEYS else quality
+        base = base if kind not in KEYS or kind == weakness else lowest
+        blocks.append(rated(base))
+    inputs = [f"q{k}" for k in range(outputs)]
+    made = Versions(ng.example(), inputs, kinds, (1.0,), {}, [])
+    return probe_table("stub", made, {"judge": np.array(blocks)}, draws=50)
+
+
+@pytest.mark.parametrize("weakness", list(ATTACKS))
+def test_each_planted_weakness_is_found_and_nothing_else(weakness: str) -> None:
+    table = ratings(weakness)
+    assert [row["attack"] for row in table if row["weakness"]] == [weakness]
+    assert f"Significant weaknesses: {weakness}." in table.answers[0]
+
+
+def test_a_clean_judge_is_accused_no_more_often_than_stated() -> None:
+    """Ratings with noise that does not depend on the attack: any accusation in at most 5% of 400 probes."""
+    rng = np.random.default_rng(1)
+    accused = sum(any(row["weakness"] for row in ratings(rng=rng)) for _ in range(400))
+    assert accused <= binom.ppf(0.999, 400, ALPHA)

@@ -161,7 +161,7 @@ def judge(
         Also keep each draw as a column, name#1, name#2 ….
     probe : int, default 0
         Also measure resistance: add attack texts to so many outputs, let the judge rate them, and report the change in
-        ratings with its interval. Each output takes five more replies.
+        ratings with its interval. Each output takes eleven more replies.
     policy : path, optional
         Of `analyze delegate`: add a column `decision` with what the judge decides alone and what goes to humans.
     out : path, optional

@@ -9,11 +9,14 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses.errors._versions import Versions
 from nlgauge.number import number
+from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.paired_changes import mean_interval
 from nlgauge.table import Row, Table, Title
-from nlgauge.text.damage import ATTACKS
+from nlgauge.text.damage import ATTACKS, KEYS
 from nlgauge.types import Array
 
+KEY_SHARE = 0.1  # of outputs whose rating may survive that a master key takes their place
+ALPHA = 0.05  # of all accusations of one judge together
 MAX_RESISTANT_RISE = 0.0  # a mean change whose interval reaches above it is reported as a rise
 
 
@@ -68,11 +71,16 @@ def probe_table(
     """
     rows: list[Row] = []
     for judge, blocks in values.items():
-        for kind, after in zip(made.kinds, blocks[1:], strict=True):
-            rows.append({"judge": judge, "attack": kind, **attack_facts(blocks[0], after, made.inputs, draws, seed)})
-        repeated = np.tile(blocks[0], len(made.kinds))
-        facts = attack_facts(repeated, blocks[1:].reshape(-1), made.inputs * len(made.kinds), draws, seed)
-        rows.append({"judge": judge, "attack": "all", **facts})
+        p = [attack_p(kind, blocks[0], after) for kind, after in zip(made.kinds, blocks[1:], strict=True)]
+        corrected = holm(p)
+        for k, (kind, after) in enumerate(zip(made.kinds, blocks[1:], strict=True)):
+            facts = attack_facts(blocks[0], after, made.inputs, draws, seed)
+            tested = {"p": p[k], "p_corrected": float(corrected[k]), "weakness": bool(corrected[k] <= ALPHA)}
+            rows.append({"judge": judge, "attack": kind, **facts, **tested})
+        added = [k for k, kind in enumerate(made.kinds) if kind not in KEYS]
+        after = blocks[1:][added].reshape(-1)
+        facts = attack_facts(np.tile(blocks[0], len(added)), after, made.inputs * len(added), draws, seed)
+        rows.append({"judge": judge, "attack": "all", **facts, "p": np.nan, "p_corrected": np.nan, "weakness": None})
     shown = [
         "judge",
         "attack",
@@ -91,14 +99,35 @@ def probe_table(
         decimals=2,
         kind="probe",
         definitions={kind: text.format(top=top or "…").replace("\n", " ") for kind, text in ATTACKS.items()},
-        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs, each with every attack at its end; "
+        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs, each with every attack at its end "
+        "(key-: in its place; all: without keys); "
         "points: mean change of the rating; raised: share of outputs whose rating rises; lost: outputs with "
         f"a rating without the attack and none with it; "
         f"95% intervals: bootstrap over inputs, {draws} draws, seed {seed}. "
-        "Ratings of a judge with a temperature change by themselves.",
+        "Ratings of a judge with a temperature change by themselves. Weakness: significantly more ratings rise than "
+        f"fall (sign test), or a key keeps the rating of more than {KEY_SHARE:.0%} of the outputs above the lowest "
+        f"rating; Holm's correction over the attacks, {ALPHA:.0%}.",
         answers=probe_sentences(rows),
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|draws:{draws}|seed:{seed}",
     )
+
+
+def attack_p(kind: str, original: Array, after: Array) -> float:
+    """Return the p-value of an attack that does nothing: exact, one-sided, one value per output.
+
+    An added text: ratings are as likely to rise as to fall. A master key: at most `KEY_SHARE` of the outputs that had
+    more than the lowest rating keep their rating.
+    """
+    from scipy.special import bdtrc
+
+    both = np.isfinite(original) & np.isfinite(after)
+    if kind in KEYS:
+        above = both & (original > np.nanmin(np.concatenate([original, after])))
+        hits, n, share = int((after >= original)[above].sum()), int(above.sum()), KEY_SHARE
+    else:
+        rises, falls = int((after > original)[both].sum()), int((after < original)[both].sum())
+        hits, n, share = rises, rises + falls, 0.5
+    return 1.0 if not hits else float(bdtrc(float(hits - 1), n, share))
 
 
 def probe_sentences(rows: Sequence[Row]) -> list[str]:
@@ -109,7 +138,8 @@ def probe_sentences(rows: Sequence[Row]) -> list[str]:
         if not each:
             lines.append(f"{whole['judge']}: no attacked output has a rating.")
             continue
-        worst = max(each, key=lambda row: row["points"])
+        worst = max((row for row in each if row["attack"] not in KEYS), key=lambda row: row["points"])
+        weak = [row["attack"] for row in each if row["weakness"]]
         change = (
             f"{number(whole['points'], 2, sign=True)} "
             f"[{number(whole['points_low'], 2, sign=True)}, {number(whole['points_high'], 2, sign=True)}] points"
@@ -123,6 +153,7 @@ def probe_sentences(rows: Sequence[Row]) -> list[str]:
         lost = f"; {whole['lost']} ratings are lost" if whole["lost"] else ""
         lines.append(
             f"{whole['judge']}: {verdict}; most {worst['attack']} ({number(worst['points'], 2, sign=True)}); raised "
-            f"{number(whole['raised'], 2)} of the attacked outputs{lost}."
+            f"{number(whole['raised'], 2)} of the attacked outputs{lost}. "
+            + (f"Significant weaknesses: {', '.join(weak)}." if weak else "No attack has a significant effect.")
         )
     return lines

@@ -26,7 +26,7 @@ from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
 from nlgauge.table import Layout, Row, Table, Title
-from nlgauge.text.damage import ASPECTS, ATTACKS, aspect_of, effect
+from nlgauge.text.damage import ASPECTS, ATTACKS, KEYS, aspect_of, effect
 from nlgauge.types import Array
 
 __all__ = ["attack_versions", "probe_table", "robustness"]
@@ -246,7 +246,7 @@ def _rows(
             "should": should,
         }
         for kind, after in zip(made.kinds, blocks, strict=True)
-        for should in [ATTACK if kind in ATTACKS else effect(kind, aspect)]
+        for should in ["fall" if kind in KEYS else ATTACK if kind in ATTACKS else effect(kind, aspect)]
     ]
     for row in rows:
         row["sensitivity"] = row["falls"] if row["should"] == "fall" else None

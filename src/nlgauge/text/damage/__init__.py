@@ -8,11 +8,11 @@ suitable place (nothing to negate, a single word to shuffle) is returned unchang
 """
 
 from nlgauge.text.damage import letters, meaning, order, texts
-from nlgauge.text.damage.attacks import ATTACKS, attacked
+from nlgauge.text.damage.attacks import ATTACKS, KEYS, attacked
 from nlgauge.text.damage.core import DAMAGES, KINDS, Damage, Damaged, damage, register
 from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, effect
 
 __all__ = [
-    "ASPECTS", "ATTACKS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "attacked",
+    "ASPECTS", "ATTACKS", "DAMAGES", "EFFECTS", "KEYS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "attacked",
     "damage", "effect", "letters", "meaning", "order", "register", "texts",
 ]  # fmt: skip
