@@ -41,7 +41,7 @@ def test_a_probe_finds_the_attack_that_a_judge_obeys(serve: Serve, data: Path) -
     assert f"attack texts raise the ratings by +{3 / added:.2f}" in " ".join(table.answers)
     assert found["inject-demand"]["weakness"] and not found["inject-verdict"]["weakness"]
     requests = server.log()["stats"]["requests"]
-    assert requests == 16 + 8 * added + len(KEYS)  # without a source, a key is the same request for all outputs
+    assert requests == 16 + 8 * added + 4 * len(KEYS)  # a key is the same request for all outputs of one of 4 inputs
 
 
 def test_a_judge_that_obeys_nothing_is_said_to_resist(serve: Serve, data: Path) -> None:

@@ -71,7 +71,7 @@ def probe_table(
     """
     rows: list[Row] = []
     for judge, blocks in values.items():
-        p = [attack_p(kind, blocks[0], after) for kind, after in zip(made.kinds, blocks[1:], strict=True)]
+        p = [attack_p(kind, blocks[0], after, made.inputs) for kind, after in zip(made.kinds, blocks[1:], strict=True)]
         corrected = holm(p)
         for k, (kind, after) in enumerate(zip(made.kinds, blocks[1:], strict=True)):
             facts = attack_facts(blocks[0], after, made.inputs, draws, seed)
@@ -112,18 +112,20 @@ def probe_table(
     )
 
 
-def attack_p(kind: str, original: Array, after: Array) -> float:
-    """Return the p-value of an attack that does nothing: exact, one-sided, one value per output.
+def attack_p(kind: str, original: Array, after: Array, inputs: Sequence[str]) -> float:
+    """Return the p-value of an attack that does nothing: exact and one-sided.
 
     An added text: ratings are as likely to rise as to fall. A master key: at most `KEY_SHARE` of the outputs that had
-    more than the lowest rating keep their rating.
+    more than the lowest rating keep their rating; one output of each input, because a key is the same text for all.
     """
     from scipy.special import bdtrc
 
     both = np.isfinite(original) & np.isfinite(after)
     if kind in KEYS:
         above = both & (original > np.nanmin(np.concatenate([original, after])))
-        hits, n, share = int((after >= original)[above].sum()), int(above.sum()), KEY_SHARE
+        rows = np.flatnonzero(above)
+        above = rows[np.unique(np.asarray(inputs)[rows], return_index=True)[1]]
+        hits, n, share = int((after >= original)[above].sum()), len(above), KEY_SHARE
     else:
         rises, falls = int((after > original)[both].sum()), int((after < original)[both].sum())
         hits, n, share = rises, rises + falls, 0.5
