@@ -43,7 +43,7 @@ def test_a_text_a_mapping_keywords_and_a_settings_file_say_the_same(path: Path) 
     )
     data = ng.load(path)
     assert facts(data) == by_keyword
-    assert data.notes[0] == f"read as nlgauge.toml says: {TEXT}"
+    assert data.notes[0] == f"from nlgauge.toml: {TEXT}"
 
 
 def test_several_columns_of_references_are_named(path: Path) -> None:
@@ -56,7 +56,7 @@ def test_explicit_words_override_the_settings_role_by_role(path: Path) -> None:
     assert (ng.load(path).aspects, ng.load(path).metrics) == (["a"], ["bleu"])
     data = ng.load(path, columns="human=b")
     assert (data.aspects, data.metrics) == (["b"], ["bleu"])
-    assert data.notes[0] == "read as nlgauge.toml says: metrics=bleu"
+    assert data.notes[0] == "from nlgauge.toml: metrics=bleu"
     assert not any("nlgauge.toml" in note for note in ng.load(path, human="b", metrics="err").notes)
 
 
@@ -79,9 +79,9 @@ def test_a_pattern_in_the_settings_is_for_the_files_it_matches(path: Path) -> No
         ("[columns.'x*']\nsystem = ['a']", r"\[columns.\"x\*\"\]: system: found \['a'\], expected a name"),
         ("[columns]\nrepeats = 'some'", "use auto, number or mean"),
         ("[columns]\nsystem = 'origin'", "no column 'origin', which nlgauge.toml names"),
-        ("[columns", "nlgauge.toml: is not TOML"),
+        ("[columns", "nlgauge.toml: invalid TOML"),
         ("columns = 3", r"columns: found 3, expected a table, \[columns\]"),
-        ("[columns]\nreader = 'evil.py@Reader'", "reader names a Python file"),
+        ("[columns]\nreader = 'evil.py@Reader'", "a reader in a Python file can only be named with"),
     ],
 )
 def test_a_mistake_in_the_settings_is_one_line(path: Path, settings: str, said: str) -> None:
@@ -99,7 +99,7 @@ def test_settings_are_no_part_of_labels_or_of_a_frame(path: Path) -> None:
 
 
 def test_a_role_that_is_given_twice_or_unknown_is_refused(path: Path) -> None:
-    with pytest.raises(DataError, match="human=: given twice, by itself and in columns=; give one"):
+    with pytest.raises(DataError, match="human=: declared twice, also in columns="):
         ng.load(path, columns="human=a", human="b")
     with pytest.raises(NlgaugeError, match="columns=: no role 'rating'"):
         ng.load(path, columns={"rating": "a"})

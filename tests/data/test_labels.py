@@ -31,7 +31,7 @@ def test_labels_are_joined_by_id_whatever_the_order_of_rows():
     data = ng.load(OUTPUTS, labels=labels(("q5", "fail"), ("q0", "pass"), ("q3", "pass")))
     assert rated(data) == {"q5": 0, "q0": 1, "q3": 1}
     assert data.aspects == ["label"] and data.metrics == ["verdict"]
-    assert "3 rows joined by 'id'" in note(data, "labels of people from")
+    assert "3 rows joined by 'id'" in note(data, "human labels from")
 
 
 def test_files_frames_and_datasets_of_labels_say_the_same(tmp_path):
@@ -56,7 +56,7 @@ def test_ids_of_another_column_of_the_outputs_are_found_and_said():
     rows = [{"sample_id": "u-002", "label": "pass"}, {"sample_id": "u-004", "label": "fail"}]
     data = ng.load(OUTPUTS, labels=rows)
     assert rated(data) == {"q2": 1, "q4": 0}
-    assert "'sample_id', which is 'uuid' of the outputs" in note(data, "labels of people from")
+    assert "'sample_id' (column 'uuid' of the outputs)" in note(data, "human labels from")
 
 
 def test_labels_without_an_id_are_joined_by_the_text_of_the_output():
@@ -75,19 +75,19 @@ def test_a_column_of_ids_under_any_name_is_found_by_its_values():
 
 def test_row_numbers_are_no_ids():
     outputs = [{"output": f"text {i}", "judge": i % 2} for i in range(4)]
-    with pytest.raises(DataError, match="row numbers only"):
+    with pytest.raises(DataError, match="only row numbers"):
         ng.load(outputs, labels=labels(("0", 1), ("1", 0)))
 
 
 def test_no_match_at_all_is_an_error_that_shows_an_id_of_each_file():
-    with pytest.raises(DataError, match=r"labels have 'x1' \(column 'id'\), the outputs 'q0'"):
+    with pytest.raises(DataError, match=r"labels have 'x1' \(column 'id'\), the outputs have 'q0'"):
         ng.load(OUTPUTS, labels=labels(("x1", 1), ("x2", 0)))
 
 
 def test_rows_that_match_nothing_are_counted_and_shown():
     data = ng.load(OUTPUTS, labels=labels(("q1", 1), ("x1", 1), ("x2", 0)))
     assert rated(data) == {"q1": 1}
-    assert "left out: 2 of the rows" in note(data, "match no output") and "x1, x2" in note(data, "match no output")
+    assert "left out: 2 rows" in note(data, "match no output") and "x1, x2" in note(data, "match no output")
 
 
 def test_rows_without_a_label_are_not_missed():
@@ -104,7 +104,7 @@ def test_equal_labels_count_once_and_conflicting_ones_are_left_out_and_shown():
 
 
 def test_only_conflicting_labels_are_an_error():
-    with pytest.raises(DataError, match=r"no label is left.*q2 \(1 and 0\)"):
+    with pytest.raises(DataError, match=r"no labels left.*q2 \(1 and 0\)"):
         ng.load(OUTPUTS, labels=labels(("q2", 1), ("q2", 0)))
 
 
@@ -135,7 +135,7 @@ def test_every_column_of_values_is_peoples_but_for_scores_of_the_outputs_and_of_
     ]
     data = ng.load(OUTPUTS, labels=rows)
     assert sorted(data.aspects) == ["ok", "style"]
-    assert "human='verdict'" in note(data, "'verdict' is a score of the outputs")
+    assert "human='verdict'" in note(data, "'verdict' is a metric of the outputs")
     assert "a model's" in note(data, "'gpt4_score'")
     assert ng.load(OUTPUTS, labels=rows, human="verdict").aspects == ["verdict"]
 
@@ -147,7 +147,7 @@ def test_the_system_is_part_of_the_id_where_both_files_have_it():
     assert data.ratings.select("system", "input", "value").rows() == [("B", "1", 1.0), ("A", "1", 0.0)]
     with pytest.raises(DataError, match=r"'1' has outputs of several systems .*A, B.*system="):
         ng.load(outputs, labels=labels((1, 1)))
-    with pytest.raises(DataError, match=r"its systems \(C, in column 'model'\) are none of"):
+    with pytest.raises(DataError, match=r"the systems in column 'model' \(C\) do not match"):
         ng.load(outputs, labels=[{"model": "C", "id": 1, "label": 1}])
 
 

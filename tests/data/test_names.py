@@ -50,7 +50,7 @@ def test_names_that_differ_invisibly_are_one(one: str, two: str) -> None:
     data = ng.load(rows(one, two))
     assert data.systems == [one, "other"]
     (note,) = notes(data, "names")
-    assert note.startswith("column 'system': 1 of 3 names differs from how it looks")
+    assert note.startswith("column 'system': 1 of 3 names has invisible characters")
     assert note.endswith("; 2 names become 1")
     expected = ng.correlate(ng.load(rows(one, one)))
     assert [r["value"] for r in ng.correlate(data)] == pytest.approx([r["value"] for r in expected], nan_ok=True)
@@ -92,7 +92,7 @@ def test_check_counts_them(tmp_path: Path) -> None:
     pl.DataFrame(rows("t5", "t5\u200b")).write_csv(path)
     done = run_command("data", "check", path)
     text = " ".join(done.stdout.split())
-    assert "1 of 3 names differs from how it looks ('t5⟦U+200B⟧' is read as 't5'); 2 names become 1" in text
+    assert "1 of 3 names has invisible characters ('t5⟦U+200B⟧' is read as 't5'); 2 names become 1" in text
 
 
 def test_labels_find_outputs_whose_ids_look_the_same() -> None:
@@ -117,7 +117,7 @@ def test_names_that_look_alike_are_kept_apart_and_reported(pair: str) -> None:
     data = ng.load(rows(one, two))
     assert data.systems == [one, "other", two]
     (note,) = notes(data, "look_alike")
-    assert note.startswith("systems '") and "look alike and are kept apart" in note
+    assert note.startswith("systems '") and "look alike but differ" in note
     assert not notes(data, "names")
 
 
@@ -125,7 +125,7 @@ def test_headings_that_look_alike_are_reported() -> None:
     table = [row | {"bleu\u200b": k % 3} for k, row in enumerate(rows("A", "A"))]
     data = ng.load(table)
     assert notes(data, "look_alike") == [
-        "metrics 'bleu' and 'bleu⟦U+200B⟧' look alike and are kept apart; rename one if they are the same"
+        "metrics 'bleu' and 'bleu⟦U+200B⟧' look alike but differ; rename one if they are the same"
     ]
 
 

@@ -50,7 +50,7 @@ def test_an_average_beside_single_ratings_is_used_only_where_there_are_none() ->
 
 
 def test_thousands_of_workers_become_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nlgauge.data.panel.MOST_CELLS", 10)
+    monkeypatch.setattr("nlgauge.data.panel.MAX_CELLS", 10)
     ratings = {(s, i, f"w{k}{s}{i}"): k for s in "AB" for i in (1, 2) for k in (1, 2, 3)}
     panel = ng.load(rows(ratings)).panel()
     assert panel.raters["quality"].shape == (3, 2, 2)
@@ -71,7 +71,7 @@ def test_wrong_names_and_missing_scores_are_said_in_one_line() -> None:
 
 
 def test_a_crowd_too_large_to_be_kept_apart_is_not_called_nameless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nlgauge.data.panel.MOST_CELLS", 10)
+    monkeypatch.setattr("nlgauge.data.panel.MAX_CELLS", 10)
     rows = [
         {"system": s, "input": i, "rater": f"w{i}{k}", "quality": (i + k) % 3, "bleu": i}
         for s in "ab"

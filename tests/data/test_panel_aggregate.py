@@ -71,12 +71,12 @@ def test_the_seed_decides() -> None:
 
 def test_what_mace_cannot_take_is_named() -> None:
     fine = of({"ann": lambda t, rng: t + rng.random(), "bob": lambda t, rng: t + rng.random()})
-    with pytest.raises(NeedsMissing, match="at most 20; found 120 distinct values"):
+    with pytest.raises(NeedsMissing, match="at most 20; the ratings have 120 distinct values"):
         fine.panel(aggregate="mace")
     lone = load(
         [{"system": "a", "input": i, "quality": i % 3, "m": i} for i in range(9)], human=["quality"], metrics=["m"]
     )
-    with pytest.raises(NeedsMissing, match="at least two of them, with names"):
+    with pytest.raises(NeedsMissing, match="at least two annotators with IDs"):
         lone.panel(aggregate="mace")
     with pytest.raises(NameUnknown, match="no aggregate 'mode'"):
         lone.panel(aggregate="mode")

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.labels import DRAWN, ROUND
+from nlgauge.data.labels import DESIGN, ROUND
 from nlgauge.errors import NameUnknown
 from nlgauge.foreign_text import for_spreadsheet
 from nlgauge.options import option
@@ -39,7 +39,7 @@ def write_tasks(
     if tool not in get_args(Tool):
         raise NameUnknown(f"no tool '{tool}'; use {', '.join(get_args(Tool))}.")
     named = [c for c in TEXTS if c in data.samples.columns and data.samples[c].null_count() < len(data)]
-    drawn = pl.DataFrame([{k: row[k] for k in (*KEY, *DRAWN)} for row in rows], infer_schema_length=None)
+    drawn = pl.DataFrame([{k: row[k] for k in (*KEY, *DESIGN)} for row in rows], infer_schema_length=None)
     tasks = drawn.join(data.samples.select(*KEY, *named), on=KEY, how="left", maintain_order="left")
     asked = list(aspects) or data.aspects or ["label"]
     write_whole(path, _WRITERS[tool](tasks, named, asked))
@@ -65,17 +65,17 @@ def _beside(tasks: pl.DataFrame) -> str:
 def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*KEY, *named, *asked, *DRAWN])
+    writer.writerow([*KEY, *named, *asked, *DESIGN])
     for row in tasks.iter_rows(named=True):
         empty = [""] * len(asked)
         texts = (for_spreadsheet(row[c] or "") for c in (*KEY, *named))  # people open the file in a spreadsheet
-        writer.writerow([*texts, *empty, *("" if row[c] is None else row[c] for c in DRAWN)])
+        writer.writerow([*texts, *empty, *("" if row[c] is None else row[c] for c in DESIGN)])
     return out.getvalue()
 
 
 def _label_studio(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
     """A list of tasks; what `data` holds comes back in the export."""
-    found = [{"data": {c: row[c] for c in (*KEY, *named, *DRAWN)}} for row in tasks.iter_rows(named=True)]
+    found = [{"data": {c: row[c] for c in (*KEY, *named, *DESIGN)}} for row in tasks.iter_rows(named=True)]
     return json.dumps(found, ensure_ascii=False, indent=1)
 
 
@@ -85,7 +85,7 @@ def _argilla(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
         {
             "id": f"{row['system']}: {row['input']}",
             "fields": {c: row[c] or "" for c in named},
-            "metadata": {c: row[c] for c in (*KEY, *DRAWN) if row[c] is not None},
+            "metadata": {c: row[c] for c in (*KEY, *DESIGN) if row[c] is not None},
             "suggestions": {},
             "responses": {},
             "vectors": {},

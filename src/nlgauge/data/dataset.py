@@ -421,7 +421,7 @@ class Dataset(AsksQuestions):
         >>> ng.example().panel("constructed_quality").human.shape
         (8, 24)
         """
-        asked = self.aspect(aspect)
+        requested = self.aspect(aspect)
         options: dict[str, Any] = {
             "metrics": None if metrics is None or list(metrics) == self.metrics else list(metrics),
             "keep_people": keep_people and bool(self.people),
@@ -430,16 +430,16 @@ class Dataset(AsksQuestions):
         }
         with _BUILDING:
             made = self._panels.setdefault(repr(options), {})
-            if (asked, canonical) not in made:
-                base = _of_other_aspect(made, asked, canonical)
+            if (requested, canonical) not in made:
+                base = _of_other_aspect(made, requested, canonical)
                 if base is None:
-                    base = _of_other_aspect(made, asked, False) or self._plain_panel(asked, options)
+                    base = _of_other_aspect(made, requested, False) or self._plain_panel(requested, options)
                     made[base.aspect, False] = base
                     base = base.canonical() if canonical else base
-                made[asked, canonical] = base if base.aspect == asked else base.with_aspect(asked)
+                made[requested, canonical] = base if base.aspect == requested else base.with_aspect(requested)
             while len(self._panels) > MAX_PANEL_OPTIONS:
                 del self._panels[next(iter(self._panels))]
-            return made[asked, canonical]
+            return made[requested, canonical]
 
     def _plain_panel(self, aspect: str, options: dict[str, Any]) -> Panel:
         """A new panel; one with fewer metrics is made from the panel with all metrics, if there is one."""

@@ -1,4 +1,4 @@
-"""What the user says about a file and its columns: `columns=`, keyword arguments and nlgauge.toml, in one form."""
+"""Declarations of the user about a file and its columns: `columns=`, keyword arguments and nlgauge.toml."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ UNSET: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """The user's words about one file, each checked.
+    """The user's declarations about one file, checked.
 
     Attributes
     ----------
     columns : mapping
-        Role -> its one column; for `references` a list of columns.
+        Role -> its column; for `references` a list of columns.
     human, metrics : list or mapping, optional
-        Columns ("+x" adds to those that are inferred), or label -> its columns; None where nothing is said.
+        Columns ("+x" adds to those that are inferred), or label -> its columns; None if not declared.
     note : str
-        The remark on nlgauge.toml, where it was used.
+        The note on nlgauge.toml, if it was used.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -62,20 +62,20 @@ class Declared:
     encoding: str | None = None
     reader: str | None = None
     note: str = ""
-    in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
+    in_settings: frozenset[str] = frozenset()  # names in nlgauge.toml
 
     @classmethod
     def of(cls, columns: Mapping[str, Any] | str | None, keywords: Mapping[str, Any], data: Any) -> Declared:
-        """Merge what is said; explicit words override those of nlgauge.toml next to the file, role by role."""
+        """Merge declarations; explicit ones override those of nlgauge.toml next to the file, role by role."""
         given = {role: value for role, value in keywords.items() if value is not None and value != UNSET.get(role)}
-        told = parse_columns(columns) if isinstance(columns, str) else columns or {}
-        told = _checked(told, option("columns"))
-        if twice := sorted(set(told) & set(given)):
-            raise DataError(f"{option(twice[0])}: given twice, by itself and in {option('columns')}; give one.")
-        explicit = {**told, **_checked(given, "")}
+        roles = parse_columns(columns) if isinstance(columns, str) else columns or {}
+        roles = _checked(roles, option("columns"))
+        if repeated := sorted(set(roles) & set(given)):
+            raise DataError(f"{option(repeated[0])}: declared twice, also in {option('columns')}.")
+        explicit = {**roles, **_checked(given, "")}
         from_file = _from_settings(data) if isinstance(data, str | Path) else {}
         used = {role: value for role, value in from_file.items() if role not in explicit}
-        note = Note(f"read as {SETTINGS_FILE} says: {write_columns(used)}", "declared") if used else ""
+        note = Note(f"from {SETTINGS_FILE}: {write_columns(used)}", "declared") if used else ""
         merged = {**used, **explicit}
         single = {role: merged.pop(role) for role in (*ONE_COLUMN, "references") if role in merged}
         return cls(columns=single, note=note, in_settings=frozenset(_names(list(used.values()))), **merged)
@@ -87,11 +87,11 @@ class Declared:
 
     @property
     def mentioned(self) -> set[str]:
-        """All that may be names of columns; of a table with very many columns only these are read."""
-        found = set(_names(list(self.columns.values())))
+        """All possible column names; from a table with very many columns only these are read."""
+        names = set(_names(list(self.columns.values())))
         for name in _names([self.human, self.metrics, self.ordinal, self.nominal, self.multilabel]):
-            found |= {name, name.removeprefix("+")}
-        return found
+            names |= {name, name.removeprefix("+")}
+        return names
 
     def without(self, rater: bool, human: bool) -> Declared:
         """Return the same without the column of raters, or of human ratings."""
@@ -100,19 +100,19 @@ class Declared:
 
 
 def _checked(roles: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Roles with values of the right kind; `human.quality` as a role is `human` with a label."""
-    found: dict[str, Any] = {}
+    """Roles with checked values; `human.quality` as a role is `human` with a label."""
+    checked: dict[str, Any] = {}
     for name, value in roles.items():
         if value is None:
             continue
         role, _, label = (name, "", "") if name in ROLES else name.partition(".")
         place = where or option(role)
         check_role(role, place, labeled=bool(label))
-        before = found[role] if isinstance(found.get(role), Mapping) else {}
-        found[role] = _value(role, {**before, label: value} if label else value, place)
-    if found.get("repeats", "auto") not in get_args(Repeats):
-        raise NameUnknown(f"{option('repeats', found['repeats'])}: use {either(get_args(Repeats))}.")
-    return found
+        before = checked[role] if isinstance(checked.get(role), Mapping) else {}
+        checked[role] = _value(role, {**before, label: value} if label else value, place)
+    if checked.get("repeats", "auto") not in get_args(Repeats):
+        raise NameUnknown(f"{option('repeats', checked['repeats'])}: use {either(get_args(Repeats))}.")
+    return checked
 
 
 def _value(role: str, value: Any, where: str) -> Any:
@@ -128,14 +128,14 @@ def _value(role: str, value: Any, where: str) -> Any:
 
 
 def _listed(columns: Any) -> Any:
-    """Columns of one aspect, in the form in which headings are read."""
+    """Columns of one aspect, normalized as headings are."""
     if isinstance(columns, list | tuple) and all(isinstance(column, str) for column in columns):
         return [common_form(column) for column in columns]
     return columns
 
 
 def _names(values: Any) -> Iterator[str]:
-    """All texts in lists and mappings of them."""
+    """All texts in nested lists and mappings."""
     if isinstance(values, str):
         yield values
     elif values is not None:
@@ -144,8 +144,7 @@ def _names(values: Any) -> Iterator[str]:
 
 
 def _from_settings(data: str | Path) -> dict[str, Any]:
-    """The roles that nlgauge.toml next to a file declares, in `[columns]` and each "
-    "`[columns."pattern"]` that matches."""
+    """The roles that nlgauge.toml next to a file declares, in `[columns]` and matching `[columns."pattern"]` tables."""
     path = Path(data).parent / SETTINGS_FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -155,16 +154,16 @@ def _from_settings(data: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
     except ValueError as error:  # of the text or of TOML
-        raise DataError(f"{path}: is not TOML ({error}).") from None
+        raise DataError(f"{path}: invalid TOML ({error}).") from None
     if not isinstance(columns, Mapping):
         raise DataError(f"{path}: columns: found {columns!r}, expected a table, [columns].")
     patterns = {name: part for name, part in columns.items() if isinstance(part, Mapping) and name not in LABELED}
-    found = {name: value for name, value in columns.items() if name not in patterns}
-    roles = _checked(found, f"{path}, [columns]")
+    plain_roles = {name: value for name, value in columns.items() if name not in patterns}
+    roles = _checked(plain_roles, f"{path}, [columns]")
     for pattern, part in patterns.items():
         own = _checked(part, f'{path}, [columns."{pattern}"]')
         if fnmatchcase(Path(data).name, pattern):
             roles |= own
     if names_code(str(roles.get("reader", ""))):  # the file may have come with the data
-        raise DataError(f"{path}: reader names a Python file, which only {option('reader')} itself may.")
+        raise DataError(f"{path}: a reader in a Python file can only be named with {option('reader')}.")
     return roles

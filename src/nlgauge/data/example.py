@@ -1,7 +1,7 @@
-"""The built-in example: summaries that are damaged in known ways, so that the right answer is known.
+"""The built-in example: perturbed summaries of known quality.
 
 Twenty-four short texts, each with a good summary and two references, were written for this project. Each of eight
-systems damages the good summary by a known amount; tests/data/example_maker.py made the outputs, ratings and scores.
+systems perturbs the good summary by a known amount; tests/data/example_maker.py made the outputs, ratings and scores.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 
 NOTE = (
-    "Nobody rated these outputs: 'constructed_quality' was made by a program from the damage done to each "
-    "output, so that the right order of the systems is known. It shows how the tool works; it is no evidence "
-    "about any metric."
+    "These outputs have no human ratings: 'constructed_quality' is computed from the perturbation of each output, so "
+    "that the true ranking of the systems is known. The example shows how the tool works; it is not evidence about "
+    "any metric."
 )
 
 ASPECT = "constructed_quality"
@@ -26,13 +26,13 @@ RATERS = ("constructed-1", "constructed-2", "constructed-3")
 
 
 def example_texts() -> list[dict[str, Any]]:
-    """The inputs: id, topic, source, output (a good summary) and references (two others)."""
+    """Return the inputs: ID, topic, source, output (a good summary) and two references."""
     texts: list[dict[str, Any]] = _read("example_texts.json")
     return texts
 
 
 def example_rows() -> list[dict[str, Any]]:
-    """One row for each rater of each output: texts, constructed rating and a few ready scores.
+    """Return one row per annotator and output: texts, constructed rating and a few metric scores.
 
     >>> len(example_rows()) == 24 * 8 * 3
     True
@@ -44,13 +44,13 @@ def example_rows() -> list[dict[str, Any]]:
         for system, of_system in outputs.items():
             output, ratings, scores = of_system[text["id"]]
             for rater, rating in zip(RATERS, ratings, strict=True):
-                said = {"output": output, "rater": rater, ASPECT: rating}
-                rows.append({"system": system, **given, **said, **dict(zip(METRICS, scores, strict=True))})
+                rated = {"output": output, "rater": rater, ASPECT: rating}
+                rows.append({"system": system, **given, **rated, **dict(zip(METRICS, scores, strict=True))})
     return rows
 
 
 def example() -> Dataset:
-    """The built-in example as a Dataset; its ratings are constructed, not human, and every page says so.
+    """Return the built-in example as a Dataset; its ratings are constructed, not human.
 
     >>> import nlgauge as ng
     >>> len(ng.example().systems), len(ng.example().inputs), ng.example().aspects

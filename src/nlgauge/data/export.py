@@ -1,4 +1,4 @@
-"""export(): a Dataset as a file, tidy (keeps all) or as one wide table for other programs."""
+"""export(): write a Dataset to a tidy file (complete), or to one wide table for other programs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 
 
 def check_suffix(out: str | Path | None) -> None:
-    """Refuse a file that could not be written: before an hour of work, not after it."""
+    """Refuse an unsupported file format before the computation."""
     if out is not None and not Path(out).name.lower().endswith(SUFFIXES):
         raise NlgaugeError(f"-o {out}: cannot write '{Path(out).suffix}'; use {', '.join(SUFFIXES)}.")
 
 
 def export(data: Dataset, path: str | Path) -> list[str]:
-    """Write the data in the format of the suffix; .jsonl loses nothing.
+    """Write the data in the format of the suffix; .jsonl is complete.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def export(data: Dataset, path: str | Path) -> list[str]:
     Returns
     -------
     list of str
-        What was written, and what the table does not hold.
+        What was written, and what the table omits.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def export(data: Dataset, path: str | Path) -> list[str]:
     if path.suffix.lower() not in (".csv", ".parquet"):
         write_tidy(data, path)
         return [f"written: {path}"]
-    lost = write_wide(data, path)
-    lines = [f"written: {path}", *(f"the table does not hold {what}; .jsonl does" for what in lost)]
+    omitted = write_wide(data, path)
+    lines = [f"written: {path}", *(f"the table omits {what}; .jsonl has it" for what in omitted)]
     if path.suffix.lower() == ".csv" and (count := formula_cells(data)):
         lines.append(
-            f"{count:,} cells begin with =, +, - or @ and are kept as they are: a spreadsheet may run them as "
-            "formulas; import their columns as text, or write .jsonl"
+            f"{count:,} cells begin with =, +, - or @; a spreadsheet may run them as formulas. Import their columns as "
+            "text, or write .jsonl"
         )
     return lines
 
@@ -74,28 +74,28 @@ def formula_cells(data: Dataset) -> int:
 
 
 def differences(data: Dataset, path: str | Path) -> list[str]:
-    """What a written table would be read back as, where that differs: names can mislead a table's reader."""
+    """Return how a written table would be read back differently, since column names can be misleading."""
     if Path(path).suffix.lower() not in (".csv", ".parquet"):
         return []
     back = read_data(path, Declared(reader="table"))
-    found = []
+    lines = []
     for what in ("systems", "inputs", "aspects", "metrics"):
-        ours, theirs = frozenset(getattr(data, what)), frozenset(getattr(back, what))
-        if ours != theirs:
-            counts = f"{len(theirs)} for {len(ours)}, e.g. {', '.join(sorted(ours ^ theirs)[:3])}"
-            found.append(f"reads back with other {what} ({counts}); use .jsonl to be safe")
-    return found
+        written, read = frozenset(getattr(data, what)), frozenset(getattr(back, what))
+        if written != read:
+            counts = f"{len(read)} for {len(written)}, e.g. {', '.join(sorted(written ^ read)[:3])}"
+            lines.append(f"reads back with other {what} ({counts}); use .jsonl to be safe")
+    return lines
 
 
-# --- a part to tune on, and a part to test on once ---
+# --- tuning part and test part ---
 
-TEST = 0.45  # of the inputs
+TEST = 0.45  # share of the inputs
 
 
 def split_data(
     data: Dataset, test: float = TEST, *, by: str | None = None, out: str | Path | None = None
 ) -> tuple[Dataset, Dataset]:
-    """Part the data for tuning and for testing, by the names of the inputs: more rows never move those that are there.
+    """Split the data into a tuning part and a test part by input names; further rows do not move existing ones.
 
     Parameters
     ----------
@@ -103,16 +103,16 @@ def split_data(
     test : float, default 0.45
         About this share of the inputs goes to the test part.
     by : str, optional
-        Column whose value several inputs share (a conversation): they stay together. By default the document or
-        conversation that the data name, if they do.
+        Column of the unit that is not split, such as a conversation; by default the document or conversation, if the
+        data have one.
     out : path, optional
-        NAME.csv writes NAME.tune.csv and NAME.test.csv (or .jsonl, .parquet), and from then on every look at the test
-        part into NAME.test.csv.looks.jsonl.
+        NAME.csv writes NAME.tune.csv and NAME.test.csv (or .jsonl, .parquet); from then on NAME.test.csv.looks.jsonl
+        logs every use of the test part.
 
     Returns
     -------
     tuple of two Datasets
-        For tuning, and for testing.
+        The tuning part and the test part.
 
     Examples
     --------
@@ -121,20 +121,20 @@ def split_data(
     >>> len(tune.inputs) + len(test.inputs), set(tune.inputs) & set(test.inputs)
     (24, set())
     """
-    found = data
+    units = data
     if not 0 < test < 1:
-        raise NlgaugeError(f"the share of the test part must lie between 0 and 1; found {test:g}.")
+        raise NlgaugeError(f"the share of the test part must be between 0 and 1; got {test:g}.")
     if by:
-        found = found.clustered(by)
-    inputs = found.inputs
-    unit = unit_by_input(found)
+        units = units.clustered(by)
+    inputs = units.inputs
+    unit = unit_by_input(units)
     names = [unit[i] for i in inputs]
     held = {i for i, name in zip(inputs, names, strict=True) if _place(str(name)) < test}
     if not held or len(held) == len(inputs):
-        raise NeedsMissing(f"{found.name}: {len(set(names)):,} inputs or clusters are too few to part.")
-    inside = found.samples["input"].is_in(sorted(held))
+        raise NeedsMissing(f"{units.name}: {len(set(names)):,} inputs or clusters are too few to split.")
+    inside = units.samples["input"].is_in(sorted(held))
     parts = tuple(
-        found.where(found.samples.filter(mask).select(KEY), f"{found.name}: {word}")
+        units.where(units.samples.filter(mask).select(KEY), f"{units.name}: {word}")
         for mask, word in ((~inside, "tune"), (inside, "test"))
     )
     if out is not None:
@@ -145,12 +145,12 @@ def split_data(
 
 
 def _place(name: str) -> float:
-    """Between 0 and 1, by the name alone."""
+    """A number between 0 and 1 from the name alone."""
     return int.from_bytes(digest(name), "big") / 2**48
 
 
 def part_paths(out: str | Path) -> tuple[Path, Path]:
-    """Files of the two parts."""
+    """Return the files of the two parts."""
     path = Path(out)
     suffix = next((s for s in SUFFIXES if path.name.lower().endswith(s)), "")
     stem = path.name[: -len(suffix)] if suffix else path.stem

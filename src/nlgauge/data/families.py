@@ -1,5 +1,5 @@
-"""Families of metrics: which columns of scores are variants of one metric, so that they can be averaged. Families of
-systems: which systems are variants of one model, so that they are not independent.
+"""Families of metrics (variants of one metric, which can be averaged) and of systems (variants of one model, which are
+not independent).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
 
 Families = Mapping[str, str | Sequence[str]]
-FAMILY_COLUMNS = ("family", "system_family", "model_family")  # used without being named
-# Base models, with the prefixes that their variants carry: chatgpt, mbart, distilbert, llama3.
+FAMILY_COLUMNS = ("family", "system_family", "model_family")  # used by default
+# Base models, with the prefixes of their variants: chatgpt, mbart, distilbert, llama3.
 BASE_MODEL = re.compile(
     r"(?:chat|code|distil|flan|instruct|m|mini|mt|open|tiny)?(gpt|llama|claude|gemini|gemma|mistral|mixtral|qwen|"
     r"deepseek|falcon|bloom|palm|phi|vicuna|alpaca|olmo|bart|bert|roberta|pegasus|unilm|t5|nllb)(?:\d\w*)?"
 )
-# Words that number what one model gave: checkpoint-100, prompt_b.
+# Words that number variants of one model: checkpoint-100, prompt_b.
 VARIANTS = re.compile(r"(prompt|checkpoint|ckpt|epoch|seed)s?\d*[a-z]?")
-# Words that say nothing about where a system comes from; what follows them does (online-a, model 3, baseline-forge).
+# Words that do not identify a system; what follows them does (online-a, model 3, baseline-forge).
 GENERIC = re.compile(
     r"(?:\w*systems?|sys|\w*models?|online|team|run|method|approach|baseline|output|out|hyp|hypothesis|candidate|"
     r"llm|lm|nmt|smt|mt|nlp|nlg|ai|agent|bot|chatbot|assistant|engine|config|setup|variant|version|exp|experiment|"
@@ -47,7 +47,7 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def family_of(column: str) -> str:
-    """The family of a column of scores, by its name; a metric nobody knows is its own family.
+    """Return the family of a metric, inferred from its column name; an unknown metric is its own family.
 
     >>> family_of("ROUGE-2 F-Score"), family_of("bert_f1_src"), family_of("my score")
     ('ROUGE', 'BERTScore', 'my score')
@@ -62,33 +62,32 @@ def families_of(columns: Sequence[str], given: Families | None = None) -> dict[s
     ----------
     columns : sequence of str
     given : mapping, optional
-        {column: family} or {family: [columns]}; it has the last word.
+        {column: family} or {family: [columns]}; overrides the inferred families.
 
     Returns
     -------
     dict
-        Column -> family; a metric that nobody knows is its own family.
+        Column -> family; an unknown metric is its own family.
 
     Examples
     --------
     >>> families_of(["rouge-l", "mine", "yours"], {"ours": ["mine", "yours"]})
     {'rouge-l': 'ROUGE', 'mine': 'ours', 'yours': 'ours'}
     """
-    said: dict[str, str] = {}
+    declared: dict[str, str] = {}
     for key, value in (given or {}).items():
-        said |= {key: value} if isinstance(value, str) else dict.fromkeys(value, key)
-    if unknown := [name for name in said if name not in columns]:
+        declared |= {key: value} if isinstance(value, str) else dict.fromkeys(value, key)
+    if unknown := [name for name in declared if name not in columns]:
         raise NameUnknown(
             f"families: no metric '{unknown[0]}'.{did_you_mean(unknown[0], columns)} Metrics: {', '.join(columns)}."
         )
-    return {name: said.get(name, family_of(name)) for name in columns}
+    return {name: declared.get(name, family_of(name)) for name in columns}
 
 
 def system_families(data: Dataset, systems: Sequence[str]) -> dict[str, Any]:
-    """Find the family of each system: by the column or pattern that was named, else by a column called family.
+    """Return the family of each system from the declared column or pattern, else from a column named family.
 
-    A system without a value, or whose name the pattern does not match, is a family of its own. Empty where every system
-    stands alone.
+    A system without a value, or whose name the pattern does not match, is a family of its own. Empty without families.
     """
     for column in [data.family] if data.family else FAMILY_COLUMNS:
         if column in data.samples.columns:
@@ -105,7 +104,7 @@ def system_families(data: Dataset, systems: Sequence[str]) -> dict[str, Any]:
 
 
 def _families_in_column(data: Dataset, column: str) -> dict[str, str | None] | None:
-    """The value of a column for each system. None where systems have several values; an error if it was named."""
+    """The value of a column for each system. If systems have several values: None, or an error if it was declared."""
     if data.samples[column].dtype.is_nested():
         return None
     values = data.samples.select("system", pl.col(column).cast(pl.String).alias("family")).drop_nulls().unique()
@@ -114,17 +113,16 @@ def _families_in_column(data: Dataset, column: str) -> dict[str, str | None] | N
         return dict(values.iter_rows())
     if data.family:
         system = min(several)
-        found = sorted(values.filter(pl.col("system") == system)["family"])
+        values_of_system = sorted(values.filter(pl.col("system") == system)["family"])
         raise DataError(
             f"{data.name}: column '{column}' cannot be the family of the systems, since it differs between the outputs "
-            f"of system '{system}': {', '.join(found[:3])}{', …' if len(found) > 3 else ''}."
+            f"of system '{system}': {', '.join(values_of_system[:3])}{', …' if len(values_of_system) > 3 else ''}."
         )
     return None
 
 
 def family_in_name(pattern: str, system: str) -> str | None:
-    """The family that a pattern with one group finds in the name of a system, in lower case; None where it does not
-    match.
+    """Return the family that a pattern with one group finds in the name of a system, in lower case, or None.
 
     >>> family_in_name("^([a-z0-9]+)-", "GPT-4-turbo")
     'gpt'
@@ -134,7 +132,7 @@ def family_in_name(pattern: str, system: str) -> str | None:
 
 
 def check_family(data: Dataset) -> None:
-    """Raise an error where the family that was named is neither a column of systems nor a pattern for their names."""
+    """Raise an error if the declared family is neither a column of systems nor a pattern for their names."""
     family = data.family
     if family in data.samples.columns:
         _families_in_column(data, family)
@@ -155,9 +153,9 @@ def related_systems(names: Sequence[str]) -> dict[str, list[str]]:
     """Propose groups of systems whose names look like variants of one model: shared stem -> names.
 
     The stem is the first word that is neither a number nor generic (`system`, `online`), without the digits at its end;
-    a generic word keeps the identifier after it (`online-a`, `modelb`). A name whose stem nobody shares joins the base
-    model, or the stem of another name, that it contains (`MV_BART` joins `BART`). More than half of the systems with
-    names that are one unknown word and a number are an enumeration, not a group.
+    a generic word includes the identifier after it (`online-a`, `modelb`). A name with a stem of its own joins the base
+    model, or the stem of another name, that it contains (`MV_BART` joins `BART`). If more than half of the systems have
+    names of one unknown word and a number, that is an enumeration, not a group.
 
     >>> related_systems(["BART", "S_BART", "gpt-4-0613", "gpt-4o", "PGN", "system1", "system2"])
     {'bart': ['BART', 'S_BART'], 'gpt': ['gpt-4-0613', 'gpt-4o']}
@@ -185,7 +183,7 @@ def _words(name: str) -> list[str]:
 
 
 def _stem(name: str) -> str:
-    """What names the model in the name of a system; empty where nothing does."""
+    """The part of a system's name that identifies the model; empty if there is none."""
     bare = name.lower().rpartition("/")[2]
     parts = list(re.finditer(r"[^\W_]+", bare))
     while parts and parts[0].group().isdigit():
@@ -207,7 +205,7 @@ def _stem(name: str) -> str:
 
 
 def _is_enumeration(stem: str, names: Sequence[str]) -> bool:
-    """Whether the names are one word and a number or a letter, and the word is no base model."""
+    """Whether the names are one word and a number or a letter, and the word is not a base model."""
     if BASE_MODEL.fullmatch(stem) or VARIANTS.fullmatch(stem):
         return False
     return all(re.fullmatch(rf"{re.escape(stem)}[\W_]*(\d*|[a-z])", name.lower()) for name in names)

@@ -1,4 +1,4 @@
-"""People's labels in another file than the outputs: joined by id; what matches nothing, repeats or conflicts."""
+"""Human labels in another file than the outputs: joined by ID; unmatched, repeated and conflicting labels."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.stats.design.label_sampling import combined_probability
 
-SHOWN = 5  # examples in a line
-MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
-# Columns that tell outputs of one id apart.
+MAX_EXAMPLES = 5  # in a message
+ROW_SYSTEM, ROW_INPUT = "__label_system__", "__label_row__"
+# Columns that distinguish outputs of one ID.
 PARTS = (*SETS, *sorted(TRIALS), "turn")
-# How a labelled row was drawn, as `nlgauge label` writes it.
-PROBABILITY, STRATUM, ROUND = DRAWN = ("label_probability", "label_stratum", "label_round")
-# The columns of the explorer's file of labels, to which rows are only added: an empty label takes one back.
+# Sampling design of a labeled row, as `nlgauge label` writes it.
+PROBABILITY, STRATUM, ROUND = DESIGN = ("label_probability", "label_stratum", "label_round")
+# The columns of the explorer's append-only file of labels: an empty label withdraws an earlier one.
 LOG_COLUMNS = ("system", "input", "label", "annotator", "labeled_at")
 UNNAMED = ["system"]  # the systems of a table without a system column
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What people said, and the columns of their file that may tell of which output.
+    """Human labels, and the columns of their file that may identify the output.
 
-    rows: row, aspect, rater, value. keys: row and every column that may be an id, as text.
+    rows: row, aspect, rater, value. keys: row and every column that may be an ID, as text.
     """
 
     source: str
@@ -45,22 +45,21 @@ class Labels:
     keys: pl.DataFrame
     system: str | None
     input: str | None
-    texts: dict[str, str]  # output and source → column, where there are such
+    texts: dict[str, str]  # output and source → column, if there are any
     persons: bool
     notes: Sequence[str]
 
 
 def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
-    """Labels of several files of one kind, one below the other: those of a first and a second draw."""
+    """Concatenate the labels of several files of one kind, such as a first and a second draw."""
     if len(files) == 1:
         return files[0]
     datasets = [f for f in files if isinstance(f, Dataset)]
     tables = [f for f in files if isinstance(f, RawTable)]
     if datasets and tables:
         raise DataError(
-            f"{option('labels')}: {datasets[0].name} is an export of a tool and {tables[0].where.source} a "
-            "plain table; give "
-            "files of one kind."
+            f"{option('labels')}: {datasets[0].name} is an export of a tool, {tables[0].where.source} a plain table; "
+            "expected files of one kind."
         )
     if datasets:
         samples, ratings = (
@@ -84,7 +83,7 @@ def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
 
 
 def current_labels(table: RawTable) -> RawTable:
-    """Return the labels that hold in a log of them: the last row of each output and annotator, unless it is empty."""
+    """Return the current labels in a log of labels: the last row per output and annotator, unless it is empty."""
     if tuple(table.frame.columns) != LOG_COLUMNS:
         return table
     system, given_input, label, annotator, _ = (pl.col(c).cast(pl.String).fill_null("") for c in LOG_COLUMNS)
@@ -92,31 +91,28 @@ def current_labels(table: RawTable) -> RawTable:
     rows = rows.unique(["system", "input", "annotator"], keep="last", maintain_order=True).filter(pl.col("label") != "")
     places, where = rows[ROW].to_list(), table.where
     named = rows["annotator"] != ""
-    left_out = ["labeled_at", *([] if named.any() else ["annotator"])]
-    unnamed = pl.when(named).then("annotator").otherwise(pl.lit("(unnamed)")).alias("annotator")
-    taken_back = table.frame.height - len(places)
+    dropped = ["labeled_at", *([] if named.any() else ["annotator"])]
+    annotator_names = pl.when(named).then("annotator").otherwise(pl.lit("(unnamed)")).alias("annotator")
+    replaced = table.frame.height - len(places)
     return replace(
         table,
-        frame=rows.with_columns(unnamed).drop(ROW, *left_out),
+        frame=rows.with_columns(annotator_names).drop(ROW, *dropped),
         where=Where(where.source, where.word, lambda row: where.line_of(places[row])),
-        notes=[
-            *table.notes,
-            *([f"rows replaced by a later label, or taken back: {taken_back:,}"] if taken_back else []),
-        ],
+        notes=[*table.notes, *([f"labels replaced or withdrawn later: {replaced:,}"] if replaced else [])],
     )
 
 
 def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], chosen: bool = False) -> Labels:
-    """The labels of a plain table. Each column with values is people's, but for those that the data have as `metrics`.
+    """Return the labels of a plain table: each column with values, except those that the data have as `metrics`.
 
     `chosen`: the user named the columns with labels.
     """
-    roles = replace(roles, metrics={}) if chosen else _all_of_people(table, roles, metrics)
-    roles = replace(roles, aside=tuple(c for c in roles.aside if c not in DRAWN))  # they are used, by `_with_design`
-    made = table.frame.with_columns(pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT))
-    keyed = replace(roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None)
+    roles = replace(roles, metrics={}) if chosen else _with_all_human(table, roles, metrics)
+    roles = replace(roles, aside=tuple(c for c in roles.aside if c not in DESIGN))  # `_with_design` uses them
+    by_row = table.frame.with_columns(pl.lit("labels").alias(ROW_SYSTEM), pl.int_range(pl.len()).alias(ROW_INPUT))
+    keyed = replace(roles, system=ROW_SYSTEM, input=ROW_INPUT, output=None, source=None, context=None)
     keyed = replace(keyed, sets=(), trials=(), aside=())
-    built = build(replace(table, frame=made), keyed, table.where.source)
+    built = build(replace(table, frame=by_row), keyed, table.where.source)
     if built.ratings.is_empty():
         raise DataError(_no_labels(table, roles))
     rows = built.ratings.select(pl.col("input").cast(pl.Int64).alias(ROW), "aspect", "rater", "value")
@@ -128,9 +124,9 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
 
 
 def labels_of_dataset(data: Dataset) -> Labels:
-    """The ratings of a Dataset, as a reader of annotation tools makes it, as labels of other outputs."""
+    """Return the ratings of a Dataset, as a reader of annotation tools gives them, as labels of other outputs."""
     if data.ratings.is_empty():
-        data.aspect()  # says why there are none
+        data.aspect()  # raises an error with the reason
     flat = _flat(data.samples)
     keys = pl.DataFrame([pl.Series(ROW, range(len(data))), *(name_text(data.samples[c]) for c in flat)])
     rows = data.ratings.join(keys.select(ROW, *KEY), on=KEY, how="left", maintain_order="left")
@@ -143,86 +139,81 @@ def labels_of_dataset(data: Dataset) -> Labels:
 
 
 def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
-    """The data with people's labels as ratings. `ids`: the inputs' names come from the data and are no row numbers."""
+    """Return the data with human labels as ratings. `ids`: inputs have names from the data, not row numbers."""
     system = _system_column(data, labels)
-    column, mine = _joining_columns(data, labels, ids, system)
-    keys, found = _matched(data, labels, column, mine, system)
-    if found.is_empty():  # the ids are there, of other systems
+    label_column, data_column = _joining_columns(data, labels, ids, system)
+    keys, matched = _matched(data, labels, label_column, data_column, system)
+    if matched.is_empty():  # the IDs exist, but for other systems
         raise DataError(_no_match(data, labels, ids))
-    rows = labels.rows.join(found.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
-    ratings, said = _settled(data, labels, rows)
-    lost = keys.join(found, on=ROW, how="anti", maintain_order="left")
-    by = f"'{column}'" + ("" if mine == "input" else f", which is '{mine}' of the outputs")
+    rows = labels.rows.join(matched.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
+    ratings, conflicts = _without_conflicts(data, labels, rows)
+    unmatched = keys.join(matched, on=ROW, how="anti", maintain_order="left")
+    by = f"'{label_column}'" + ("" if data_column == "input" else f" (column '{data_column}' of the outputs)")
     notes = [
         Note(
-            f"labels of people from {Path(labels.source).name}: "
-            f"{listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, {found.height:,} rows joined by "
+            f"human labels from {Path(labels.source).name}: "
+            f"{listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, {matched.height:,} rows joined by "
             f"{by}{f' and system ({system!r})' if system else ''}",
             "joined",
         ),
         *(f"labels: {note}" for note in labels.notes),
-        *said,
+        *conflicts,
     ]
-    if lost.height:
-        examples = _examples(lost["__id__"].fill_null("(empty)").to_list())
-        notes.append(
-            Note(
-                f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} "
-                f"({examples})",
-                "joined",
-            )
-        )
-    samples, drawn = _with_design(data, labels, found)
+    if unmatched.height:
+        examples = _examples(unmatched["__id__"].fill_null("(empty)").to_list())
+        note = f"labels that match no output, left out: {unmatched.height:,} rows of {Path(labels.source).name}"
+        notes.append(Note(f"{note} ({examples})", "joined"))
+    samples, design_notes = _with_design(data, labels, matched)
     return replace(
         data,
         samples=samples,
         ratings=ratings,
         persons=data.persons or labels.persons,
-        notes=(*data.notes, *notes, *drawn),
+        notes=(*data.notes, *notes, *design_notes),
     )
 
 
-def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The samples with the columns that say how the labelled rows were drawn; several draws get one probability."""
-    named = [c for c in DRAWN if c in labels.keys.columns]
+def _with_design(data: Dataset, labels: Labels, matched: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The samples with the sampling design of the labeled rows; several draws get one inclusion probability."""
+    named = [c for c in DESIGN if c in labels.keys.columns]
     if not named:
         return data.samples, []
-    drawn = found.select(ROW, *KEY).join(labels.keys.select(ROW, *named), on=ROW).unique(KEY, maintain_order=True)
+    drawn = matched.select(ROW, *KEY).join(labels.keys.select(ROW, *named), on=ROW).unique(KEY, maintain_order=True)
     if PROBABILITY not in named:
         samples = data.samples.drop(named, strict=False).join(
             drawn.drop(ROW), on=KEY, how="left", maintain_order="left"
         )
-        return samples, [f"how the labelled rows were drawn: {', '.join(named)}"]
-    silent = labels.keys.filter(pl.col(PROBABILITY).is_not_null()).join(labels.rows, on=ROW, how="anti").height
+        return samples, [f"sampling design of the labeled rows: {', '.join(named)}"]
+    unlabeled = labels.keys.filter(pl.col(PROBABILITY).is_not_null()).join(labels.rows, on=ROW, how="anti").height
     rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.people))).height
     each = drawn[PROBABILITY].cast(pl.Float64, strict=False)
     rounds = drawn[ROUND].cast(pl.Int64, strict=False) if ROUND in named else pl.Series([1] * drawn.height)
     notes = []
-    if silent:
+    if unlabeled:
         notes.append(
-            f"drawn to be labelled, but without a label: {silent:,} of {labels.keys[PROBABILITY].count():,} rows; the "
-            "others are taken for a random part of them"
+            f"rows drawn for labeling, but without a label: {unlabeled:,} of {labels.keys[PROBABILITY].count():,}; "
+            "the labeled ones are treated as a random subset"
         )
     if unknown := each.null_count():
         notes.append(
-            f"labels without {PROBABILITY} are taken as drawn at random before the others: {unknown:,} of {rows:,} "
-            "outputs"
+            f"labels without {PROBABILITY}: {unknown:,} of {rows:,} outputs, treated as a random draw before the others"
         )
     probability = each.fill_null(unknown / rows).to_numpy()
     order = rounds.fill_null(0).to_numpy()
     if len(set(order.tolist())) > 1:
         probability = combined_probability(probability, order)
-        notes.append(f"labels of {len(set(order.tolist()))} draws: {PROBABILITY} is that of all draws together")
+        notes.append(f"labels of {len(set(order.tolist()))} draws: {PROBABILITY} combines all draws")
     design = [drawn.select(KEY), pl.DataFrame({PROBABILITY: probability, ROUND: rounds})]
-    samples = data.samples.drop(DRAWN, strict=False)
+    samples = data.samples.drop(DESIGN, strict=False)
     samples = samples.join(pl.concat(design, how="horizontal"), on=KEY, how="left", maintain_order="left")
-    if STRATUM in named and (drawn[STRATUM] == drawn["system"]).fill_null(False).all():  # known of the other rows, too
+    if STRATUM in named and (drawn[STRATUM] == drawn["system"]).fill_null(False).all():  # so unlabeled rows have one
         samples = samples.with_columns(pl.col("system").alias(STRATUM))
-    return samples, [f"how the labelled rows were drawn: {', '.join(c for c in samples.columns if c in DRAWN)}", *notes]
+    columns = ", ".join(c for c in samples.columns if c in DESIGN)
+    return samples, [f"sampling design of the labeled rows: {columns}", *notes]
 
 
-def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Ratings with one value per output, aspect and rater; what repeats counts once, what conflicts is left out."""
+def _without_conflicts(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Ratings with one value per output, aspect and annotator: repeated labels count once, conflicts are left out."""
     own = data.ratings.with_columns(pl.lit(-1, pl.Int64).alias(ROW))
     every = pl.concat([own.select(ROW, *Dataset.RATINGS), rows.select(ROW, *Dataset.RATINGS)])
     who = [*KEY, "aspect", "rater"]
@@ -230,72 +221,70 @@ def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.Data
         pl.col("value").first(), pl.len().alias("times"), pl.col("value").unique(maintain_order=True).alias("values")
     )
     conflict = groups.filter(pl.col("values").list.len() > 1)
-    again = groups.filter((pl.col("values").list.len() == 1) & (pl.col("times") > 1))
+    repeated = groups.filter((pl.col("values").list.len() == 1) & (pl.col("times") > 1))
     notes = []
-    if again.height:
-        n = int((again["times"] - 1).sum())
-        shown = _examples(again["input"].to_list())
-        notes.append(f"labels that repeat another, counted once: {n:,} ({shown})")
+    if repeated.height:
+        n = int((repeated["times"] - 1).sum())
+        notes.append(f"repeated labels, counted once: {n:,} ({_examples(repeated['input'].to_list())})")
     if conflict.height:
         shown = _examples(
             [f"{i} ({' and '.join(f'{v:g}' for v in vs)})" for i, vs in conflict.select("input", "values").iter_rows()]
         )
-        named = bool(labels.rows["rater"].null_count()) and f"; several people? {option('rater')} names their column"
-        notes.append(f"outputs with labels that conflict, left out: {conflict.height:,} ({shown}){named or ''}")
-    kept = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
-    if kept.is_empty():
-        raise DataError(f"{labels.source}: no label is left. {notes[-1]}.")
-    return kept, notes
+        unnamed = bool(labels.rows["rater"].null_count())
+        fix = f"; if they are from several annotators: {option('rater')}" if unnamed else ""
+        notes.append(f"outputs with conflicting labels, left out: {conflict.height:,} ({shown}){fix}")
+    ratings = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
+    if ratings.is_empty():
+        raise DataError(f"{labels.source}: no labels left: {notes[-1]}.")
+    return ratings, notes
 
 
-# --- which rows are of which output -----------------------------------------------------------------------------------
+# --- matching rows with outputs ---------------------------------------------------------------------------------------
 
 
 def _system_column(data: Dataset, labels: Labels) -> str | None:
-    """The labels' system column, where the data have systems of these names."""
+    """The labels' system column, if the data have systems of these names."""
     if labels.system is None:
         return None
-    theirs = labels.keys[labels.system].drop_nulls().unique(maintain_order=True).to_list()
-    if set(theirs) & set(data.systems):
+    label_systems = labels.keys[labels.system].drop_nulls().unique(maintain_order=True).to_list()
+    if set(label_systems) & set(data.systems):
         return labels.system
-    if data.systems == UNNAMED and len(theirs) == 1:
+    if data.systems == UNNAMED and len(label_systems) == 1:
         return None
-    ours = (
-        f"has no system column ({option('system')} names it)"
+    systems = (
+        f"has no system column (name it with {option('system')})"
         if data.systems == UNNAMED
-        else f"has {listed(data.systems, SHOWN)}"
+        else f"has {listed(data.systems, MAX_EXAMPLES)}"
     )
     raise DataError(
-        f"{labels.source}: its systems ({listed(theirs, SHOWN)}, in column '{labels.system}') are none of "
-        f"{data.name}, which {ours}."
+        f"{labels.source}: the systems in column '{labels.system}' ({listed(label_systems, MAX_EXAMPLES)}) do not "
+        f"match {data.name}, which {systems}."
     )
 
 
 def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | None) -> tuple[str, str]:
-    """The column of the labels and that of the outputs whose values match: ids before other columns before texts."""
+    """The columns of the labels and of the outputs whose values match: IDs before other columns before texts."""
     for pairs in _pairs(data, labels, ids, system):
-        matched = [(_matches(labels, theirs, _ids(data, ours)), theirs, ours) for theirs, ours in pairs]
-        best = max(matched, key=lambda found: found[0], default=(0, "", ""))
+        matches = [(_matches(labels, column, _ids(data, other)), column, other) for column, other in pairs]
+        best = max(matches, key=lambda match: match[0], default=(0, "", ""))
         if best[0]:
             return best[1], best[2]
     raise DataError(_no_match(data, labels, ids))
 
 
 def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
-    ours = (
-        f"'{data.samples['input'][0]}' (its first input)" if ids else "row numbers only: no column with ids was found"
-    )
+    first_input = f"'{data.samples['input'][0]}' (first input)" if ids else "only row numbers, no column with IDs"
     rated = labels.keys.join(labels.rows, on=ROW, how="semi", maintain_order="left")
     likely = labels.input or next((c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1])
     shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
     return (
-        f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
-        f"{option('input')} names the column with the ids, under one name in both files."
+        f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs have "
+        f"{first_input}; give the column of IDs the same name in both files and name it with {option('input')}."
     )
 
 
 def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iterator[list[tuple[str, str]]]:
-    """Pairs (column of the labels, column of the outputs) to try, the likely ones first."""
+    """Pairs (column of the labels, column of the outputs) to try, the most likely first."""
     unique = ["system"] if system else []
     short = [
         c
@@ -315,7 +304,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
         for c in labels.keys.columns
         if c not in (ROW, labels.input, labels.system, *labels.texts.values()) and _is_short(labels.keys[c])
     ]
-    yield [(theirs, ours) for theirs in others for ours in short if plain(theirs) == plain(ours)]
+    yield [(column, other) for column in others for other in short if plain(column) == plain(other)]
     if ids:
         yield [(c, "input") for c in others if labels.keys[c].n_unique() > 1]
     yield [
@@ -326,7 +315,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
 
 
 def _flat(frame: pl.DataFrame) -> list[str]:
-    """Columns that hold no lists."""
+    """Columns that are not nested."""
     return [c for c, kind in frame.schema.items() if not kind.is_nested()]
 
 
@@ -341,48 +330,48 @@ def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:
 
 
 def _matched(
-    data: Dataset, labels: Labels, column: str, mine: str, system: str | None
+    data: Dataset, labels: Labels, label_column: str, data_column: str, system: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The ids of all rows with labels, and the output of each row that has one. A label of several is of none."""
-    more = {
-        theirs: ours
-        for theirs in labels.keys.columns
-        for ours in _flat(data.samples)
-        if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
+    """The IDs of all rows with labels, and the output of each matching row; a label must not match several."""
+    parts = {
+        column: other
+        for column in labels.keys.columns
+        for other in _flat(data.samples)
+        if plain(column) == plain(other) and plain(other) in PARTS and label_column != column
     }
     samples = data.samples.select(KEY).with_columns(
-        *(name_text(data.samples[ours]).alias(f"__{ours}__") for ours in more.values())
+        *(name_text(data.samples[part]).alias(f"__{part}__") for part in parts.values())
     )
-    samples = pl.concat([samples.with_columns(ids.alias("__id__")) for ids in _ids(data, mine)]).unique(
+    samples = pl.concat([samples.with_columns(ids.alias("__id__")) for ids in _ids(data, data_column)]).unique(
         maintain_order=True
     )
     keys = labels.keys.select(
         ROW,
-        pl.col(column).alias("__id__"),
+        pl.col(label_column).alias("__id__"),
         *([pl.col(system).alias("system")] if system else []),
-        *(pl.col(theirs).alias(f"__{ours}__") for theirs, ours in more.items()),
+        *(pl.col(column).alias(f"__{part}__") for column, part in parts.items()),
     )
     keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi", maintain_order="left")
     on = ["__id__", *(["system"] if system else [])]
-    for by in (on, [*on, *(f"__{ours}__" for ours in more.values())]):
-        found = keys.join(samples, on=by, how="inner", maintain_order="left_right").select(ROW, "__id__", *KEY)
-        if (twice := found.filter(pl.col(ROW).is_duplicated())).is_empty():
-            return keys, found
-    one = twice.filter(pl.col(ROW) == twice[ROW][0])
-    several = one["system"].n_unique() > 1
-    names = listed(one["system" if several else "input"].to_list(), SHOWN)
+    for by in (on, [*on, *(f"__{part}__" for part in parts.values())]):
+        matched = keys.join(samples, on=by, how="inner", maintain_order="left_right").select(ROW, "__id__", *KEY)
+        if (ambiguous := matched.filter(pl.col(ROW).is_duplicated())).is_empty():
+            return keys, matched
+    first = ambiguous.filter(pl.col(ROW) == ambiguous[ROW][0])
+    several = first["system"].n_unique() > 1
+    names = listed(first["system" if several else "input"].to_list(), MAX_EXAMPLES)
     raise DataError(
-        f"{labels.source}: '{one['__id__'][0]}' has outputs of several systems in {data.name} ({names}), and the "
-        f"labels have no system column; which one is labelled? Add the column, or name it with {option('system')}."
+        f"{labels.source}: '{first['__id__'][0]}' has outputs of several systems in {data.name} ({names}), but the "
+        f"labels have no system column. Add it, or name it with {option('system')}."
         if several
-        else f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is "
-        "labelled? Write these names, or add the column that tells them apart to the labels "
-        f"({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an id'})."
+        else f"{labels.source}: '{first['__id__'][0]}' has several outputs in {data.name} ({names}). Use these names "
+        "as IDs in the labels, or add the column that distinguishes them "
+        f"({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an ID'})."
     )
 
 
 def _ids(data: Dataset, column: str) -> list[pl.Series]:
-    """The names that an output may have: its own, and that without what only tells it apart ('qa: 7', '7 #2')."""
+    """The names that an output may have: its own, and the base name without task or trial ('qa: 7', '7 #2')."""
     names = name_text(data.samples[column])
     if column != "input":
         return [names]
@@ -394,27 +383,24 @@ def _ids(data: Dataset, column: str) -> list[pl.Series]:
     return [names, bare]
 
 
-# --- what the columns of a table of labels are ------------------------------------------------------------------------
+# --- roles of the columns of a table of labels ------------------------------------------------------------------------
 
 
-def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> Roles:
-    """Roles in which every column with values is people's; of what is the data's own or a model's a line says so."""
+def _with_all_human(table: RawTable, roles: Roles, metrics: Collection[str]) -> Roles:
+    """Roles in which every column with values is human, except scores that the data have, and those of models."""
     human, notes = dict(roles.human), []
     answers = [
-        c for c in roles.aside if (found := parse_column(table, c)) is not None and found.answers and not ASIDE.match(c)
+        c
+        for c in roles.aside
+        if (parsed := parse_column(table, c)) is not None and parsed.answers and not ASIDE.match(c)
     ]
     for name, column in [*roles.metrics.items(), *zip(answers, answers, strict=True)]:
-        if column in metrics:
-            notes.append(
-                f"'{column}' is a score of the outputs, so no label ({option('human', column)} where it is one)"
-            )
-        elif is_model(column):
-            notes.append(
-                f"'{column}' is a model's by its name, so no label ({option('human', column)} where it is one)"
-            )
+        if column in metrics or is_model(column):
+            reason = "is a metric of the outputs" if column in metrics else "has the name of a model"
+            notes.append(f"'{column}' {reason}, so it is not read as a label (if it is one: {option('human', column)})")
         else:
             human[name] = ((None, column),)
-    human = {name: pairs for name, pairs in human.items() if not {column for _, column in pairs} & set(DRAWN)}
+    human = {name: pairs for name, pairs in human.items() if not {column for _, column in pairs} & set(DESIGN)}
     aside = [c for c in roles.aside if c not in answers]
     why = {**roles.why, **{c: "in a file of labels" for pairs in human.values() for _, c in pairs}}
     guesses = [g for g in roles.guesses if code_of(g) != "read_as_human"]
@@ -423,15 +409,16 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
 
 def _no_labels(table: RawTable, roles: Roles) -> str:
     columns = table.frame.columns
-    worded = [(c, words) for c in roles.aside if len(words := few_words(table.frame[c], recur=False)) > 1]
-    asked = "; ".join(
-        f"column '{c}' holds {listed(words)}: {option('values', open_worth(words))}" for c, words in worded[:3]
+    words = [(c, values) for c in roles.aside if len(values := few_words(table.frame[c], recur=False)) > 1]
+    fixes = "; ".join(
+        f"to read '{c}' ({listed(values)}), map it to numbers with {option('values', open_worth(values))}"
+        for c, values in words[:3]
     )
     return (
-        f"{table.where.source}: no column with labels found{f' ({asked})' if asked else ''}. Columns: "
+        f"{table.where.source}: no column with labels found{f' ({fixes})' if fixes else ''}. Columns: "
         f"{listed(columns)}."
     )
 
 
 def _examples(names: Sequence[str]) -> str:
-    return ", ".join(str(n) for n in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+    return ", ".join(str(n) for n in names[:MAX_EXAMPLES]) + (", …" if len(names) > MAX_EXAMPLES else "")

@@ -1,4 +1,4 @@
-"""load(): a file or frame that people already have, as a Dataset. Published sets by name: `nlgauge.datasets.load`."""
+"""load(): read a file or data frame as a Dataset. Published sets by name: `nlgauge.datasets.load`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
 from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.readers.tracing._tool_tables import declare_tool
-from nlgauge.data.records import option_worth
+from nlgauge.data.records import label_values
 from nlgauge.data.services import fetch, is_address
 from nlgauge.data.tables._classes import with_classes
 from nlgauge.data.tables.build import build, scales_of_table
@@ -71,7 +71,7 @@ def load(
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
     The role of each column is inferred from its name and content; declare it where that fails, in `columns` or by the
-    keyword of the same name.
+    argument of the same name.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def load(
     columns : str or mapping, optional
         Role of each column, as in "system=model,input=doc,human=coherence+fluency,lower=ter", or a mapping of the same
         roles. "human.quality=r1+r2" names the annotators' columns of one aspect, and a value that begins with + adds to
-        what is inferred. Every other option below but `labels` and `name` may stand there, too. A file nlgauge.toml
-        next to the data may hold the same roles in a table [columns].
+        what is inferred. All options below except `labels` and `name` can be given there, too. A file nlgauge.toml
+        next to the data can have the same roles in a table [columns].
     system, input, output, source, context, control, rater : str, optional
         Column with the system, the input, the output text, and so on.
     references : str or sequence of str, optional
@@ -96,20 +96,20 @@ def load(
     ordinal, nominal, multilabel : str or sequence of str, optional
         Columns with ordered levels, with classes without an order, and with sets of labels.
     lower, higher : sequence of str, optional
-        Metrics for which lower is better, and for which higher is, whatever their names say.
+        Metrics for which lower is better, and for which higher is better; inferred from their names by default.
     people : sequence of str, optional
         Systems whose outputs were written by humans; inferred from their names by default.
     person_raters, model_raters : sequence of str, optional
-        Raters who are humans, and raters that are models, whatever their names say.
+        Annotators who are human, and annotators that are models; inferred from their names by default.
     repeats : {'auto', 'number', 'mean'}, default 'auto'
-        Rows that repeat a system and input: different outputs are trials ('number'), or their values are averaged.
+        Rows with the same system and input: different outputs are trials ('number'), or their values are averaged.
     values : mapping or str, optional
-        Numbers that words stand for, as in {"good": 3, "bad": 1}.
+        Numbers of labels, as in {"good": 3, "bad": 1}.
     sheet, encoding, reader : str, optional
         Sheet of an Excel file, text encoding when it is not UTF-8, and the format when it is not recognized.
     labels : path, list of paths, data frame or Dataset, optional
-        Human labels of these outputs in another file, joined by id; `human`, `rater`, `input` and `system` may name its
-        columns.
+        Human labels of these outputs in another file, joined by ID; `human`, `rater`, `input` and `system` can name
+        its columns.
     name : str, optional
         Name of the data set.
     **options
@@ -160,18 +160,18 @@ def load(
 def read_data(
     data: Any, declared: Declared, labels: Any = None, name: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Dataset:
-    """Read a file or frame; `declared` is all that is known of its columns, nlgauge.toml is not looked for."""
-    theirs = None if labels is None else LabelFile.of(labels, declared)
-    opened = open_data(data, declared, theirs, options or {})
+    """Read a file or frame with these declarations, without looking for nlgauge.toml."""
+    label_file = None if labels is None else LabelFile.of(labels, declared)
+    opened = open_data(data, declared, label_file, options or {})
     return opened.dataset(name) if opened.reader else dataset_of_table(opened, resolve_roles(opened), name)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A file or frame that was looked at once: the reader that knows the whole of it, or a plain table."""
+    """An opened file or frame: the reader of its format, or a plain table."""
 
     data: Any
-    declared: Declared  # without the roles of columns that only the file of labels has
+    declared: Declared  # without columns that only the file of labels has
     labels: LabelFile | None = None
     reader: Any = None
     reader_name: str = ""
@@ -185,96 +185,96 @@ class Opened:
         return self.raw
 
     def dataset(self, name: str | None) -> Dataset:
-        """Read with the reader that knows the whole."""
-        said = self.declared
-        if isinstance(self.data, RawTable):  # votes in memory
+        """Read with the reader of the format."""
+        declared = self.declared
+        if isinstance(self.data, RawTable):  # comparisons in memory
             votes = self.reader.of(self.data, name or self.data.where.source, **self.options)
-            votes = separate_model_ratings(votes, said.person_raters, said.model_raters)
-            return finish_whole(votes, said, name, directed=False)
-        asked = {
-            "encoding": said.encoding,
-            "repeats": None if said.repeats == "auto" else said.repeats,
-            "values": said.values,
-            "sheet": said.sheet,
-            "human": said.human or None,
-            "metrics": said.metrics or None,
-            "ignore": said.ignore or None,
+            votes = separate_model_ratings(votes, declared.person_raters, declared.model_raters)
+            return finish_whole(votes, declared, name, directed=False)
+        requested = {
+            "encoding": declared.encoding,
+            "repeats": None if declared.repeats == "auto" else declared.repeats,
+            "values": declared.values,
+            "sheet": declared.sheet,
+            "human": declared.human or None,
+            "metrics": declared.metrics or None,
+            "ignore": declared.ignore or None,
         }
-        options = {**self.options, **{k: v for k, v in asked.items() if v is not None}}
-        known = [name for name in inspect.signature(self.reader.read).parameters if name != "path"]
+        options = {**self.options, **{k: v for k, v in requested.items() if v is not None}}
+        accepted = [name for name in inspect.signature(self.reader.read).parameters if name != "path"]
         for each in options:
-            if each not in known:
+            if each not in accepted:
                 raise NameUnknown(
                     f"{self.data}: the reader {self.reader_name} has no option '{each}'."
-                    f"{registry.did_you_mean(each, known)} Its options: {', '.join(known) or 'none'}."
+                    f"{registry.did_you_mean(each, accepted)} Options: {', '.join(accepted) or 'none'}."
                 )
         data: Dataset = self.reader.read(self.data, **options)
-        data = separate_model_ratings(join_labels(data, self.labels), said.person_raters, said.model_raters)
-        return finish_whole(data, said, name, directed=getattr(self.reader, "whole", False))
+        data = separate_model_ratings(join_labels(data, self.labels), declared.person_raters, declared.model_raters)
+        return finish_whole(data, declared, name, directed=getattr(self.reader, "whole", False))
 
 
 def open_data(data: Any, declared: Declared, labels: LabelFile | None, options: Mapping[str, Any]) -> Opened:
-    """Find the reader that knows a file, or read it as a plain table."""
-    said = declared if labels is None else labels.rest_of(declared)
+    """Find the reader of a file's format, or read it as a plain table."""
+    own_columns = declared if labels is None else labels.rest_of(declared)
     if isinstance(data, str | Path):
-        path, reader = _path(data), said.reader
+        path, reader = _path(data), own_columns.reader
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options = {**options, **more}
-        own = {role for role in said.columns if labels is None or role not in labels.roles}
+        own = {role for role in own_columns.columns if labels is None or role not in labels.roles}
         peek = Peek(path)
-        if known := detect_reader(peek, reader, bool(own), said.names_columns):
-            name, thing = known
-            if own or ((said.human or said.metrics) and not _knows_judges(thing)):
+        if detected := detect_reader(peek, reader, bool(own), own_columns.names_columns):
+            name, thing = detected
+            if own or ((own_columns.human or own_columns.metrics) and not _knows_judges(thing)):
                 raise DataError(
-                    f"{path}: the reader '{name}' finds the columns itself; name none, or use "
-                    f"{option('reader', 'table')}."
+                    f"{path}: columns cannot be declared for the format '{name}'. Leave them out, or read the file as "
+                    f"a plain table with {option('reader', 'table')}."
                 )
-            return Opened(path, said, labels, thing, name, options)
+            return Opened(path, own_columns, labels, thing, name, options)
         _refuse_options(options)
         if not path.suffix and not path.exists():
             raise NoSuchFile(f"{path}: no such file.")
-        table = read_table(path, said.encoding, said.sheet, said.mentioned, peek.whole)
+        table = read_table(path, own_columns.encoding, own_columns.sheet, own_columns.mentioned, peek.whole)
     else:
-        table = from_object(data, said.mentioned)
-        if not (said.names_columns or labels) and (votes := _votes(table)):
-            return Opened(table, said, labels, votes, "pairwise", options)
+        table = from_object(data, own_columns.mentioned)
+        if not (own_columns.names_columns or labels) and (votes := _votes(table)):
+            return Opened(table, own_columns, labels, votes, "pairwise", options)
         _refuse_options(options)
-    said = declare_tool(said, table.frame.columns)
-    table.worth, table.in_settings = option_worth("values", said.values), said.in_settings
-    table = explode_outputs(with_lists_of_words(without(table, said.ignore)), said.mentioned)
-    table = with_classes(table, said)
-    return Opened(data, said, labels, raw=table)
+    own_columns = declare_tool(own_columns, table.frame.columns)
+    table.worth, table.in_settings = label_values("values", own_columns.values), own_columns.in_settings
+    table = explode_outputs(with_lists_of_words(without(table, own_columns.ignore)), own_columns.mentioned)
+    table = with_classes(table, own_columns)
+    return Opened(data, own_columns, labels, raw=table)
 
 
 def resolve_roles(opened: Opened) -> Roles:
-    """Decide the role of every column of a plain table."""
-    table, said = opened.table, opened.declared
-    human = _declare_nested(table, said.human)
-    roles = with_input(table, find_roles(table, said.columns, human, said.metrics, opened.labels is not None))
+    """Return the role of every column of a plain table."""
+    table, declared = opened.table, opened.declared
+    human = _declare_nested(table, declared.human)
+    roles = with_input(table, find_roles(table, declared.columns, human, declared.metrics, opened.labels is not None))
     read_names(table, roles)
     return roles
 
 
 def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> Dataset:
-    """Make a Dataset of a plain table: numbers, labels of another file, and remarks on all of it."""
-    table, said, labels = opened.table, opened.declared, opened.labels
+    """Return the Dataset of a plain table, with labels of another file and notes."""
+    table, declared, labels = opened.table, opened.declared, opened.labels
     source = Path(opened.data).name if isinstance(opened.data, str | Path) else table.where.source
-    data = build(table, roles, name or source, said.repeats)
-    data = replace(data, **scales_of_table(table, roles, data, said.ordinal))
+    data = build(table, roles, name or source, declared.repeats)
+    data = replace(data, **scales_of_table(table, roles, data, declared.ordinal))
     data = join_labels(data, labels, ids=roles.input is not None)
-    data = separate_model_ratings(data, said.person_raters, said.model_raters)
-    data = data if said.people is None else data.with_people(said.people)
+    data = separate_model_ratings(data, declared.person_raters, declared.model_raters)
+    data = data if declared.people is None else data.with_people(declared.people)
     return replace(
         data,
-        lower=lower_of(data.metrics, said.lower, said.higher, data.name),
-        notes=(*([said.note] if said.note else []), *lines(table, roles), *data.notes, *_look_alikes(data)),
+        lower=lower_of(data.metrics, declared.lower, declared.higher, data.name),
+        notes=(*([declared.note] if declared.note else []), *lines(table, roles), *data.notes, *_look_alikes(data)),
         sources={a: data.sources.get(a, BY_LABELS if labels else UNKNOWN) for a in data.aspects},
     )
 
 
 def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: bool) -> Dataset:
-    """Apply what the user declares to data that a reader knows as a whole; `directed`: it knows `lower`, too."""
+    """Apply the user's declarations to data of a known format; `directed`: the format defines `lower`."""
     lower = lower_of(data.metrics, declared.lower, declared.higher, data.name, data.lower if directed else None)
     data = data if declared.people is None else data.with_people(declared.people)
     notes = (declared.note, *data.notes) if declared.note else data.notes
@@ -283,13 +283,13 @@ def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: 
 
 
 def _look_alikes(data: Dataset) -> list[str]:
-    """Remarks on names that are different and look alike."""
+    """Notes on different names that look alike."""
     kinds = ("systems", "inputs", "raters", "aspects", "metrics")
     return [note for kind in kinds for note in look_alikes(kind, getattr(data, kind))]
 
 
 def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:
-    """Mark columns of nested records as human that `human` names, or an aspect in them; return the other names."""
+    """Mark columns of nested records named in `human`, or with such an aspect, as human; return the other names."""
     if not table.nested or human is None or isinstance(human, Mapping):
         return human
     names = [human] if isinstance(human, str) else list(human)
@@ -301,12 +301,12 @@ def _declare_nested(table: RawTable, human: ColumnNames) -> ColumnNames:
         for column, rows in table.nested.items()
     }
     table.declared = frozenset(column for column, keys in inside.items() if not keys.isdisjoint(names))
-    known = set().union(*(inside[column] for column in table.declared)) - set(table.frame.columns)
-    return [name for name in names if name not in known] or None
+    nested_names = set().union(*(inside[column] for column in table.declared)) - set(table.frame.columns)
+    return [name for name in names if name not in nested_names] or None
 
 
 def without(table: RawTable, patterns: Sequence[str]) -> RawTable:
-    """The table without the columns that match these names or patterns."""
+    """Return the table without the columns that match these names or patterns."""
     columns = [c for c in table.frame.columns if any(fnmatchcase(c, pattern) for pattern in patterns)]
     for pattern in patterns:
         if not any(fnmatchcase(c, pattern) for c in table.frame.columns):
@@ -316,7 +316,7 @@ def without(table: RawTable, patterns: Sequence[str]) -> RawTable:
 
 @dataclass(frozen=True)
 class LabelFile:
-    """The file with human labels, and what the user declares of its columns."""
+    """The file with human labels, and the user's declarations about its columns."""
 
     given: Dataset | RawTable
     roles: Mapping[str, str]
@@ -344,12 +344,12 @@ class LabelFile:
         return opened.dataset(None) if opened.reader else current_labels(opened.table)
 
     def rest_of(self, declared: Declared) -> Declared:
-        """Return what is declared without what only the labels have: the rater, and their columns of ratings."""
+        """Return the declarations without those about columns of the labels only."""
         return declared.without(rater="rater" in self.roles, human=bool(self.human))
 
 
 def join_labels(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Dataset:
-    """The data with the labels of another file; `ids` as for `with_labels`."""
+    """Return the data with the labels of another file; `ids` as for `with_labels`."""
     if labels is None:
         return data
     given = labels.given
@@ -367,33 +367,33 @@ def _path(source: str | Path) -> Path:
         path.exists()
         if "\0" in str(source):
             raise ValueError("a NUL byte in its name")
-    except (OSError, ValueError) as error:  # too long, a NUL byte, a folder that may not be looked into
+    except (OSError, ValueError) as error:  # too long, a NUL byte, no permission
         raise DataError(f"{source}: cannot be opened ({getattr(error, 'strerror', None) or error}).") from None
     check_regular(path)
     return path
 
 
 def detect_reader(peek: Peek, reader: str | None, columns: bool, judges: bool) -> tuple[str, Any] | None:
-    """Return the reader that knows this file, with its name; None for a plain table, as where columns are named.
+    """Return the reader of this file's format, with its name; None for a plain table, or if columns are declared.
 
-    `judges`: the user names columns that may be judgments in a log of an evaluation tool, so only its reader is asked.
+    `judges`: the user names columns that may be judgments in a log of an evaluation tool; only its reader is tried.
     """
     if reader == "table" or (columns and reader is None):
         return None
     if reader is not None:
         return reader, registry.get("reader", reader, allow_code=True)
-    if not judges and (why := unsupported(peek)):  # a path that does not exist may still name something: wmt23/en-de
-        raise DataError(f"{peek.path}: {why}")
+    if not judges and (reason := unsupported(peek)):
+        raise DataError(f"{peek.path}: {reason}")
     able = ((name, thing) for name, thing in peek.readers() if not judges or _knows_judges(thing))
-    found = [(name, thing) for name, thing in able if thing.recognizes(peek)]
-    if len(found) > 1:
-        names = " or ".join(name for name, _ in found)
-        raise DataError(f"{peek.path}: could be {names}; choose with {option('reader')}.")
-    return found[0] if found else None
+    detected = [(name, thing) for name, thing in able if thing.recognizes(peek)]
+    if len(detected) > 1:
+        names = " or ".join(name for name, _ in detected)
+        raise DataError(f"{peek.path}: the format may be {names}; choose with {option('reader')}.")
+    return detected[0] if detected else None
 
 
 def _votes(table: RawTable) -> Any:
-    """The reader of votes where a table in memory holds them; a file is recognized by its beginning."""
+    """The reader of pairwise comparisons, if a table in memory has them."""
     reader: Any = registry.get("reader", "pairwise")
     row = next(table.frame.head(1).iter_rows(named=True), {}) | {n: v[0] for n, v in table.nested.items() if v}
     return reader if reader.holds(row) else None
@@ -404,7 +404,9 @@ def _knows_judges(reader: Any) -> bool:
 
 
 def _refuse_options(options: Mapping[str, Any]) -> None:
-    """A plain table has no reader, so options are slips of the pen."""
+    """Refuse options of readers for a plain table."""
     if options:
-        known = [name for name in inspect.signature(load).parameters if name != "options"]
-        raise NameUnknown(f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, known)}")
+        accepted = [name for name in inspect.signature(load).parameters if name != "options"]
+        raise NameUnknown(
+            f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, accepted)}"
+        )

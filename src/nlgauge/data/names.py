@@ -1,7 +1,7 @@
-"""Names that look alike: what nobody can see does not distinguish two names, and what hardly anybody sees is reported.
+"""Normalize names that differ only in invisible characters, and report names that look alike.
 
-Accents may be one character or two (NFC, NFD), blanks are of many widths, and some characters have no width at all:
-such names are read in one form. Letters of other scripts that look like Latin ones are kept, with a remark.
+Accents may be one character or two (NFC, NFD), spaces have many widths, and some characters have no width: such names
+are read in one form. Letters of other scripts that look like Latin ones are not changed, but reported.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _TWINS = str.maketrans(
     "aeopcyxijshdqwvABEKMHOPCTYXIJSQWopiABEZHIKMNOPTYXv------'''",
 )
 _VARIANTS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
-MOST = 4  # examples in a remark
+MAX_EXAMPLES = 4  # in a note
 MAX_NAMES = 20_000  # that are compared
 
 
 def common_form(name: str) -> str:
-    """Return a name without what nobody sees: accents as one character, plain blanks, nothing of zero width.
+    """Return a name with accents as one character, plain spaces and without zero-width characters.
 
     >>> common_form("cafe\u0301\u200b"), common_form("a\u00a0b"), common_form("t5")
     ('café', 'a b', 't5')
@@ -44,7 +44,7 @@ def common_form(name: str) -> str:
 
 
 def common_forms(names: pl.Series) -> pl.Series:
-    """Return the names of a column in their common form, without blanks around them; what is empty is null."""
+    """Return the names of a column in their common form, stripped; empty names are null."""
     text = names.str.strip_chars()
     if text.str.contains(NOT_ASCII).any():
         different = text.unique().drop_nulls()
@@ -54,10 +54,10 @@ def common_forms(names: pl.Series) -> pl.Series:
 
 
 def changed_names(names: pl.Series, column: str) -> list[str]:
-    """Say how many names of a column are read in another form, and how many become one thereby.
+    """Return a note on how many names of a column are normalized, and how many are merged by that.
 
     >>> changed_names(pl.Series(["t5", "t5\u200b", "bart"]), "system")
-    ["column 'system': 1 of 3 names differs from how it looks ('t5⟦U+200B⟧' is read as 't5'); 2 names become 1"]
+    ["column 'system': 1 of 3 names has invisible characters ('t5⟦U+200B⟧' is read as 't5'); 2 names become 1"]
     """
     given = names.drop_nulls().unique(maintain_order=True)
     if not len(given) or not (given.str.contains(NOT_ASCII) | given.str.contains(r"^\s|\s$")).any():
@@ -71,48 +71,48 @@ def changed_names(names: pl.Series, column: str) -> list[str]:
     read = dict(zip(given, forms, strict=True))
     examples = "; ".join(f"{_quoted(name)} is read as {_quoted(read[name] or '')}" for name in apart.head(2))
     end = f"; {len(merged)} names become {forms.filter(forms.is_duplicated()).n_unique()}" if len(merged) else ""
-    verb = "differ from how they look" if len(apart) > 1 else "differs from how it looks"
-    note = f"column '{column}': {len(apart)} of {len(given):,} names {verb} ({examples}){end}"
+    verb = "have" if len(apart) > 1 else "has"
+    note = f"column '{column}': {len(apart)} of {len(given):,} names {verb} invisible characters ({examples}){end}"
     return [Note(note, "names")]
 
 
 def look_alikes(what: str, names: Iterable[str]) -> list[str]:
-    """Report names that look alike and are kept apart, such as those with a letter of another script.
+    """Return notes on distinct names that look alike, such as those with a letter of another script.
 
     >>> look_alikes("systems", ["gpt", "g\u0440t"])
-    ["systems 'gpt' and 'gрt' (U+0440) look alike and are kept apart; rename one if they are the same"]
+    ["systems 'gpt' and 'gрt' (U+0440) look alike but differ; rename one if they are the same"]
     """
-    found = list(dict.fromkeys(names))
-    if all(map(str.isascii, found)) or len(found) > MAX_NAMES:
+    different = list(dict.fromkeys(names))
+    if all(map(str.isascii, different)) or len(different) > MAX_NAMES:
         return []
     groups: dict[str, list[str]] = {}
-    for name in found:
+    for name in different:
         groups.setdefault(_skeleton(name), []).append(name)
     alike = [group for group in groups.values() if len(group) > 1]
     notes = [
-        f"{what} {_some(group)} look alike and are kept apart; rename one if they are the same"
-        for group in alike[:MOST]
+        f"{what} {_some(group)} look alike but differ; rename one if they are the same"
+        for group in alike[:MAX_EXAMPLES]
     ]
-    if len(alike) > MOST:
-        notes.append(f"{len(alike) - MOST:,} more groups of {what} look alike")
+    if len(alike) > MAX_EXAMPLES:
+        notes.append(f"{len(alike) - MAX_EXAMPLES:,} more groups of {what} look alike")
     return [Note(note, "look_alike") for note in notes]
 
 
 def _skeleton(name: str) -> str:
-    """What a name looks like."""
+    """The appearance of a name: characters that look alike are equal."""
     plain = unicodedata.normalize("NFKC", _VARIANTS.sub("", common_form(name)).translate(_TWINS))
     return " ".join(plain.translate(_TWINS).split())
 
 
 def _some(group: Sequence[str]) -> str:
-    shown = [_quoted(name) + _points(name) for name in group[:MOST]]
+    shown = [_quoted(name) + _points(name) for name in group[:MAX_EXAMPLES]]
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _points(name: str) -> str:
-    """The characters of a name that are not ASCII and are shown as they are, by their code points."""
+    """The code points of the visible non-ASCII characters of a name."""
     points = dict.fromkeys(f"U+{ord(sign):04X}" for sign in name if not sign.isascii() and visible(sign) == sign)
-    return f" ({', '.join(list(points)[:MOST])})" if points else ""
+    return f" ({', '.join(list(points)[:MAX_EXAMPLES])})" if points else ""
 
 
 def _quoted(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Panel: what is left for statistics. Float arrays systems × inputs, NaN where missing."""
+"""Panel: ratings and scores as float arrays, systems × inputs, for statistics; NaN is missing."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 
 Aggregate = Literal["mean", "median", "mace"]
 T = TypeVar("T")
-MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
-MOST_LABELS = 20  # distinct ratings that still are categories to MACE
+MAX_CELLS = 50_000_000  # of annotators × systems × inputs: 400 MB
+MAX_CATEGORIES = 20  # distinct ratings for MACE
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One aspect of people's judgement beside every metric, on the same grid of systems × inputs.
+    """Human ratings of one aspect and the scores of every metric, on the same grid of systems × inputs.
 
-    `humans` holds all aspects (N × M each), `raters` the single ratings (R × N × M, R as in `rater_names`) where there
-    are two or more raters;
-    `people` names the human-written outputs that were left out, so that whoever prints a number can say so.
+    `humans` has all aspects (N × M each), `raters` the individual ratings (R × N × M, R as in `rater_names`) if there
+    are two or more annotators; `people` names the human-written outputs that were excluded.
     """
 
     name: str
@@ -46,19 +45,19 @@ class Panel:
     raters: dict[str, Array]
     rater_names: tuple[str, ...] = ()
     persons: bool = False
-    crowd: int = 0  # named raters, where they are too many to be kept apart
+    crowd: int = 0  # number of annotators, if too many for an array with one layer each
     people: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
     rated_by: str = "humans"
-    kept: tuple[str, ...] = ()  # people among the systems, by request
+    kept: tuple[str, ...] = ()  # human-written outputs included on request
     aggregate: Aggregate = "mean"
-    given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs as they came, if reordered
-    cluster_column: str = ""  # what several inputs belong to (`units_of`); "input" where they are trials
+    given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs in the order of the file
+    cluster_column: str = ""  # column of the unit of several inputs (`units_of`); "input" for trials
     cluster_names: tuple[str, ...] = ()  # of each input
-    family_column: str = ""  # column or pattern that says which systems are variants of one model, if there is one
+    family_column: str = ""  # column or pattern of the systems' families, if any
     family_names: tuple[str, ...] = ()  # of each system
-    data: Dataset | None = field(default=None, repr=False, compare=False)  # from which it was made
-    # Scores of metrics that are about another aspect (`Dataset.metric_aspects`): no part of this panel.
+    data: Dataset | None = field(default=None, repr=False, compare=False)  # source of the panel
+    # Scores of metrics that evaluate another aspect (`Dataset.metric_aspects`); not part of this panel.
     other_metrics: dict[str, Array] = field(default_factory=dict, repr=False)
     _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -73,10 +72,10 @@ class Panel:
         aggregate: Aggregate = "mean",
         seed: int = 0,
     ) -> Panel:
-        """The panel of a Dataset. People among the systems are left out unless `keep_people`.
+        """Return the panel of a Dataset, without human-written outputs unless `keep_people`.
 
-        `aggregate` makes one rating of those of an output: their mean, their median, or the most probable label by
-        MACE, which weighs raters by their competence (`seed` is for its random starts).
+        `aggregate` combines the ratings of an output: mean, median, or the most probable label by MACE, which weights
+        annotators by their competence (`seed` is for its random starts).
         """
         if aggregate not in get_args(Aggregate):
             raise NameUnknown(f"no aggregate '{aggregate}'; use {', '.join(get_args(Aggregate))}.")
@@ -88,15 +87,15 @@ class Panel:
         left_out = () if keep_people else tuple(s for s in data.systems if s in data.people)
         systems = [s for s in data.systems if s not in left_out]
         rated = data.ratings.filter(pl.col("system").is_in(systems))
-        # Inputs that nobody rated on any aspect carry nothing; leaving them out keeps large sets small.
-        known = set(rated["input"].unique().to_list())
-        inputs = [i for i in data.inputs if i in known]
+        # Inputs without ratings on any aspect are not needed; leaving them out keeps large sets small.
+        rated_inputs = set(rated["input"].unique().to_list())
+        inputs = [i for i in data.inputs if i in rated_inputs]
         if not inputs:
-            raise DataError("no rated outputs are left.", data=data.name, code="no_ratings")
+            raise DataError("no rated outputs.", data=data.name, code="no_ratings")
         grid = _Grid(systems, inputs)
         names = data.raters if rated["rater"].null_count() < rated.height else []
         persons, crowd = data.persons, 0
-        if len(names) * len(systems) * len(inputs) > MOST_CELLS:
+        if len(names) * len(systems) * len(inputs) > MAX_CELLS:
             crowd = len(names) if persons else 0
             rated, names, persons = _by_slot(rated)
         humans, raters = {}, {}
@@ -112,7 +111,7 @@ class Panel:
                 if each == aspect:
                     code = error.refusals[0].code
                     raise NeedsMissing(str(error), data=data.name, aspect=each, code=code) from None
-                continue  # another aspect, not asked for: it is not in this panel
+                continue  # another aspect than the requested one: not in this panel
             if (~np.isnan(named).all(axis=(1, 2))).sum() > 1:
                 raters[each] = named
         units = units_of(data, inputs)
@@ -140,7 +139,7 @@ class Panel:
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
-        """The unit of each input (`units_of`) where several inputs share one; None where each is independent."""
+        """The unit of each input (`units_of`) if several inputs share one; None if all are independent."""
         return self.cluster_names or None
 
     @property
@@ -149,24 +148,24 @@ class Panel:
         return self.cluster_names or self.inputs
 
     def unit_codes(self, inputs: Ints) -> NDArray[np.int64]:
-        """Number the unit of each row, given the place of its input."""
+        """Return the number of each row's unit, given the index of its input."""
         return np.unique(np.asarray(self.units), return_inverse=True)[1].reshape(-1)[inputs].astype(np.int64)
 
     def row_units(self, inputs: Ints) -> NDArray[np.str_] | None:
-        """Name the unit of each row, given the place of its input; None where every row is a unit of its own."""
+        """Return the name of each row's unit, given the index of its input; None if every row is its own unit."""
         return np.asarray(self.units)[inputs] if self.clusters or self.n_systems > 1 else None
 
     @property
     def families(self) -> tuple[str, ...] | None:
-        """The family of each system; its members are not independent. None where each system stands alone."""
+        """The family of each system; its members are not independent. None without families."""
         return self.family_names or None
 
     @property
     def nameless(self) -> str:
-        """Why a rating cannot be followed to a person; empty where it can."""
+        """Why ratings cannot be attributed to annotators; empty if they can."""
         if self.persons:
             return ""
-        return f"the {self.crowd:,} raters are too many to be kept apart" if self.crowd else "the raters have no names"
+        return f"there are too many annotators ({self.crowd:,})" if self.crowd else "annotator IDs are unknown"
 
     @property
     def scale(self) -> AspectScale:
@@ -194,12 +193,12 @@ class Panel:
         return len(self.inputs)
 
     def stacked(self) -> Array:
-        """All metrics as one array K × N × M."""
+        """Return all metrics as one array K × N × M."""
         self.require_metrics()
         return np.stack(list(self.metrics.values()))
 
     def require_metrics(self) -> None:
-        """Raise an error that says what to do, where there are no metric scores."""
+        """Raise an error if there are no metric scores."""
         if not self.metrics:
             raise DataError(
                 f"no metric scores found; name their columns with {option('metrics')}, or run {call('score FILE')}.",
@@ -208,19 +207,19 @@ class Panel:
             )
 
     def label(self, metric: str) -> str:
-        """The name of a metric in a table; an arrow where less of it is better and its sign is turned."""
+        """Return the name of a metric in a table, with an arrow if lower is better and its sign is flipped."""
         return f"{metric} ↓" if metric in self.lower else metric
 
     def oriented(self) -> Array:
-        """All metrics as K × N × M with more always better: those in `lower` change their sign.
+        """Return all metrics as K × N × M, oriented so that higher is better.
 
-        The one place where they do: whatever compares metrics with people or with each other starts from here.
+        This is the only place where the sign of metrics in `lower` is flipped; all comparisons start from here.
         """
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
         return np.asarray(self.stacked() * signs[:, None, None])
 
     def output_lengths(self) -> Array | None:
-        """The number of characters of each output (systems × inputs); None where there are no texts."""
+        """Return the number of characters of each output (systems × inputs); None without texts."""
         if self.data is None or "output" not in self.data.samples.columns:
             return None
         texts = self.data.samples.select(*KEY, pl.col("output").cast(pl.String).str.len_chars().alias("length"))
@@ -229,30 +228,31 @@ class Panel:
         return _Grid(self.systems, self.inputs).scores(texts, ["length"])["length"]
 
     def canonical(self) -> Panel:
-        """The same panel with systems, inputs and raters ordered by content (`stats.canonical`): what is drawn by place
-        then depends neither on the order of the file nor on names. Analyses work on this one; `given` and `listed` keep
-        the order for people. Metrics and aspects stay where they are.
+        """Return the same panel with systems, inputs and annotators ordered by content (`stats.canonical`).
+
+        Random draws then depend neither on the order of the file nor on names. Analyses use this panel; `given` and
+        `listed` have the order of the file for display. Metrics and aspects keep their order.
         """
         if self.given is not None:
             return self
-        people = [self.raters.get(a, human) for a, human in self.humans.items()]
-        # The means as well: some ratings have no rater and stand in no cube.
-        people += [human for a, human in self.humans.items() if a in self.raters]
-        order = canonical_order(people, self.oriented() if self.metrics else ())
+        ratings = [self.raters.get(a, human) for a, human in self.humans.items()]
+        # The means as well: ratings without an annotator are in no layer of the cube.
+        ratings += [human for a, human in self.humans.items() if a in self.raters]
+        order = canonical_order(ratings, self.oriented() if self.metrics else ())
         systems, inputs = order
         who = rater_order(self.raters.values(), order) if self.raters else None
 
-        def placed(tables: dict[str, Array]) -> dict[str, Array]:
+        def reordered(tables: dict[str, Array]) -> dict[str, Array]:
             return {name: table[..., systems, :][..., inputs] for name, table in tables.items()}
 
         return replace(
             self,
             systems=tuple(self.systems[i] for i in systems),
             inputs=tuple(self.inputs[j] for j in inputs),
-            metrics=placed(self.metrics),
-            humans=placed(self.humans),
-            other_metrics=placed(self.other_metrics),
-            raters={a: cube[who] for a, cube in placed(self.raters).items()},
+            metrics=reordered(self.metrics),
+            humans=reordered(self.humans),
+            other_metrics=reordered(self.other_metrics),
+            raters={a: cube[who] for a, cube in reordered(self.raters).items()},
             rater_names=self.rater_names
             if who is None or not self.rater_names
             else tuple(self.rater_names[r] for r in who),
@@ -263,7 +263,7 @@ class Panel:
 
     @property
     def listed(self) -> list[int]:
-        """Places of the systems in the order in which they came: tables list systems so."""
+        """Indices of the systems in the order of the file, in which tables list them."""
         return [self.systems.index(s) for s in (self.given[0] if self.given else self.systems)]
 
     def with_aspect(self, aspect: str) -> Panel:
@@ -280,22 +280,22 @@ class Panel:
         return replace(self, aspect=aspect, metrics=here, other_metrics=others)
 
     def with_metrics(self, metrics: Sequence[str], aspect: str) -> Panel:
-        """Return the same panel, as it came, of these metrics and this aspect."""
+        """Return the panel of these metrics and this aspect, in the order of the file."""
         assert self.data is not None
         data, every = self.data.only_metrics(metrics), {**self.metrics, **self.other_metrics}
-        found = {name: every[name] for name in data.metrics}
+        selected = {name: every[name] for name in data.metrics}
         lower = data.lower & set(data.metrics)
-        return replace(self, data=data, metrics=found, other_metrics={}, lower=lower).with_aspect(aspect)
+        return replace(self, data=data, metrics=selected, other_metrics={}, lower=lower).with_aspect(aspect)
 
     def once(self, key: Any, compute: Callable[[], T]) -> T:
-        """What `compute` gives, computed once for this very panel: analyses of the same numbers share them."""
+        """Return the result of `compute`, computed once per panel and shared by all analyses."""
         if key not in self._results:
             self._results[key] = compute()
-        found: T = self._results[key]
-        return found
+        result: T = self._results[key]
+        return result
 
     def correlate(self, measures: str | Sequence[str] | None = None, *, sort: str | None = None) -> Table:
-        """The metrics × measures table; the analysis `correlate`.
+        """Return the metrics × measures table of the analysis `correlate`.
 
         >>> import nlgauge as ng
         >>> table = ng.example().panel().correlate(measures=["input/kendall"])
@@ -305,7 +305,7 @@ class Panel:
         return self.analyze("correlate", measures=measures, sort=sort)
 
     def analyze(self, name: str, **options: Any) -> Table:
-        """Run the analysis of that name on this panel; one of a whole data set runs on that of this panel.
+        """Run an analysis on this panel, or on its data set if the analysis needs all of it.
 
         >>> import nlgauge as ng
         >>> ng.example().panel().analyze("chance").kind
@@ -316,7 +316,7 @@ class Panel:
         return nlgauge.analyze(name, self, **options)
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it: its size, and the metrics and aspects with the share of outputs that have a value."""
+        """Size, metrics and aspects with the number of outputs that have a value, for notebooks."""
         rows = [
             {"of": kind, "name": name, "outputs with a value": int(np.isfinite(values).sum())}
             for kind, tables in (("metric", self.metrics), ("aspect", self.humans))
@@ -327,14 +327,14 @@ class Panel:
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:
-    """Thousands of crowd workers would make a huge, empty cube: keep an output's ratings as 1st, 2nd, … instead."""
+    """Number the ratings of each output instead of naming annotators: thousands of crowd workers make a huge cube."""
     slot = (pl.int_range(pl.len()).over([*KEY, "aspect"]) + 1).cast(pl.String)
     rated = rated.with_columns(pl.when(pl.col("rater").is_not_null()).then(slot).alias("rater"))
     return rated, rated["rater"].drop_nulls().unique(maintain_order=True).to_list(), False
 
 
 class _Grid:
-    """Positions of systems and inputs, to scatter tidy rows into arrays."""
+    """Indices of systems and inputs, to scatter tidy rows into arrays."""
 
     def __init__(self, systems: Sequence[str], inputs: Sequence[str]) -> None:
         self.shape = (len(systems), len(inputs))
@@ -342,57 +342,57 @@ class _Grid:
         self.columns = {name: k for k, name in enumerate(inputs)}
 
     def _placed(self, frame: pl.DataFrame) -> tuple[Any, tuple[Any, Any]]:
-        """Which rows have a place, and where. Beside the frame, not in it: a metric may be called anything."""
+        """Which rows are on the grid, and their indices. Not as columns of the frame: a metric may have any name."""
         row, column = (
-            frame[key].replace_strict(places, default=-1, return_dtype=pl.Int64).to_numpy()
-            for key, places in zip(KEY, (self.rows, self.columns), strict=True)
+            frame[key].replace_strict(indices, default=-1, return_dtype=pl.Int64).to_numpy()
+            for key, indices in zip(KEY, (self.rows, self.columns), strict=True)
         )
-        there = (row >= 0) & (column >= 0)
-        return there, (row[there], column[there])
+        on_grid = (row >= 0) & (column >= 0)
+        return on_grid, (row[on_grid], column[on_grid])
 
     def scores(self, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Array]:
-        there, at = self._placed(frame)
-        # An infinite score has no place in a mean or a correlation; the card counts it.
-        values = {name: frame[name].cast(pl.Float64).to_numpy()[there] for name in names}
-        return {name: self._filled(at, np.where(np.isinf(v), np.nan, v)) for name, v in values.items()}
+        on_grid, cells = self._placed(frame)
+        # An infinite score has no mean or correlation; the card counts it.
+        values = {name: frame[name].cast(pl.Float64).to_numpy()[on_grid] for name in names}
+        return {name: self._filled(cells, np.where(np.isinf(v), np.nan, v)) for name, v in values.items()}
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
-        """One slice per rater, and a last one for averages and lone ratings, which have no rater."""
+        """One layer per annotator, and a last one for averages and ratings without an annotator."""
         slots = {name: k for k, name in enumerate(raters)}
-        there, (row, column) = self._placed(ratings)
+        on_grid, (row, column) = self._placed(ratings)
         slot = ratings["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
         cube = np.full((len(slots) + 1, *self.shape), np.nan)
-        cube[slot[there], row, column] = ratings["value"].to_numpy()[there]
+        cube[slot[on_grid], row, column] = ratings["value"].to_numpy()[on_grid]
         return cube
 
-    def _filled(self, at: tuple[Any, Any], values: Array) -> Array:
+    def _filled(self, cells: tuple[Any, Any], values: Array) -> Array:
         array = np.full(self.shape, np.nan)
-        array[at] = values
+        array[cells] = values
         return array
 
 
 def _mace(ratings: Array, persons: bool, seed: int) -> Array:
-    """The most probable label of each output. Not the expected value: it would break ties by 1e-9 of doubt."""
+    """The most probable label of each output; the expected value would break ties by rounding errors."""
     # Imported late: it loads scipy.
     from nlgauge.stats.agreement.mace import mace
 
     if not persons or (~np.isnan(ratings).all(axis=(1, 2))).sum() < 2:
         raise NeedsMissing(
-            "MACE weighs persons and needs the ratings of at least two of them, with names.", code="too_few_raters"
+            "MACE weights annotators and needs ratings of at least two annotators with IDs.", code="too_few_raters"
         )
-    labels = len(np.unique(ratings[~np.isnan(ratings)]))
-    if labels > MOST_LABELS:
+    categories = len(np.unique(ratings[~np.isnan(ratings)]))
+    if categories > MAX_CATEGORIES:
         raise NeedsMissing(
-            f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean "
+            f"MACE needs categories, at most {MAX_CATEGORIES}; the ratings have {categories} distinct values. Use mean "
             "or median.",
             code="unsuited_option",
         )
     order = canonical_order([ratings])
-    at = np.ix_(rater_order([ratings], order), *order)
-    found = mace(ratings[at], np.random.default_rng(np.random.SeedSequence(seed)))
-    labels_found = np.empty(ratings.shape[1:])
-    labels_found[np.ix_(*order)] = np.asarray(found.consensus).reshape(ratings.shape[1:])
-    return labels_found
+    cells = np.ix_(rater_order([ratings], order), *order)
+    result = mace(ratings[cells], np.random.default_rng(np.random.SeedSequence(seed)))
+    labels = np.empty(ratings.shape[1:])
+    labels[np.ix_(*order)] = np.asarray(result.consensus).reshape(ratings.shape[1:])
+    return labels
 
 
 def commonest(cube: Array) -> Array:
@@ -411,9 +411,9 @@ def commonest(cube: Array) -> Array:
 
 
 def _combine(cube: Array, aggregate: Aggregate) -> Array:
-    there = ~np.isnan(cube).all(axis=0)
+    rated = ~np.isnan(cube).all(axis=0)
     combined = np.full(cube.shape[1:], np.nan)
     function = np.nanmean if aggregate == "mean" else np.nanmedian
-    combined[there] = function(cube[:, there], axis=0)
-    # Means of equal ratings may differ in the last bit; ties between people's judgements must survive.
+    combined[rated] = function(cube[:, rated], axis=0)
+    # Means of equal ratings may differ in the last bit; ties between human ratings must survive.
     return snap(combined, scale=largest(cube, axis=0))

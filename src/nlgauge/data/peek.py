@@ -1,4 +1,4 @@
-"""A short look at a file, shared by all readers when they say whether they know it."""
+"""The beginning of a file, by which readers recognize their format."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nlgauge.data.files import check_regular
 from nlgauge.data.tables.separated import separator_of
 
 SIZE = 1 << 18
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', re.S)  # of JSON: what tells where one is
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', re.S)  # of JSON: strings and what structures them
 
 
 @dataclass(frozen=True)
 class Peek:
-    """The beginning of a file, each view of it read once: what a reader recognizes a format by."""
+    """The beginning of a file; each view of it is computed once."""
 
     path: Path
 
@@ -34,22 +34,22 @@ class Peek:
 
     @property
     def kind(self) -> str:
-        """What readers are registered for: folder, zip, json (the text begins as an object or a list), else text."""
+        """The kind of file that readers are registered for: folder, zip, json (an object or a list), else text."""
         if self.is_folder:
             return "folder"
         return "zip" if self.bytes[:2] == b"PK" else "json" if self.text.lstrip()[:1] in ("{", "[") else "text"
 
     def readers(self) -> Iterator[tuple[str, Any]]:
-        """Names and readers that may know the file; the modules of others are not imported."""
+        """Return names and readers for this kind of file; the modules of others are not imported."""
         return ((name, registry.get("reader", name)) for name in registry.names("reader", self.kind))
 
     def holds(self, pattern: str) -> bool:
-        """Whether a folder holds files of such a name, itself or a few folders below."""
+        """Return whether a folder or its subfolders (up to four levels) have files that match the pattern."""
         return self.is_folder and any(any(self.path.glob("*/" * depth + pattern)) for depth in range(5))
 
     @cached_property
     def start(self) -> bytes:
-        """The first bytes as they stand in the file, a few more than are looked at; empty for an unreadable file."""
+        """The first 256 KiB and one byte; empty for an unreadable file."""
         check_regular(self.path)
         try:
             with self.path.open("rb") as stream:
@@ -59,9 +59,9 @@ class Peek:
 
     @property
     def whole(self) -> bytes | None:
-        """The content of the file, where that is no more than is looked at and was read."""
-        looked = "start" in self.__dict__  # where a column is named, no reader is asked
-        return self.start if looked and 0 < len(self.start) <= SIZE else None
+        """The content of a file of at most 256 KiB, if it was read."""
+        was_read = "start" in self.__dict__
+        return self.start if was_read and 0 < len(self.start) <= SIZE else None
 
     @cached_property
     def bytes(self) -> bytes:
@@ -91,25 +91,25 @@ class Peek:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The first JSON object of a JSONL file or of a JSON list; {} when there is none."""
+        """The first JSON object of a JSONL file or of a JSON list; {} if there is none."""
         start = self.text.find("{")
         if start < 0 or self.text[:start].strip() not in ("", "["):
             return {}
         try:
-            found, _ = json.JSONDecoder().raw_decode(self.text, start)
+            record, _ = json.JSONDecoder().raw_decode(self.text, start)
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return record if isinstance(record, dict) else {}
 
     @cached_property
     def keys(self) -> set[str]:
-        """The keys of the first JSON object, as far as the look goes: of a large log that is only its beginning."""
+        """The keys of the first JSON object in the first 256 KiB, even if the object is longer."""
         if self.record:
             return set(self.record)
         start = self.text.find("{")
         if start < 0 or self.text[:start].strip() not in ("", "["):
             return set()
-        found, depth, last = set(), 0, ""
+        keys, depth, last = set(), 0, ""
         for token in TOKEN.finditer(self.text, start):
             mark = token[0]
             if mark in "{[":
@@ -119,7 +119,7 @@ class Peek:
                 if not depth:
                     break
             elif mark == ":" and depth == 1:
-                found.add(last)
+                keys.add(last)
             elif depth == 1:
                 last = mark[1:-1]
-        return found
+        return keys

@@ -1,6 +1,6 @@
-"""The tidy format: a Dataset as one JSON-lines file that loses nothing. docs/formats.md describes it.
+"""The tidy format: a complete Dataset as one JSON-lines file, described in docs/formats.md.
 
-First line: a header. Then a line per output, with its ratings, scores, failures and spans; then one per comparison.
+First line: a header. Then one line per output, with its ratings, scores, failures and spans; then one per comparison.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nlgauge.errors import DataError
 from nlgauge.writing import write_whole
 
 VERSION = 1
-# Keys of a line with a meaning of their own; a column of that name goes into the line's "columns".
+# Reserved keys of a line; a column of that name goes into the line's "columns".
 RESERVED = frozenset({"nlgauge", "ratings", "scores", "failures", "spans", "comparison", "columns"})
 INTEGERS = [getattr(pl, f"{kind}{bits}") for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 PLAIN = {str(t): t for t in (pl.String, pl.Boolean, *INTEGERS, pl.Float32, pl.Float64, pl.Null)}
@@ -51,7 +51,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
 
 
 def _facts(data: Dataset) -> dict[str, Any]:
-    """Everything about a Dataset that is no table: name, persons, people, lower, notes, …"""
+    """The fields of a Dataset that are not tables: name, persons, people, lower, notes, …"""
     facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
     for name in ("sources", "scales", "metric_scales"):
         facts[name] = {of: asdict(value) for of, value in facts[name].items()}
@@ -63,7 +63,7 @@ def _facts(data: Dataset) -> dict[str, Any]:
 
 
 def parse_type(name: str) -> Any:
-    """A column's type by its name in the header; None when the name is unknown.
+    """Return the type that a header gives a column; None if it is unknown.
 
     >>> parse_type("List(String)")
     List(String)
@@ -71,29 +71,29 @@ def parse_type(name: str) -> Any:
     if name.startswith("List(") and name.endswith(")"):
         inner = parse_type(name[5:-1])
         return None if inner is None else pl.List(inner)
-    found: Any = PLAIN.get(name)
-    return found() if found is not None else None
+    dtype: Any = PLAIN.get(name)
+    return dtype() if dtype is not None else None
 
 
 def _writable(samples: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Columns that JSON cannot give back (dates, structs, categories …) become text, and a note says so."""
+    """Convert columns that JSON cannot represent (dates, structs, categories …) to text, with a note."""
     notes = []
     for name, dtype in samples.schema.items():
         if parse_type(str(dtype)) is None:
             texts = [None if value is None else str(value) for value in samples[name].to_list()]
             samples = samples.with_columns(pl.Series(name, texts, pl.String))
-            notes.append(f"column '{name}' ({dtype}) is kept as text")
+            notes.append(f"column '{name}' ({dtype}) is written as text")
     return samples, notes
 
 
 def _check_keys(data: Dataset) -> None:
-    """What is said of an output that is not among the samples has no line to stand on."""
-    known = data.samples.select(KEY)
+    """Refuse ratings, scores, failures and spans of outputs that are not among the samples."""
+    samples = data.samples.select(KEY)
     frames = {"a rating": data.ratings, "a score": data.scores, "a failure": data.failures, "a span": data.spans}
     for what, frame in frames.items():
-        lost = frame.join(known, on=KEY, how="anti")
-        if lost.height:
-            row = lost.row(0, named=True)
+        unmatched = frame.join(samples, on=KEY, how="anti")
+        if unmatched.height:
+            row = unmatched.row(0, named=True)
             raise DataError(f"{data.name}: {what} of system '{row['system']}', input '{row['input']}', not in samples.")
 
 
@@ -108,10 +108,11 @@ def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, An
     spans: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for span in data.spans.select(list(Dataset.SPANS)).iter_rows(named=True):
         spans.setdefault((span.pop("system"), span.pop("input")), []).append(_filled(span))
-    # By position: a metric may have a name that polars takes for a pattern.
-    at = [data.scores.columns.index(name) for name in KEY]
+    # By index: a metric may have a name that polars reads as a pattern.
+    key_places = [data.scores.columns.index(name) for name in KEY]
     scores = {
-        (row[at[0]], row[at[1]]): dict(zip(data.scores.columns, row, strict=True)) for row in data.scores.iter_rows()
+        (row[key_places[0]], row[key_places[1]]): dict(zip(data.scores.columns, row, strict=True))
+        for row in data.scores.iter_rows()
     }
     for row in samples.iter_rows(named=True):
         key = row["system"], row["input"]
@@ -120,9 +121,9 @@ def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, An
             line["columns"] = inner
         if key in ratings:
             line["ratings"] = ratings[key]
-        known = scores.get(key, {})
-        if found := _filled({metric: known.get(metric) for metric in data.metrics}):
-            line["scores"] = found
+        of_output = scores.get(key, {})
+        if present := _filled({metric: of_output.get(metric) for metric in data.metrics}):
+            line["scores"] = present
         if key in failures:
             line["failures"] = failures[key]
         if key in spans:
@@ -142,7 +143,7 @@ def _json(line: dict[str, Any]) -> str:
 
 
 def _safe(value: Any) -> Any:
-    """JSON has no NaN and no infinity; as texts in a column of numbers they come back."""
+    """NaN and infinity as texts, since JSON has no numbers for them."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124
     if isinstance(value, dict):

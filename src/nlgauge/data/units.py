@@ -1,6 +1,6 @@
 """The independent unit of an output: its document or conversation, or the input that it is a trial of.
 
-`units_of` is the one place that decides which outputs count together. Intervals, tests, estimates and gates ask it.
+`units_of` is the only place that decides which outputs are not independent, for intervals, tests, estimates and gates.
 """
 
 from __future__ import annotations
@@ -34,29 +34,26 @@ DOCUMENTS = frozenset(
 
 
 class Units(NamedTuple):
-    """The unit of each input, and the column that names it; both are empty where each input is a unit of its own."""
+    """The unit of each input and the column that names it; both are empty if inputs are independent."""
 
     column: str = ""
     names: tuple[str, ...] = ()
 
 
 def has_unique_keys(frame: pl.DataFrame, keys: Sequence[str] = KEY) -> bool:
-    """Whether no two rows have the same key.
-
-    Rows whose hashes differ differ; only where two hashes are equal the rows themselves are compared.
-    """
+    """Return whether no two rows have the same key; rows are compared only if hashes are equal."""
     rows = frame.select(keys)
     return bool(rows.hash_rows().n_unique() == rows.height or rows.is_unique().all())
 
 
 def base_inputs(samples: pl.DataFrame) -> pl.Series:
     """Return the input that each row of `samples` was asked for, whichever trial or part of an output it holds."""
-    known = [pl.col(c).cast(pl.String) for c in (TRIAL_OF, PART_OF) if c in samples.columns]
-    return samples.select(pl.coalesce(*known, "input").alias("input")).to_series()
+    columns = [pl.col(c).cast(pl.String) for c in (TRIAL_OF, PART_OF) if c in samples.columns]
+    return samples.select(pl.coalesce(*columns, "input").alias("input")).to_series()
 
 
 def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
-    """Decide which inputs are not independent.
+    """Return the unit of each input; inputs of one unit are not independent.
 
     Parameters
     ----------
@@ -67,24 +64,24 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
     Returns
     -------
     Units
-        By the column named with `Dataset.clustered`; else by one called after documents or conversations; else by the
-        input whose trials these are. Trials of one input always belong to one unit.
+        From the column declared with `Dataset.clustered`, else from a column named after documents or conversations,
+        else the input of the trials. Trials of one input always belong to one unit.
     """
     rows = data.samples.select("input", base_inputs(data.samples).alias("base"))
-    known = set(inputs)
+    requested = set(inputs)
     for column in [data.cluster] if data.cluster else _document_columns(data.samples):
         of = rows.with_columns(data.samples[column].cast(pl.String).alias("unit"))
-        of = of.filter(pl.col("input").is_in(known)).unique()
+        of = of.filter(pl.col("input").is_in(requested)).unique()
         if of["unit"].null_count() or of.select("base", "unit").n_unique() != of["base"].n_unique():
             if data.cluster:
                 raise DataError(
-                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an "
-                    "input, so it cannot say which rows belong together."
+                    f"{data.name}: column '{column}' cannot be the independent unit: it is empty for some rows, or "
+                    "differs between the outputs of an input."
                 )
             continue  # unknown for some, or not the same for all outputs of an input
         if 1 < of["unit"].n_unique() < len(inputs):
             return _named(column, of.select("input", "unit"), inputs)
-    of = rows.filter(pl.col("input").is_in(known)).unique("input")
+    of = rows.filter(pl.col("input").is_in(requested)).unique("input")
     if of["base"].n_unique() < of.height:
         return _named("input", of, inputs)
     return Units()
@@ -97,7 +94,7 @@ def unit_by_input(data: Dataset) -> dict[str, str]:
 
 
 def _document_columns(samples: pl.DataFrame) -> list[str]:
-    """Columns called after documents or conversations."""
+    """Columns named after documents or conversations."""
     flat = [c for c, kind in samples.schema.items() if not kind.is_nested()]
     return [c for c in flat if re.sub(r"[^a-z]", "", c.lower()) in DOCUMENTS]
 
@@ -122,7 +119,7 @@ def part_input(given: str, part: str) -> str:
 
 
 def trial_counts(samples: pl.DataFrame) -> tuple[int, int, int] | None:
-    """Return the number of base inputs and the fewest and most trials or parts of one; None where none has several."""
+    """Return the number of base inputs and the fewest and most trials or parts of one; None if none has several."""
     if TRIAL_OF not in samples.columns and not has_parts(samples):
         return None
     outputs = samples.select("system", base_inputs(samples)).group_by("system", "input").len()
@@ -131,7 +128,7 @@ def trial_counts(samples: pl.DataFrame) -> tuple[int, int, int] | None:
 
 
 def trials_text(samples: pl.DataFrame) -> str:
-    """Describe inputs and trials, as in '40 inputs × 5 trials'; empty where no input has several trials."""
+    """Return the counts of inputs and trials as in '40 inputs × 5 trials'; empty if no input has several trials."""
     counts = trial_counts(samples)
     if counts is None:
         return ""
@@ -147,12 +144,12 @@ def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
     ----------
     data : Dataset
     how : {'mean', 'first'}
-        Keep the means of scores and ratings over the trials (and the text of the first), or the first trial alone.
+        Average scores and ratings over the trials (with the text of the first), or select the first trial.
 
     Returns
     -------
     Dataset
-        The same data where no input has several trials.
+        The same data if no input has several trials.
     """
     if trial_counts(data.samples) is None:
         return data
@@ -161,8 +158,8 @@ def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
     samples = data.samples.with_columns(names["__base__"])
     first = samples.unique(["system", "__base__"], keep="first", maintain_order=True)
 
-    def renamed(frame: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
-        joined = frame.join(kept.select(*key, "__base__"), on=key, how="inner", maintain_order="left")
+    def renamed(frame: pl.DataFrame, selected: pl.DataFrame) -> pl.DataFrame:
+        joined = frame.join(selected.select(*key, "__base__"), on=key, how="inner", maintain_order="left")
         return joined.with_columns(pl.col("__base__").alias("input")).select(frame.columns)
 
     used = first if how == "first" else names

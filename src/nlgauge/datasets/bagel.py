@@ -27,9 +27,9 @@ def load(folder: Path, entry: Entry, texts: Texts = "released", references: Whic
     the authors' programs had them, 'delexicalised' or also 'tokenized' (bagel_texts.py). `references`: only the 'first'
     or the 'last' of each output.
     """
-    for option, value, known in (("texts", texts, get_args(Texts)), ("references", references, get_args(Which))):
-        if value not in known:
-            raise DataError(f"{entry.name}: {option}='{value}' is none of {', '.join(known)}.")
+    for option, value, allowed in (("texts", texts, get_args(Texts)), ("references", references, get_args(Which))):
+        if value not in allowed:
+            raise DataError(f"{entry.name}: {option}='{value}' is none of {', '.join(allowed)}.")
     table = csv_table(folder / FOLDER / "emnlp_data_medians.csv")
     metrics = table.columns[table.columns.index("TER") : table.columns.index("parser.sc.max") + 1]
     notes = ["ratings are medians; the single ratings were not published with the set"]
@@ -118,8 +118,8 @@ def _beside(path: Path, part: pl.DataFrame, quality: str, notes: list[str]) -> l
         notes.append(f"{path.name} is not there: its texts or scores are left out")
         return []
     rows = sorted(records(path), key=lambda r: int(r["row"]))
-    ours = part.select(pl.col(ASPECTS).cast(pl.Float64)).rows()
-    theirs = [tuple(float(r["scores"][a]) for a in ("informativeness", "naturalness", quality)) for r in rows]
-    if ours != theirs:
+    ratings = part.select(pl.col(ASPECTS).cast(pl.Float64)).rows()
+    published = [tuple(float(r["scores"][a]) for a in ("informativeness", "naturalness", quality)) for r in rows]
+    if ratings != published:
         raise DataError(f"{path}: its rows are not those of emnlp_data_medians.csv (the ratings differ).")
     return rows

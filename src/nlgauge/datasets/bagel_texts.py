@@ -37,10 +37,10 @@ def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFra
         both = [tokenized(text) for text in both] if texts == "tokenized" else both
         outputs.append(both[0])
         lists.append(both[1:] or None)
-    kept = {"all": slice(None), "first": slice(1), "last": slice(-1, None)}[references]
+    selected = {"all": slice(None), "first": slice(1), "last": slice(-1, None)}[references]
     return frame.with_columns(
         pl.Series("output", outputs, pl.String),
-        pl.Series("references", [refs and refs[kept] for refs in lists], pl.List(pl.String)),
+        pl.Series("references", [refs and refs[selected] for refs in lists], pl.List(pl.String)),
     )
 
 
@@ -48,8 +48,11 @@ def delexicalized(output: str, references: list[str], source: str, bagel: bool, 
     """The output, then its references, lower-cased, with X for names."""
     if bagel:
         return [joined(text).lower() for text in (output, *references)]
-    found = [_with_x(text, source) for text in (output, *references)]
-    return [(glued(found[0]) if lols else found[0]).lower(), *(text.lower() for text in found[1:])]
+    delexicalized_texts = [_with_x(text, source) for text in (output, *references)]
+    return [
+        (glued(delexicalized_texts[0]) if lols else delexicalized_texts[0]).lower(),
+        *(text.lower() for text in delexicalized_texts[1:]),
+    ]
 
 
 def _with_x(text: str, source: str) -> str:

@@ -2,7 +2,7 @@
 
 The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not
 listed. `loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
-Nothing of the data stands here, only facts about it (sizes, hashes, licences) and the code that joins files.
+Nothing of the data stands here, only facts about it (sizes, hashes, licenses) and the code that joins files.
 """
 
 from __future__ import annotations
@@ -121,12 +121,12 @@ class Entry:
     @classmethod
     def of(cls, name: str, facts: dict[str, Any], files: dict[str, Any]) -> Entry:
         """The set of that name from the facts about it and about the files of its family."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
         }
-        found["origins"] = tuple(map(Origin.parse, facts["origins"]))
-        found["files"] = tuple(File.of(path, files[path]) for path in facts.get("files", ()))
-        return cls(name, **found)
+        values["origins"] = tuple(map(Origin.parse, facts["origins"]))
+        values["files"] = tuple(File.of(path, files[path]) for path in facts.get("files", ()))
+        return cls(name, **values)
 
     @property
     def needed(self) -> tuple[File, ...]:
@@ -135,9 +135,9 @@ class Entry:
 
     def here(self, folder: Path) -> str:
         """How much of the set the folder holds: 'yes', 'part', or 'no'."""
-        there = sum(f.here(folder) for f in self.files)
+        present = sum(f.here(folder) for f in self.files)
         whole = all(f.here(folder) for f in self.needed)
-        return "no" if not there else "yes" if whole else "part"
+        return "no" if not present else "yes" if whole else "part"
 
 
 @cache
@@ -229,11 +229,11 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
     --------
     >>> load_set("wmt23-zh-en", domain="news")         # doctest: +SKIP
     """
-    found = entry(name)
-    if found.loader is None:
-        raise NotHere(f"{name} cannot be loaded: {found.missing}")
+    published_set = entry(name)
+    if published_set.loader is None:
+        raise NotHere(f"{name} cannot be loaded: {published_set.missing}")
     folder = mirror_folder(mirror)
-    absent = [f for f in found.needed if not f.here(folder)]
+    absent = [f for f in published_set.needed if not f.here(folder)]
     if absent:
         does = "downloads it" if absent[0].downloadable else "says where it is"
         how = f"`nlgauge data get {name}` {does}"
@@ -241,11 +241,11 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
             f"{name}: {absent[0].path} is not in {folder}; {how}, or name your folder with {option('mirror')} or "
             "NLGAUGE_DATA."
         )
-    reader, own = parse_spec(found.loader)
+    reader, own = parse_spec(published_set.loader)
     module, _, function = reader.partition(".")
     load = getattr(importlib.import_module(f"nlgauge.datasets.{module}"), function or "load")
     try:
-        data: Dataset = load(folder, found, **own, **options)
+        data: Dataset = load(folder, published_set, **own, **options)
     except TypeError as error:
         if "unexpected keyword argument" not in str(error):
             raise

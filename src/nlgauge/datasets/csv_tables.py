@@ -50,18 +50,18 @@ def checklist_usr(folder: Path, entry: Entry) -> Dataset:
     """Load a dialogue set of nimah2023 with the ratings of single annotators."""
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "context", "fact").rename({"model": "system", "annotators": "rater"})
-    found, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
+    scores, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
     texts = {"output": "response", "source": "context", "context": "fact"}  # the source is the dialogue so far
-    return _checklist(entry, frame, texts, entry.aspects, found, [note])
+    return _checklist(entry, frame, texts, entry.aspects, scores, [note])
 
 
 def checklist_unieval(folder: Path, entry: Entry) -> Dataset:
     """Load the dialogue set of nimah2023 that has UniEval's scores."""
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "source", "context").rename({"system_id": "system"})
-    found = numbers(frame, _between(frame, "understandability_unieval", "consist_met"))
+    scores = numbers(frame, _between(frame, "understandability_unieval", "consist_met"))
     texts = {"output": "system_output", "source": "source", "context": "context"}
-    return _checklist(entry, frame, texts, entry.aspects, found, [])
+    return _checklist(entry, frame, texts, entry.aspects, scores, [])
 
 
 def checklist_topic(folder: Path, entry: Entry) -> Dataset:
@@ -69,24 +69,24 @@ def checklist_topic(folder: Path, entry: Entry) -> Dataset:
     frame = csv_table(folder / entry.files[0].path).with_columns(
         pl.lit("unknown").alias("system"), pl.int_range(pl.len()).cast(pl.String).alias("input")
     )
-    found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
+    scores = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
     notes = [
         "which system wrote a text is not known: all count as one, 'unknown'",
         "columns pvi_* (pointwise information of the ratings) are left aside",
     ]
     texts = {"output": "output", "source": "prefix", "control": "attribute"}
-    return _checklist(entry, frame, texts, entry.aspects, found, notes, strip=False)
+    return _checklist(entry, frame, texts, entry.aspects, scores, notes, strip=False)
 
 
 def ctrl_topic(folder: Path, entry: Entry) -> Dataset:
     """A text is rated again in every comparison that shows it: the comparison is the input."""
     frame = csv_table(folder / entry.files[0].path).rename({"model": "system", "annotator": "rater"})
     frame = frame.with_columns(pl.concat_str("domain", "key", separator=" ").alias("input"))
-    found, note = _averaged(frame, _metrics(frame))
+    scores, note = _averaged(frame, _metrics(frame))
     texts = {"output": "text", "source": "prefix", "control": "attribute"}
     notes = [note, "relevance: 1 for the text that the rater chose as more relevant, or both"]
     human = {"rating": "fluency", "relevance_bin": "relevance"}
-    return _checklist(entry, frame, texts, human, found, notes, strip=False)
+    return _checklist(entry, frame, texts, human, scores, notes, strip=False)
 
 
 def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
@@ -101,14 +101,14 @@ def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
         raise DataError(f"{path}: no column '{absent[0]}'. Columns: {', '.join(frame.columns)}.")
     frame = frame.rename({system: "system"})
     frame = frame.with_columns(pl.int_range(pl.len()).over("system").cast(pl.String).alias("input"))
-    found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
+    scores = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
     notes = ["each row is an output of its own: the column of inputs is not known"]
     texts = [pl.col(c).alias("output") for c in OUTPUTS if c in frame.columns][:1]
     return Dataset.of(
         entry.name,
         frame.select(*KEY, *texts),
         ratings=unpivot(frame, {a: a for a in entry.aspects}),
-        scores=found,
+        scores=scores,
         people=entry.people,
         lower=["perplexity"],
         notes=notes,
@@ -120,7 +120,7 @@ def _checklist(
     frame: pl.DataFrame,
     texts: dict[str, str],
     human: dict[str, str],
-    found: pl.DataFrame,
+    scores: pl.DataFrame,
     notes: list[str],
     strip: bool = True,
 ) -> Dataset:
@@ -133,7 +133,7 @@ def _checklist(
         entry.name,
         outputs.select(*KEY, *shown),
         ratings=unpivot(frame, columns),
-        scores=found,
+        scores=scores,
         persons=persons,
         people=entry.people,
         lower=["perplexity"],

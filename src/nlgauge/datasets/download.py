@@ -132,8 +132,8 @@ def _refused(url: str, error: urllib.error.HTTPError) -> Exception:
     answered = f"the server answered {error.code} ({error.reason})"
     if error.code in (408, 416, 425, 429) or error.code >= 500:
         return _Broken(answered)
-    gone = "; the file is no longer at its origin" if error.code in (404, 410) else ""
-    return NlgaugeError(f"{url}: {answered}{gone}.")
+    hint = "; the file is no longer at its origin" if error.code in (404, 410) else ""
+    return NlgaugeError(f"{url}: {answered}{hint}.")
 
 
 def _reason(error: Exception) -> str:

@@ -51,14 +51,14 @@ def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """The release codes a reply without a score as -1 and then averages replies: below 0 a value is no score.
     Where one of the six criteria is missing their average AVG is missing too."""
     llms = frame.columns[2:]
-    lost = sum(int((frame[c] < 0).sum()) for c in llms)
+    missing = sum(int((frame[c] < 0).sum()) for c in llms)
     notes.append(
-        f"LLM judges: {lost} values below 0 are missing (-1 stands for a reply without a score); a mean of "
+        f"LLM judges: {missing} values below 0 are missing (-1 stands for a reply without a score); a mean of "
         "replies that hides a -1 among scores cannot be told"
     )
-    known = frame.with_columns(pl.when(pl.col(c) >= 0).then(pl.col(c)).cast(pl.Float64).alias(c) for c in llms)
+    valid = frame.with_columns(pl.when(pl.col(c) >= 0).then(pl.col(c)).cast(pl.Float64).alias(c) for c in llms)
     averages = []
     for name in (c for c in llms if " AVG " in c):
         whole = pl.all_horizontal(pl.col(name.replace(" AVG ", f" {short} ")).is_not_null() for short in CRITERIA)
         averages.append(pl.when(whole).then(pl.col(name)).alias(name))
-    return known.with_columns(averages)
+    return valid.with_columns(averages)

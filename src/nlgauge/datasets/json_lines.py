@@ -97,14 +97,14 @@ def ctrleval(folder: Path, entry: Entry) -> Dataset:
     notes = [entry.notes[0][0].lower() + entry.notes[0][1:].removesuffix(".")]
     if "metrics" in rows[0]:
         notes.append("bert_recall is really BERTScore F1; bert_f1 and bert_precision are P and R in unknown order")
-    found = scores(table, [r.get("metrics") for r in rows])
+    metric_scores = scores(table, [r.get("metrics") for r in rows])
     return Dataset.of(
         entry.name,
         table,
         ratings=ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in entry.aspects]),
-        scores=found,
+        scores=metric_scores,
         people=(),
-        lower=[c for c in found.columns if c == "perplexity"],
+        lower=[c for c in metric_scores.columns if c == "perplexity"],
         notes=notes,
     )
 
@@ -128,14 +128,14 @@ def yelp(folder: Path, entry: Entry) -> Dataset:
         values = r["human_content_preservation"], r["human_style_transfer_intensity"], natural
         return [(aspect, None, value) for aspect, value in zip(entry.aspects, values, strict=True)]
 
-    found = scores(table, [r["metrics"] for r in rows])
+    metric_scores = scores(table, [r["metrics"] for r in rows])
     return Dataset.of(
         entry.name,
         table,
         ratings=ratings(table, rows, given),
-        scores=found,
+        scores=metric_scores,
         people=(),
-        lower=[c for c in found.columns if c.endswith(".WMD")],
+        lower=[c for c in metric_scores.columns if c.endswith(".WMD")],
         notes=["ratings are means; naturalness was not rated for DAR_gamma_0_1, DAR_gamma_1 and DAR_gamma_500"],
     )
 
@@ -184,5 +184,5 @@ def mlqe(folder: Path, entry: Entry) -> Dataset:
     given = ratings(
         table, rows, lambda r: [(a, str(k), v) for a, key in kinds.items() for k, v in enumerate(r[key], 1)]
     )
-    found = scores(table, [r["metrics"] | {"model_scores": r["model_scores"]} for r in rows])
-    return Dataset.of(entry.name, table, ratings=given, scores=found, people=(), notes=notes)
+    metric_scores = scores(table, [r["metrics"] | {"model_scores": r["model_scores"]} for r in rows])
+    return Dataset.of(entry.name, table, ratings=given, scores=metric_scores, people=(), notes=notes)

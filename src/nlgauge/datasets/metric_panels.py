@@ -42,10 +42,10 @@ def replies(folder: Path, entry: Entry) -> Dataset:
     return _panels(entry, path, frame, pl.DataFrame(columns, dict.fromkeys(names, pl.Float64)))
 
 
-def _objects(found: Sequence[Mapping[str, Any]], path: Path) -> list[Mapping[str, Any]]:
-    if not found or any("metric_scores" not in row for row in found):
+def _objects(entries: Sequence[Mapping[str, Any]], path: Path) -> list[Mapping[str, Any]]:
+    if not entries or any("metric_scores" not in row for row in entries):
         raise DataError(f"{path}: expected objects with 'metric_scores', as in the authors' data_all_rescaled.json.")
-    return list(found)
+    return list(entries)
 
 
 def _text(value: object) -> str | None:
@@ -54,13 +54,13 @@ def _text(value: object) -> str | None:
 
 def _flat(given: Mapping[str, Any]) -> list[tuple[str, float | None]]:
     """Scores by name; a list of replies as numbered columns."""
-    found: list[tuple[str, float | None]] = []
+    pairs: list[tuple[str, float | None]] = []
     for name, value in given.items():
         if isinstance(value, list):
-            found += [(f"{name.removesuffix(REPLIES)} #{k}", reply) for k, reply in enumerate(value, 1)]
+            pairs += [(f"{name.removesuffix(REPLIES)} #{k}", reply) for k, reply in enumerate(value, 1)]
         else:
-            found.append((name, value))
-    return found
+            pairs.append((name, value))
+    return pairs
 
 
 def _panels(entry: Entry, path: Path, frame: pl.DataFrame, values: pl.DataFrame) -> Dataset:

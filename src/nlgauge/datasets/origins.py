@@ -55,10 +55,10 @@ def parts(pattern: str) -> list[OriginFile]:
     ['data/data_senti.txt']
     """
     repository, _, path = pattern.partition(" ")
-    found = [f for f in origin_files() if f.repository == repository and fnmatchcase(f.path, path)]
-    if not found:
+    matching = [f for f in origin_files() if f.repository == repository and fnmatchcase(f.path, path)]
+    if not matching:
         raise ValueError(f"origins.csv has no file '{pattern}'")
-    return found
+    return matching
 
 
 def git_blob(path: Path) -> str:

@@ -118,7 +118,7 @@ def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-def _file_line(f: File, there: bool) -> str:
+def _file_line(f: File, present: bool) -> str:
     if f.origin is not None:
         how = f"`nlgauge data get` downloads it from {f.origin}"
     elif f.parts:
@@ -127,7 +127,7 @@ def _file_line(f: File, there: bool) -> str:
         how = f"{f'open {f.page} in a browser; ' if f.page else ''}{f.where}. Put it into the folder under this name"
     needed = "optional" if f.extra else "needed"
     size = f"{f.size:,} bytes" if f.size else "size not known"
-    state = f"{size}; {needed}; {'there' if there else 'not there'}"
+    state = f"{size}; {needed}; {'there' if present else 'not there'}"
     return f"{f.path} ({state}): {how}. Layout: {f.layout}."
 
 
@@ -190,14 +190,14 @@ get_set.answer = _answer_get  # type: ignore[attr-defined]  # what the command l
 def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
     """Why a set that was asked for is not whole; empty where it is."""
     chosen = entry(name)
-    lost = [f for f in chosen.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
-    if not lost:
+    refused = [f for f in chosen.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
+    if not refused:
         return ""
-    if lost[0].page:
-        return f"{name}: needs a browser: open {lost[0].page} and save the file as {folder / lost[0].path}"
+    if refused[0].page:
+        return f"{name}: needs a browser: open {refused[0].page} and save the file as {folder / refused[0].path}"
     return (
-        f"{name}: no program can download {lost[0].path} ({lost[0].where or chosen.origins[0]}). Save it as "
-        f"{folder / lost[0].path}; `nlgauge data show {name}` says which layout is read."
+        f"{name}: no program can download {refused[0].path} ({refused[0].where or chosen.origins[0]}). Save it as "
+        f"{folder / refused[0].path}; `nlgauge data show {name}` says which layout is read."
     )
 
 

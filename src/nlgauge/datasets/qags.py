@@ -26,8 +26,8 @@ def load(folder: Path, entry: Entry, system: str) -> Dataset:
         for given, value in ratings.filter(pl.col("rater").is_null()).select("input", "value").iter_rows():
             if given not in others or abs(others[given]["human_consistency"] - value) > 1e-6:
                 raise DataError(f"{predicted}: row {given} is not that of {path.name} (other human score).")
-        found = [{"unieval_consistency": others[i]["unieval_consistency"]} for i in samples["input"]]
-        table = scores(samples, found)
+        judge_scores = [{"unieval_consistency": others[i]["unieval_consistency"]} for i in samples["input"]]
+        table = scores(samples, judge_scores)
     else:
         notes.append(f"{predicted.name} is not there: no metric scores")
     return Dataset.of(

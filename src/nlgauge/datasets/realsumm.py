@@ -38,8 +38,8 @@ def load(folder: Path, entry: Entry) -> Dataset:
         long = long.vstack(long_ratings(_votes(records(votes))))
     else:
         notes.append(f"{votes.name} is not there: no single votes")
-    found = scores(table, [{k: v for k, v in r["scores"].items() if k != HUMAN} for r in rows])
-    return Dataset.of(entry.name, table, ratings=long, scores=found, people=(), notes=notes)
+    metric_scores = scores(table, [{k: v for k, v in r["scores"].items() if k != HUMAN} for r in rows])
+    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, people=(), notes=notes)
 
 
 def _votes(rows: list[Record]) -> Iterator[tuple[Any, ...]]:

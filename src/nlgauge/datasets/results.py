@@ -54,10 +54,10 @@ def data_of_results(path: str | Path) -> Dataset:
 
 def named_alike(runs: Sequence[Dataset]) -> list[Dataset]:
     """Return the runs of one system with the name that one of them knows, in place of no name."""
-    known = {system for run in runs for system in run.systems} - {UNNAMED}
-    if len(known) != 1:
+    shared = {system for run in runs for system in run.systems} - {UNNAMED}
+    if len(shared) != 1:
         return list(runs)
-    (name,) = known
+    (name,) = shared
     return [_renamed(run, name) if run.systems == [UNNAMED] else run for run in runs]
 
 

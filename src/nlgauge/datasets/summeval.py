@@ -41,10 +41,10 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = Fal
         long = long.vstack(ratings(samples(people, system="model_id", input="id"), people, _crowd))
     else:
         notes.append(f"{crowd.name} is not there: no crowd ratings")
-    found = scores(table, [r["metrics"] for r in rows])
+    metric_scores = scores(table, [r["metrics"] for r in rows])
     if judges:
-        found = found.join(_judges(replies, notes), on=KEY, how="left")
-    return Dataset.of(entry.name, table, ratings=long, scores=found, people=(), notes=notes)
+        metric_scores = metric_scores.join(_judges(replies, notes), on=KEY, how="left")
+    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, people=(), notes=notes)
 
 
 def aligned(folder: Path, entry: Entry) -> Dataset:
@@ -56,8 +56,8 @@ def scored(folder: Path, entry: Entry) -> Dataset:
     """The same with the toolkit's scores, such as `metric_scores_11.rouge.rouge_1_f_score`."""
     data = aligned(folder, entry)
     rows = [dict(_numbers(r)) for r in records(folder / entry.files[0].path)]
-    kept = [c for c in data.samples.columns if not c.startswith("metric_scores_")]
-    return replace(data, samples=data.samples.select(kept), scores=scores(data.samples, rows))
+    columns = [c for c in data.samples.columns if not c.startswith("metric_scores_")]
+    return replace(data, samples=data.samples.select(columns), scores=scores(data.samples, rows))
 
 
 def ctc_scores(folder: Path, entry: Entry) -> Dataset:
@@ -72,15 +72,15 @@ def ctc_scores(folder: Path, entry: Entry) -> Dataset:
         for system, written in line["sys_summs"].items()
     ]
     table = samples(rows, system="system", input="input", output="output", source="source")
-    found: list[dict[str, float]] = [{} for _ in rows]
+    by_row: list[dict[str, float]] = [{} for _ in rows]
     for name, lines in parts:
         written_texts = [w for line in lines for w in line["sys_summs"].values()]
-        for row, own, written in zip(rows, found, written_texts, strict=True):
+        for row, own, written in zip(rows, by_row, written_texts, strict=True):
             if written["sys_summ"] != row["output"]:
                 raise DataError(f"{entry.name}: the outputs of {name} are in another order.")
             own[name] = next(v for k, v in written["scores"].items() if k.startswith("CTC"))
     long = ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in ASPECTS])
-    return Dataset.of(entry.name, table, ratings=long, scores=scores(table, found), people=())
+    return Dataset.of(entry.name, table, ratings=long, scores=scores(table, by_row), people=())
 
 
 def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:
@@ -113,9 +113,9 @@ def _judges(path: Path, notes: list[str]) -> pl.DataFrame:
     long = samples(
         rows, system="system", input="id", judge=lambda r: f"{r['evaluator']}/{r['method']}/{r['aspect']}"
     ).with_columns(pl.Series("score", [r["score_parsed_here"] for r in rows], pl.Float64, strict=False))
-    twice = long.height - long.select(*KEY, "judge").n_unique()
+    repeated = long.height - long.select(*KEY, "judge").n_unique()
     notes.append(
         f"LLM judges: {len(rows)} replies; in {unparsed} a simple parser (not the authors') found no score; "
-        f"{twice} repeat another, their mean is used"
+        f"{repeated} repeat another, their mean is used"
     )
     return long.pivot("judge", index=KEY, values="score", aggregate_function="mean")

@@ -39,13 +39,13 @@ def parquet_table(path: Path) -> pl.DataFrame:
 
 def samples(rows: Sequence[Record], **columns: str | Callable[[Record], Any]) -> pl.DataFrame:
     """One sample a record; each column is a key of the record, or a function of it. The input is always a text."""
-    found = {
+    by_column = {
         name: [r[value] for r in rows] if isinstance(value, str) else [value(r) for r in rows]
         for name, value in columns.items()
     }
-    found["input"] = [str(value) for value in found["input"]]
-    empty = {name: pl.String for name, values in found.items() if all(value is None for value in values)}
-    return pl.DataFrame(found, schema_overrides=empty)
+    by_column["input"] = [str(value) for value in by_column["input"]]
+    empty = {name: pl.String for name, values in by_column.items() if all(value is None for value in values)}
+    return pl.DataFrame(by_column, schema_overrides=empty)
 
 
 def ratings(table: pl.DataFrame, rows: Sequence[Record], given: Callable[[Record], Iterable[Given]]) -> pl.DataFrame:

@@ -30,8 +30,8 @@ def load(folder: Path, entry: Entry) -> Dataset:
     )
     notes = [entry.notes[0].removesuffix(".")] if entry.notes else []
     notes.append(f"references are the responses of '{truth}'")
-    found = scores(table, [r["metrics"] for r in rows])
-    found = found.join(scores(table, [r.get("metrics_rankingnlpsystems") for r in rows]), on=KEY)
+    metric_scores = scores(table, [r["metrics"] for r in rows])
+    metric_scores = metric_scores.join(scores(table, [r.get("metrics_rankingnlpsystems") for r in rows]), on=KEY)
     for file in (f for f in entry.files if f.extra):
         predicted = folder / file.path
         if not predicted.is_file():
@@ -40,7 +40,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
         others = sorted(records(predicted), key=lambda r: int(r["i"]))
         if [r["system_id"] for r in others] != table["system"].to_list():
             raise DataError(f"{predicted}: its rows are not those of {path.name} (the systems differ).")
-        found = found.join(scores(table, [r["predict_scores"] for r in others], "unieval_"), on=KEY)
+        metric_scores = metric_scores.join(scores(table, [r["predict_scores"] for r in others], "unieval_"), on=KEY)
     given = ratings(
         table, rows, lambda r: [(a, one["annotator"], one[a]) for one in r["ratings"] for a in entry.aspects]
     )
@@ -48,7 +48,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
         entry.name,
         table,
         ratings=given,
-        scores=found,
+        scores=metric_scores,
         persons=True,
         people=entry.people,
         lower=["perplexity"],
@@ -61,13 +61,13 @@ def load_scores(folder: Path, entry: Entry) -> Dataset:
     data = load(folder, entry)
     path = folder / entry.files[1].path
     published = {_line(r["turns"]): r for r in csv_table(path).iter_rows(named=True)}
-    found = [
+    rows_with_scores = [
         published.get(_line(f"{history.splitlines()[-1]} _eos _go {response} _eos"))
         for history, response in data.samples.select("source", "output").iter_rows()
     ]
-    if not any(found):
+    if not any(rows_with_scores):
         raise DataError(f"{path}: none of its lines is a turn and response of usr_topical_chat.jsonl.")
-    values = [{c: r[c] for c in r if c != "turns"} if r else None for r in found]
+    values = [{c: r[c] for c in r if c != "turns"} if r else None for r in rows_with_scores]
     return replace(data, scores=scores(data.samples, values))
 
 

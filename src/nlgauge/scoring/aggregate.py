@@ -41,21 +41,21 @@ def aggregate(
     >>> table.rows[0]["of"], table.rows[0]["n"]
     ('mean', 24)
     """
-    data, known = _scored(data, metrics)
+    data, scored = _scored(data, metrics)
     if by is not None:
         check_column(data.name, by, data.samples.columns)
     groups = _groups(data, by)
     line = by or "outputs"
     rows: list[Row] = []
-    for name, metric in known.items():
+    for name, metric in scored.items():
         values = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")[name]
         lower = name in data.lower
         whole = _corpus(metric, batch or Batch.of(data), groups) if metric is not None and metric.has_corpus else {}
         for group, places in groups.items():
-            found = values.cast(pl.Float64).to_numpy()[places]
-            valid = found[~np.isnan(found)]
+            of_metric = values.cast(pl.Float64).to_numpy()[places]
+            valid = of_metric[~np.isnan(of_metric)]
             mean = float(valid.mean()) if len(valid) else np.nan
-            counts = {"n": len(valid), "unscored": len(found) - len(valid), "lower": lower}
+            counts = {"n": len(valid), "unscored": len(of_metric) - len(valid), "lower": lower}
             rows += group_rows({line: group}, name, mean, whole.get(group), counts)
     return group_table(data.name, by, rows)
 
@@ -72,34 +72,37 @@ def _scored(data: Dataset, metrics: Sequence[str | Metric] | None) -> tuple[Data
         if not data.metrics:
             raise NlgaugeError(f"{data.name}: no scores to aggregate; run `nlgauge score` or name metrics.")
         return data, {name: known_metric(name) for name in data.metrics}
-    wanted = plan(data, metrics)
-    lacking_scores = [m for m in wanted if str(m) not in data.metrics]
+    metric_plan = plan(data, metrics)
+    lacking_scores = [m for m in metric_plan if str(m) not in data.metrics]
     if lacking_scores:
         data = run(data, lacking_scores).data
-    return data, {str(m): m for m in wanted}
+    return data, {str(m): m for m in metric_plan}
 
 
 def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
     if by is None:
         return {ALL: np.arange(len(data), dtype=np.int64)}
-    found: dict[Any, list[int]] = {}
+    groups: dict[Any, list[int]] = {}
     for place, value in enumerate(data.samples[by].to_list()):
-        found.setdefault(value, []).append(place)
-    return {value: np.array(places, np.int64) for value, places in found.items()}
+        groups.setdefault(value, []).append(place)
+    return {value: np.array(places, np.int64) for value, places in groups.items()}
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
     """The value of each group from sums of its samples' statistics, or its outputs pooled; NaN where there are none."""
     able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
-    kept = {group: places[np.isin(places, able)] for group, places in groups.items()}
+    usable_groups = {group: places[np.isin(places, able)] for group, places in groups.items()}
     if not metric.has_stats:
-        return {g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in kept.items()}
+        return {
+            g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in usable_groups.items()
+        }
     number = np.full(len(batch), -1, np.int64)
-    for i, rows in enumerate(kept.values()):
+    for i, rows in enumerate(usable_groups.values()):
         number[rows] = i
-    sums = _sums(metric, batch, number, len(kept))
+    sums = _sums(metric, batch, number, len(usable_groups))
     return {
-        g: from_sums(metric, row) if len(rows) else np.nan for (g, rows), row in zip(kept.items(), sums, strict=True)
+        g: from_sums(metric, row) if len(rows) else np.nan
+        for (g, rows), row in zip(usable_groups.items(), sums, strict=True)
     }
 
 

@@ -146,8 +146,8 @@ class CachedRunner:
                 for some in chunks:
                     claimed = {key[len(mark) :] for key in claims.take(mark + key for key in some)}
                     scores |= self.store.get(signature, some)  # another run may have been faster than our claim
-                    if ours := [key for key in some if key in claimed and key not in scores]:
-                        compute(ours)
+                    if claimed_here := [key for key in some if key in claimed and key not in scores]:
+                        compute(claimed_here)
                     claims.drop(mark + key for key in some)  # before anything is waited for
                     if left := [key for key in some if key not in scores]:
                         later.append(left)

@@ -24,13 +24,13 @@ def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, 
     """Sums over all outputs, from columns such as `bleu seconds` or `my-judge cost`, else from the store; empty where
     nothing is known. What could not be read is added to `lines`.
     """
-    known: Row = {}
+    row: Row = {}
     for what in COST:
         name = f"{metric} {what.replace('_', ' ')}".lower()
         column = next((c for c in data.samples.columns if c.lower() == name), None)
         if column is not None and data.samples[column].dtype.is_numeric():
-            known[what] = float(data.samples[column].sum())
-    return known or _replies(data, metric, prices or {}, lines)
+            row[what] = float(data.samples[column].sum())
+    return row or _replies(data, metric, prices or {}, lines)
 
 
 def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[str]) -> Row:
@@ -44,19 +44,19 @@ def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[
             return {}
         judge = metric.decided()
         keys = {request.key for request in judge.requests(Batch.of(data))}
-        found = list(Replies().known(keys).values())
+        replies = list(Replies().known(keys).values())
     except NlgaugeError as error:
         lines.append(f"{name}: {error}")
         return {}
-    if not found:
+    if not replies:
         return {}
-    into, out, seconds = (sum(getattr(reply, what) for reply in found) for what in PER_REPLY)
-    if len(found) < len(keys):
+    into, out, seconds = (sum(getattr(reply, what) for reply in replies) for what in PER_REPLY)
+    if len(replies) < len(keys):
         lines.append(
-            f"{name}: {len(keys) - len(found):,} of {len(keys):,} replies are not in the store of this machine."
+            f"{name}: {len(keys) - len(replies):,} of {len(keys):,} replies are not in the store of this machine."
         )
     price = prices.get(judge.model)
     if prices and price is None:
         lines.append(f"{name}: no price of ‘{judge.model}’ in the file; it knows {some(sorted(prices))}.")
     paid = {"cost": price.of(into, out)} if price else {}
-    return {"replies": len(found), "seconds": seconds, "tokens_in": into, "tokens_out": out, **paid}
+    return {"replies": len(replies), "seconds": seconds, "tokens_in": into, "tokens_out": out, **paid}

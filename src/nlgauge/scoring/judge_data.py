@@ -61,15 +61,15 @@ def judges_of(
 
     `how` are fields of `Judge`. The setting 'all' is every one of the task; with a model of one's own each once.
     """
-    known = load_task(task)
-    asked = aspects or list(known.aspects)
+    task_definition = load_task(task)
+    requested = aspects or list(task_definition.aspects)
     chosen = list(settings or [""])
     if "all" in chosen:
-        chosen = (list(known.settings) if how.get("model") else known.named_settings()) or chosen
+        chosen = (list(task_definition.settings) if how.get("model") else task_definition.named_settings()) or chosen
     if name and len(chosen) > 1:
         raise NlgaugeError(f"{option('name', name)}: one setting at a time, or leave the name to the settings.")
-    names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
-    return [Judge(task=task, aspect=a, name=names[a], setting=s, **how) for s in chosen for a in asked]
+    names = {a: f"{name}-{a}" if name and len(requested) > 1 else name for a in requested}
+    return [Judge(task=task, aspect=a, name=names[a], setting=s, **how) for s in chosen for a in requested]
 
 
 def judge_data(
@@ -137,14 +137,14 @@ def _result(
 
 def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
     """How many replies could not be read, some of them, and what to do."""
-    found: dict[str, list[str]] = defaultdict(list)
+    by_reason: dict[str, list[str]] = defaultdict(list)
     for why, text in result.unread(batch).values():
-        found[why].append(text)
-    if not found:
+        by_reason[why].append(text)
+    if not by_reason:
         return []
     replies = sum(1 for reply in result.found.values() if hasattr(reply, "text"))
-    lines = [f"{judge}: {sum(map(len, found.values())):,} of {replies:,} replies could not be read"]
-    for why, texts in sorted(found.items(), key=lambda item: -len(item[1])):
+    lines = [f"{judge}: {sum(map(len, by_reason.values())):,} of {replies:,} replies could not be read"]
+    for why, texts in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         lines.append(f"{len(texts):,} × {why}:")
         lines += [
             f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"

@@ -85,8 +85,8 @@ def reread(metric: Judge, batch: Batch, replies: Replies) -> Judged:
     return _read(judge, batch, {**dict.fromkeys(keys, missing), **replies.known(keys)})
 
 
-def _read(judge: JudgeProtocol, batch: Batch, found: dict[bytes, Reply | Failure]) -> Judged:
-    return Judged(judge, judge.scores(batch, found), found)
+def _read(judge: JudgeProtocol, batch: Batch, replies: dict[bytes, Reply | Failure]) -> Judged:
+    return Judged(judge, judge.scores(batch, replies), replies)
 
 
 def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_draws: bool = False) -> Dataset:

@@ -44,13 +44,13 @@ class Outcome:
         )
 
     @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Outcome:
+    def from_json(cls, stored: dict[str, Any]) -> Outcome:
         """Read what `vars` of an outcome was written as."""
-        return cls(**said | {name: Counter(said[name]) for name in ("reasons", "notes", "tally")})
+        return cls(**stored | {name: Counter(stored[name]) for name in ("reasons", "notes", "tally")})
 
     def __add__(self, other: Outcome) -> Outcome:
         sums = np.add(self.stats, other.stats).tolist() if self.stats and other.stats else self.stats or other.stats
-        added = {name: mine + getattr(other, name) for name, mine in vars(self).items() if name != "stats"}
+        added = {name: value + getattr(other, name) for name, value in vars(self).items() if name != "stats"}
         return Outcome(**added, stats=sums)
 
     @property
@@ -62,8 +62,8 @@ class Outcome:
 Outcomes = dict[str, Outcome]  # by metric
 
 
-def _added(mine: Outcomes, theirs: Outcomes) -> Outcomes:
-    return mine | {name: mine.get(name, Outcome()) + outcome for name, outcome in theirs.items()}
+def _added(first: Outcomes, second: Outcomes) -> Outcomes:
+    return first | {name: first.get(name, Outcome()) + outcome for name, outcome in second.items()}
 
 
 @dataclass
@@ -84,29 +84,31 @@ class Sums:
         numbers: dict[str, int] = {}
         group = np.array([numbers.setdefault(g, len(numbers)) for g in groups], np.int64)
         for name, column in columns.items() if numbers else ():
-            there = ~np.isnan(column.values)
-            scored, unscored = (np.bincount(group[rows], minlength=len(numbers)) for rows in (there, ~there))
-            total = np.bincount(group[there], column.values[there], len(numbers))
+            scored_rows = ~np.isnan(column.values)
+            scored, unscored = (
+                np.bincount(group[rows], minlength=len(numbers)) for rows in (scored_rows, ~scored_rows)
+            )
+            total = np.bincount(group[scored_rows], column.values[scored_rows], len(numbers))
             stats = np.zeros((len(numbers), 0 if column.stats is None else column.stats.shape[1]))
             if column.stats is not None:
                 np.add.at(stats, group, column.stats)
             for label, g in numbers.items():
-                found = Outcome(int(scored[g]), float(total[g]), int(unscored[g]), stats=stats[g].tolist())
-                sums.groups.setdefault(label, {})[name] = found
+                outcome = Outcome(int(scored[g]), float(total[g]), int(unscored[g]), stats=stats[g].tolist())
+                sums.groups.setdefault(label, {})[name] = outcome
         return sums
 
     @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Sums:
+    def from_json(cls, stored: dict[str, Any]) -> Sums:
         """Read what was written; damaged content raises ValueError, KeyError, TypeError or AttributeError."""
 
-        def outcomes(found: dict[str, Any]) -> Outcomes:
-            return {name: Outcome.from_json(one) for name, one in found.items()}
+        def outcomes(of_metrics: dict[str, Any]) -> Outcomes:
+            return {name: Outcome.from_json(one) for name, one in of_metrics.items()}
 
-        groups = {group: outcomes(found) for group, found in said["groups"].items()}
-        return cls(said["rows"], said["empty"], said["references"], outcomes(said["outcomes"]), groups)
+        groups = {group: outcomes(of_group) for group, of_group in stored["groups"].items()}
+        return cls(stored["rows"], stored["empty"], stored["references"], outcomes(stored["outcomes"]), groups)
 
     def __add__(self, other: Sums) -> Sums:
-        groups = {group: _added(self.groups.get(group, {}), found) for group, found in other.groups.items()}
+        groups = {group: _added(self.groups.get(group, {}), of_group) for group, of_group in other.groups.items()}
         return Sums(
             self.rows + other.rows,
             self.empty + other.empty,
@@ -120,26 +122,26 @@ class Sums:
         many = str(self.references[0]) if len(self.references) == 1 else "var"
         rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
         for metric in metrics:
-            found = self.outcomes[str(metric)]
+            outcome = self.outcomes[str(metric)]
             rows.append(
                 {
                     "metric": str(metric),
-                    "mean": found.mean,
-                    "scored": found.scored,
-                    "unscored": found.unscored,
-                    "seconds": found.seconds,
+                    "mean": outcome.mean,
+                    "scored": outcome.scored,
+                    "unscored": outcome.unscored,
+                    "seconds": outcome.seconds,
                     "better": "lower" if metric.facts.lower else "higher",
                     "against": against(metric),
                     "signature": metric.signature,
                     **({"corpus_signature": metric.corpus_signature(many)} if metric.has_corpus else {}),
                 }
             )
-            first += headline(str(metric), found.reasons, found.scored + found.unscored)
-            remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in found.reasons.most_common()]
-            for note, times in found.notes.items():
+            first += headline(str(metric), outcome.reasons, outcome.scored + outcome.unscored)
+            remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in outcome.reasons.most_common()]
+            for note, times in outcome.notes.items():
                 warnings[note] = max(warnings[note], times)
-            if found.tally:
-                remarks.append(", ".join(f"{n:,} {what}" for what, n in found.tally.items()))
+            if outcome.tally:
+                remarks.append(", ".join(f"{n:,} {what}" for what, n in outcome.tally.items()))
         notes = [f"warning: {times} × {note}" for note, times in warnings.items()]
         if self.empty and "empty output" not in warnings:
             notes.append(f"warning: {self.empty} × empty output")
@@ -161,17 +163,17 @@ class Sums:
         rows: list[Row] = []
         for metric in metrics:
             for group, outcomes in self.groups.items():
-                found, corpus = outcomes[str(metric)], None
+                outcome, corpus = outcomes[str(metric)], None
                 if metric.has_stats:
-                    known = found.stats and found.scored
-                    corpus = from_sums(metric, np.array(found.stats)) if known else np.nan
-                counts = {"n": found.scored, "unscored": found.unscored, "lower": metric.facts.lower}
-                rows += group_rows({by: group}, str(metric), found.mean, corpus, counts)
+                    has_statistics = outcome.stats and outcome.scored
+                    corpus = from_sums(metric, np.array(outcome.stats)) if has_statistics else np.nan
+                counts = {"n": outcome.scored, "unscored": outcome.unscored, "lower": metric.facts.lower}
+                rows += group_rows({by: group}, str(metric), outcome.mean, corpus, counts)
         groups = group_table(name, by, rows)
         corpus_first(run, groups)
         if pooled := [str(m) for m in metrics if m.has_pooled and not m.has_stats]:
-            said = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
-            groups.notes = [*groups.notes, said]
+            pooled_note = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
+            groups.notes = [*groups.notes, pooled_note]
         return run, groups
 
 
@@ -237,8 +239,8 @@ def from_sums(metric: Any, sums: Array) -> float:
 
 
 def _layout(line: str, rows: list[Row]) -> Layout:
-    def unscored(mine: list[Row]) -> int:
-        return sum(row["unscored"] for row in mine if row["of"] == "mean")
+    def unscored(group_rows: list[Row]) -> int:
+        return sum(row["unscored"] for row in group_rows if row["of"] == "mean")
 
     def best(row: Row) -> float:
         return float(-row["value"] if row["lower"] else row["value"])

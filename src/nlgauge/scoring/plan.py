@@ -47,18 +47,18 @@ def plan_for(
 
     What is asked for is the caller's word, so it may name a Python file.
     """
-    asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
-    if not asked:
+    requested = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
+    if not requested:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
-    asked = [spec for each in asked for spec in (recommended_for(has) if each == RECOMMENDED else [each])]
-    found: dict[str, Metric] = {}
-    for metric in parse(asked, allow_code=True):
-        if found.setdefault(str(metric), metric) != metric:
+    requested = [spec for each in requested for spec in (recommended_for(has) if each == RECOMMENDED else [each])]
+    metrics_by_name: dict[str, Metric] = {}
+    for metric in parse(requested, allow_code=True):
+        if metrics_by_name.setdefault(str(metric), metric) != metric:
             raise NlgaugeError(f"two of the metrics are called '{metric}'; give one of them a name='…' of its own.")
-    _check(has, columns, name, list(found.values()))
-    for metric in found.values():
+    _check(has, columns, name, list(metrics_by_name.values()))
+    for metric in metrics_by_name.values():
         metric.ready()
-    return list(found.values())
+    return list(metrics_by_name.values())
 
 
 def recommended_for(has: set[str]) -> list[str]:
@@ -76,20 +76,20 @@ def recommended_for(has: set[str]) -> list[str]:
 
 def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Metric]:
     """Return the metrics of these specs; one error names all unknown ones. allow_code: see `metric_from_spec`."""
-    found, wrong = [], []
+    parsed, wrong = [], []
     for each in metrics:
         try:
-            found.append(_metric(each, allow_code))
+            parsed.append(_metric(each, allow_code))
         except NlgaugeError as error:
             wrong.append(error)
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
         facts = [error.refusals[0].values for error in wrong]
-        problems = [known.get("problem", str(error)) for known, error in zip(facts, wrong, strict=True)]
+        problems = [fact.get("problem", str(error)) for fact, error in zip(facts, wrong, strict=True)]
         remedy = f"`nlgauge list metrics` shows all {len(registry.names('metric'))}."
         raise NameUnknown(" ".join([*problems, remedy]), code="unknown_name")
-    return found
+    return parsed
 
 
 def _metric(given: object, allow_code: bool) -> Metric:
@@ -120,7 +120,7 @@ def there(data: Dataset | TextLists) -> set[str]:
     """Return which texts at least one sample has: outputs, references, …"""
     if isinstance(data, TextLists):
         return data.has
-    found = set()
+    fields = set()
     for need in NEED_NAMES:
         if need in data.samples.columns:
             column = data.samples[need].drop_nulls()
@@ -129,8 +129,8 @@ def there(data: Dataset | TextLists) -> set[str]:
             if need == "references" and column.dtype.is_nested():
                 column = column.filter(column.list.len() > 0)
             if len(column):
-                found.add(need)
-    return found
+                fields.add(need)
+    return fields
 
 
 def missing(facts: Facts, has: set[str]) -> list[str]:
@@ -172,12 +172,12 @@ def suggested(data: Dataset | TextLists) -> list[Metric]:
 
 def suggested_for(has: set[str], columns: Sequence[str], name: str) -> list[Metric]:
     """The same for samples of which only the columns are known so far."""
-    found = []
+    suggested = []
     for each in registry.names("metric"):
         facts = registry.get("metric", each).facts
         cheap = not facts.extra and not facts.weights and facts.family != "control"
         if cheap and not missing(facts, has):
-            found.append(metric_from_spec(each))
-    if not found:
+            suggested.append(metric_from_spec(each))
+    if not suggested:
         raise NeedsMissing(f"{name}: has no outputs to score (columns: {', '.join(columns)}).")
-    return found
+    return suggested

@@ -39,14 +39,14 @@ class Replies(Keeper):
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         """Return the intact replies that are stored under these keys; a damaged one counts as missing."""
-        asked = list(dict.fromkeys(keys))
-        found: dict[bytes, Reply] = {}
+        requested = list(dict.fromkeys(keys))
+        by_key: dict[bytes, Reply] = {}
         with self.store.work() as db:
-            rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", asked)
+            rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", requested)
             replies = {row[0]: _intact(row) for row in rows}
-        found |= {key: reply for key, reply in replies.items() if reply is not None}
-        self.store.count_damage(replies.keys() - found.keys(), "asked for again")
-        return found
+        by_key |= {key: reply for key, reply in replies.items() if reply is not None}
+        self.store.count_damage(replies.keys() - by_key.keys(), "asked for again")
+        return by_key
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
         """Store replies, all or none. One that another process stored first stays, unless `anew`."""
@@ -176,8 +176,8 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
     body = json.dumps(dict(request.body), ensure_ascii=False)
     # Prompts repeat their instructions: compressed they take a third.
     answer = {"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped, "code": reply.code}
-    said = json.dumps(answer, ensure_ascii=False)
-    packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
+    content = json.dumps(answer, ensure_ascii=False)
+    packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, content)]
     values = (
         key,
         request.url,
@@ -205,18 +205,18 @@ def _intact(row: tuple[Any, ...]) -> Reply | None:
 
 
 def _reply(row: tuple[Any, ...]) -> Reply:
-    said = json.loads(zlib.decompress(row[5]).decode("utf-8", "surrogatepass"))
-    if not isinstance(said["text"], str) or any(isinstance(x, bytes) for x in row[6:]):
+    answer = json.loads(zlib.decompress(row[5]).decode("utf-8", "surrogatepass"))
+    if not isinstance(answer["text"], str) or any(isinstance(x, bytes) for x in row[6:]):
         raise ValueError("no reply")
     return Reply(
-        said["text"],
+        answer["text"],
         row[6],
         row[7],
         row[8],
         int(row[9]),
         int(row[10]),
         float(row[11]),
-        tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]),
-        tuple(said["dropped"]),
-        str(said.get("code", "")),
+        tuple(tuple((str(t), float(p)) for t, p in place) for place in answer["logprobs"]),
+        tuple(answer["dropped"]),
+        str(answer.get("code", "")),
     )

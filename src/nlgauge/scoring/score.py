@@ -50,8 +50,8 @@ class Scored:
     @property
     def notes(self) -> list[str]:
         """Return what the Dataset notes about the new columns."""
-        known = [] if isinstance(self.source, TextLists) else self.source.metrics
-        replaced = [name for name in self.columns if name in known]
+        earlier_metrics = [] if isinstance(self.source, TextLists) else self.source.metrics
+        replaced = [name for name in self.columns if name in earlier_metrics]
         return [f"scored anew, the file's values are replaced: {', '.join(replaced)}"] if replaced else []
 
     @property

@@ -159,10 +159,10 @@ def _part(
     for metric in metrics:
         needs, column = metric.facts.needs, columns[str(metric)]
         if needs not in ready:
-            found = usable(part, needs, may_be_empty=NEEDS)
-            ready[needs] = found, take(part, found.places) if found.reasons else part
-        found, able = ready[needs]
-        kept = found.places
+            usable_part = usable(part, needs, may_be_empty=NEEDS)
+            ready[needs] = usable_part, take(part, usable_part.places) if usable_part.reasons else part
+        usable_part, able = ready[needs]
+        places = usable_part.places
         began = time.perf_counter()
         values, reasons, notes = _values(metric, able, engine)
         spent = time.perf_counter() - began
@@ -172,11 +172,11 @@ def _part(
             if sums is not None:
                 if column.stats is None:
                     column.stats = np.zeros((column.n, sums.shape[1]))
-                column.stats[rows[kept]] = sums
+                column.stats[rows[places]] = sums
             column.seconds += spent
-            column.values[rows[kept]] = values
-            column.reasons.update({int(rows[i]): why for i, why in found.reasons.items()})
-            column.reasons.update({int(rows[kept[i]]): why for i, why in reasons.items()})
+            column.values[rows[places]] = values
+            column.reasons.update({int(rows[i]): why for i, why in usable_part.reasons.items()})
+            column.reasons.update({int(rows[places[i]]): why for i, why in reasons.items()})
             if notes:
                 column.notes.update(notes.values())
             if tally:

@@ -61,12 +61,12 @@ class ScoredParts:
     def _difference(self) -> str:
         """Return the first fact in which the run in the folder differs from this one; empty: they are the same."""
         try:
-            kept = json.loads((self.path / PLAN).read_bytes())
-            if not isinstance(kept, dict):
-                raise ValueError(f"found {type(kept).__name__}")
+            stored = json.loads((self.path / PLAN).read_bytes())
+            if not isinstance(stored, dict):
+                raise ValueError(f"found {type(stored).__name__}")
         except (OSError, ValueError) as error:
             raise NlgaugeError(f"{self.path / PLAN}: cannot be read ({error}).") from None
-        return next((key for key in {**kept, **self.facts} if kept.get(key) != self.facts.get(key)), "")
+        return next((key for key in {**stored, **self.facts} if stored.get(key) != self.facts.get(key)), "")
 
     @property
     def path(self) -> Path:
@@ -173,19 +173,19 @@ def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: d
 def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
     """Every line as it was, with its scores behind: under `metric`, the reasons of missing ones under `failures`."""
     scores = [(name, column.values.tolist(), column.reasons) for name, column in columns.items()]
-    found = []
+    lines = []
     for i, line in enumerate(rows.json_lines()):
         new: dict[str, dict[str, Any]] = {
             "metric": {name: values[i] for name, values, _ in scores if values[i] == values[i]},
             "failures": {name: reasons[i] for name, _, reasons in scores if i in reasons},
         }
         if '"metric"' in line or '"failures"' in line:  # maybe a key of its own
-            found.append(_merged(line, new))
+            lines.append(_merged(line, new))
             continue
         before = line[:-1].rstrip()
         more = json.dumps({k: v for k, v in new.items() if v or k == "metric"}, ensure_ascii=False)
-        found.append(f"{before}{'' if before.endswith('{') else ', '}{more[1:]}")
-    return "".join(f"{line}\n" for line in found).encode("utf-8", "surrogatepass")
+        lines.append(f"{before}{'' if before.endswith('{') else ', '}{more[1:]}")
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
 def _merged(line: str, new: dict[str, dict[str, Any]]) -> str:

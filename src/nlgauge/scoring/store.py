@@ -95,7 +95,7 @@ class Store:
 
     def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, StoredScore]:
         """Return the scores that are stored under these keys; a key without an intact score is left out."""
-        asked = list(dict.fromkeys(keys))
+        requested = list(dict.fromkeys(keys))
         scores: dict[bytes, StoredScore] = {}
         bad = set()
         with self.work() as db:
@@ -103,7 +103,7 @@ class Store:
             query = (
                 "SELECT texts, value, reason, note, made, checksum FROM scores WHERE signature = ? AND texts IN ({})"
             )
-            for *row, check in self.select(db, query, asked if number is not None else [], number):
+            for *row, check in self.select(db, query, requested if number is not None else [], number):
                 if check != checksum([signature, *row]):
                     bad.add((signature, row[0]))
                     continue
@@ -152,10 +152,10 @@ class Store:
     def forget(self, signature: str) -> int:
         """Remove the scores of a signature and return how many there were."""
         with self.work() as db:
-            gone = db.execute(
+            deleted = db.execute(
                 "DELETE FROM scores WHERE signature = (SELECT id FROM signatures WHERE signature = ?)", [signature]
             )
-            return gone.rowcount
+            return deleted.rowcount
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""

@@ -155,8 +155,8 @@ class _ScoreRows:
 
     def __call__(self, job: TableRows | BatchPlace) -> Sums:
         place = job if isinstance(job, BatchPlace) else job.place
-        if self.parts is not None and (known := self.parts.done(place.number)) is not None:
-            return known
+        if self.parts is not None and (stored := self.parts.done(place.number)) is not None:
+            return stored
         rows = self._read(job) if isinstance(job, BatchPlace) else job
         batch = self.texts.batch(rows)
         columns = score_batch(batch, self.metrics, workers=self.workers, stats=True)

@@ -80,9 +80,9 @@ def _inside(record: Any, column: str) -> Any:
         return record.get(column) if isinstance(record, dict) else None
     parts = column.split(".")
     for k in range(1, len(parts)):
-        found = _inside(record.get(".".join(parts[:k])), ".".join(parts[k:]))
-        if found is not None:
-            return found
+        value = _inside(record.get(".".join(parts[:k])), ".".join(parts[k:]))
+        if value is not None:
+            return value
     return None
 
 
@@ -156,10 +156,10 @@ class TableFile:
         form = None if self.kind == "jsonl" else self._form()
         with self._text("\n" if form is None else None) as (raw, text):
             text.seek(place.mark)
-            found = self._records(text, place.line, form)
+            parsed = self._records(text, place.line, form)
             if form is not None and not place.mark:
-                next(found, None)  # the header
-            while some := list(islice(found, size)):
+                next(parsed, None)  # the header
+            while some := list(islice(parsed, size)):
                 if form is None:
                     lines = [line for _, line in some]
                     yield TableRows(place, raw.tell(), len(some), partial(self._json_records, some), lines)
@@ -171,25 +171,25 @@ class TableFile:
 
     def _records(self, text: IO[str], line: int, form: _Form | None) -> Iterator[tuple[int, str]]:
         """Yield every record that is not blank, with the number of its first line."""
-        for at, record in records(self.path, text, form is not None and form.quoted, line):
+        for place, record in records(self.path, text, form is not None and form.quoted, line):
             if form is None:
                 if stripped := record.strip():
-                    yield at, stripped
+                    yield place, stripped
             elif record != "\n":
-                if form.width and (found := fields(record, form.separator, form.quoted)) != form.width:
-                    raise wrong_width(self.path, at, found, form.width, form.separator)
-                yield at, record
+                if form.width and (width := fields(record, form.separator, form.quoted)) != form.width:
+                    raise wrong_width(self.path, place, width, form.width, form.separator)
+                yield place, record
 
     def _json_records(self, lines: list[tuple[int, str]]) -> Records:
         together = f"[{','.join(line for _, line in lines)}]"
         halves = "\\ud" in together or "\\uD" in together  # of characters, maybe; `parse_object` looks closer
         try:
-            found: Records = [] if halves else json.loads(together)  # one call for all is quicker
+            records: Records = [] if halves else json.loads(together)  # one call for all is quicker
         except (ValueError, RecursionError):
-            found = []
-        if len(found) != len(lines) or not all(type(record) is dict for record in found):
-            found = [parse_object(f"{self.path}, line {number}", line) for number, line in lines]
-        return found
+            records = []
+        if len(records) != len(lines) or not all(type(record) is dict for record in records):
+            records = [parse_object(f"{self.path}, line {number}", line) for number, line in lines]
+        return records
 
     def _form(self) -> _Form:
         """How the fields are separated, and the header."""
@@ -227,12 +227,12 @@ class TableFile:
         # A reader that begins in the middle wants this batch and perhaps no other.
         step = size if start.number else max(1, SLICE // size) * size
         number = start.number
-        for at in range(start.first - 1, self.total, step):
-            part = _Slice(self, scan.slice(at, step))
-            for first in range(at, min(at + step, self.total), size):
+        for first_row in range(start.first - 1, self.total, step):
+            part = _Slice(self, scan.slice(first_row, step))
+            for first in range(first_row, min(first_row + step, self.total), size):
                 many = min(size, self.total - first)
                 yield TableRows(
-                    BatchPlace(number, first + 1), first + many, many, partial(part.records, first - at, many)
+                    BatchPlace(number, first + 1), first + many, many, partial(part.records, first - first_row, many)
                 )
                 number += 1
 

@@ -28,14 +28,14 @@ class TextColumns:
     group: str | None
 
     @classmethod
-    def of(cls, file: TableFile, said: dict[str, str], by: str) -> TextColumns:
+    def of(cls, file: TableFile, columns: dict[str, str], by: str) -> TextColumns:
         """Find the columns in the first rows of a file; `said` overrides what is inferred."""
         first = next(iter(file.batches(INFERENCE_ROWS)), None)
         if first is None:
             raise DataError(f"{file.path}: the file has no rows.")
         table = first.table(INFERENCE_ROWS)
         table.where = Where(str(file.path))
-        roles = find_roles(table, said)
+        roles = find_roles(table, columns)
         group = {"system": roles.system, "input": roles.input}.get(by, by)
         names = table.frame.columns
         if group is not None and group not in names:
@@ -67,8 +67,8 @@ class TextColumns:
 
     def keys(self, rows: TableRows) -> dict[str, list[str | None]]:
         """Return system and input of each row, for the table that is written."""
-        said = {"system": self.roles.system, "input": self.roles.input}
-        return {role: _labels(rows, column) for role, column in said.items() if column is not None}
+        key_columns = {"system": self.roles.system, "input": self.roles.input}
+        return {role: _labels(rows, column) for role, column in key_columns.items() if column is not None}
 
     def groups(self, rows: TableRows) -> list[str]:
         """Return the group of each row."""
@@ -88,21 +88,23 @@ def _texts(rows: TableRows, column: str) -> list[str | None]:
     return [_text(value, rows, i, column) for i, value in enumerate(values)]
 
 
-def _text(value: Any, rows: TableRows, at: int, column: str) -> str | None:
+def _text(value: Any, rows: TableRows, row: int, column: str) -> str | None:
     if isinstance(value, list) and all(isinstance(x, str) or x is None for x in value):
         return "\n".join(x for x in value if x is not None)
     if value is None or isinstance(value, str):
         return value
-    raise DataError(f"row {rows.place.first + at:,}, column '{column}': found {type(value).__name__}, expected a text.")
+    raise DataError(
+        f"row {rows.place.first + row:,}, column '{column}': found {type(value).__name__}, expected a text."
+    )
 
 
 def _references(rows: TableRows, columns: Sequence[str]) -> list[list[str]]:
-    found: list[list[str]] = [[] for _ in range(len(rows))]
+    references: list[list[str]] = [[] for _ in range(len(rows))]
     for column in columns:
         for i, value in enumerate(rows.values(column)):
             for text in value if isinstance(value, list) else [value]:
                 if type(text) is str:
-                    found[i].append(text)
+                    references[i].append(text)
                 elif text is not None:
                     _text(text, rows, i, column)
-    return found
+    return references

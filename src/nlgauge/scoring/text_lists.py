@@ -42,8 +42,8 @@ class TextLists:
         }
         sizes = {role: len(column) for role, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            found = ", ".join(f"{n} of {role}" for role, n in sizes.items())
-            raise NlgaugeError(f"every output needs its own texts, in the same order; found {found}.")
+            sizes_text = ", ".join(f"{n} of {role}" for role, n in sizes.items())
+            raise NlgaugeError(f"every output needs its own texts, in the same order; found {sizes_text}.")
         references, start = _flat(columns.pop("references")) if "references" in columns else (None, None)
         for role, column in columns.items() if references is None else {**columns, "references": references}.items():
             if other := set(map(type, column)) - {str, type(None)}:

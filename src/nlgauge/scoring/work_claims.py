@@ -38,15 +38,15 @@ class Claims:
 
     def take(self, keys: Iterable[bytes]) -> set[bytes]:
         """Claim the keys that no living run has claimed, and return them."""
-        asked = list(dict.fromkeys(keys))
-        if not asked:
+        requested = list(dict.fromkeys(keys))
+        if not requested:
             return set()
         if self._lease is None or not self._lease.valid():  # a forked process has a lease of its own
             self._lease, self._held = _Lease(self.store), set()
             weakref.finalize(self, self._lease.end)
         owner, claimed = self._lease.owner, set()
-        for i in range(0, len(asked), MAX_QUERY_KEYS):
-            some = asked[i : i + MAX_QUERY_KEYS]
+        for i in range(0, len(requested), MAX_QUERY_KEYS):
+            some = requested[i : i + MAX_QUERY_KEYS]
             marks = ",".join("?" * len(some))
             with self.store.writing() as db:
                 rows = db.execute(
@@ -67,14 +67,16 @@ class Claims:
 
     def drop(self, keys: Iterable[bytes] | None = None) -> None:
         """Release these claims; None: all claims of this run, which ends its lease."""
-        gone = self._held & set(keys) if keys is not None else set(self._held)
+        dropped = self._held & set(keys) if keys is not None else set(self._held)
         lease = self._lease
-        if lease is not None and lease.valid() and (gone or keys is None):
+        if lease is not None and lease.valid() and (dropped or keys is None):
             with self.store.writing() as db:
-                db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, lease.owner) for key in gone])
+                db.executemany(
+                    "DELETE FROM claims WHERE key = ? AND owner = ?", [(key, lease.owner) for key in dropped]
+                )
                 if keys is None:
                     _forget(db, [lease.owner])
-        self._held -= gone
+        self._held -= dropped
         if keys is None and lease is not None:
             lease.end()
             self._lease = None

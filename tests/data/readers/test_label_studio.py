@@ -101,7 +101,7 @@ def put(change: Callable[[dict[str, Any]], Any]) -> Change:
 
 
 HOSTILE: list[tuple[Change, str]] = [
-    (put(lambda t: t.update(data=None)), "record 2: no value for key 'data'. Keys found: id, data"),
+    (put(lambda t: t.update(data=None)), "record 2: no value for key 'data'. Keys: id, data"),
     (put(lambda t: t.update(annotations={})), "record 2, key 'annotations': found an object ({}), expected a list."),
     (
         put(lambda t: t["annotations"][0].update(result="x")),
@@ -128,7 +128,7 @@ def test_a_broken_pairwise_task_is_named(edited: Callable[..., Path], refused: C
         return rows
 
     message = refused(edited("label_studio_pairwise.json", other_fields))
-    assert "record 1: which two outputs were compared?" in message
+    assert "record 1: expected fields with the two outputs" in message
     assert "Fields found: prompt, one, two." in message
 
     def middle(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

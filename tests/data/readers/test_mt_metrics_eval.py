@@ -103,8 +103,8 @@ HOSTILE = [
     (RATING, "Nobody\tNone\n", "line 1: system 'Nobody' has no file in system-outputs."),
     (RATING, "Alpha None\n", "line 1: found 1 fields, expected 2 or 3 between tabs: 'Alpha None'."),
     (RATING, 'Alpha\t{"errors": [{"start": 0, "end": 99}]}\n', "item 1: a span ends at 99, its text has 24 letters."),
-    (RATING, "Alpha\t[]\n", "line 1: found list, expected one JSON object a line."),
-    (RATING, "Alpha\t{\n", "line 1: is not JSON"),
+    (RATING, "Alpha\t[]\n", "line 1: found list, expected one JSON object per line."),
+    (RATING, "Alpha\t{\n", "line 1: invalid JSON"),
     ("human-scores/en-de.mqm.doc.rating", "Alpha\tNone\n", "level 'doc' in the file's name; expected NAME.seg.rating."),
 ]  # fmt: skip
 

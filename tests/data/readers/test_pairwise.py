@@ -131,7 +131,7 @@ def test_a_named_reader_says_what_it_misses(samples: Path, refused: Callable[...
 def test_votes_that_are_all_empty_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("id,system_a,system_b,winner\n1,A,B,\n")
-    assert "no choice was made in any row" in refused(path, reader="pairwise")
+    assert "no row has a preference" in refused(path, reader="pairwise")
 
 
 def test_another_output_for_the_same_input_is_another_occurrence(tmp_path: Path) -> None:

@@ -45,10 +45,7 @@ def put(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any
 
 HOSTILE = [
     (put(lambda r: r.update(summary_sentences=[])), "qags.jsonl, line 1, key 'summary_sentences': is empty"),
-    (
-        put(lambda r: r.update(article=None)),
-        "line 1: no value for key 'article'. Keys found: article, summary_sentences.",
-    ),
+    (put(lambda r: r.update(article=None)), "line 1: no value for key 'article'. Keys: article, summary_sentences."),
     (put(lambda r: r["summary_sentences"][1].pop("sentence")), "item 2: no value for key 'sentence'."),
     (
         put(lambda r: r["summary_sentences"][0]["responses"][2].update(response="maybe")),

@@ -83,4 +83,6 @@ def test_an_unknown_option_is_refused_with_the_known_ones(samples: Path, refused
 
 
 def test_columns_named_for_a_named_reader_are_refused_not_ignored(samples: Path, refused: Callable[..., str]) -> None:
-    assert "finds the columns itself" in refused(samples / "qags.jsonl", reader="qags", output="article")
+    assert "columns cannot be declared for the format" in refused(
+        samples / "qags.jsonl", reader="qags", output="article"
+    )

@@ -54,7 +54,7 @@ def put(row: int, key: str, value: Any) -> Callable[[list[dict[str, Any]]], list
 
 
 HOSTILE = [
-    (put(1, "model_id", None), "summeval.jsonl, line 2: no value for key 'model_id'. Keys found: id, model_id"),
+    (put(1, "model_id", None), "summeval.jsonl, line 2: no value for key 'model_id'. Keys: id, model_id"),
     (put(1, "expert_annotations", {"coherence": 3}), "line 2, key 'expert_annotations': found an object"),
     (
         put(1, "expert_annotations", [3]),
@@ -84,4 +84,4 @@ def test_a_repeated_output_with_other_ratings_is_said(edited: Callable[..., Path
 def test_a_cut_file_is_refused(samples: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes((samples / "summeval.jsonl").read_bytes()[:-30])
-    assert "cut.jsonl, line 4: is not JSON" in refused(path)
+    assert "cut.jsonl, line 4: invalid JSON" in refused(path)

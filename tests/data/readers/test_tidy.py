@@ -120,7 +120,7 @@ def test_a_type_that_json_lacks_is_kept_as_text_and_said(tmp_path: Path) -> None
     )
     data = ng.load(write_tidy(Dataset.of("x", frame), tmp_path / "x.jsonl"))
     assert data.samples["day"].to_list() == ["2024-02-29"]
-    assert data.notes == ("column 'day' (Date) is kept as text",)
+    assert data.notes == ("column 'day' (Date) is written as text",)
 
 
 def test_a_rating_of_an_unknown_output_is_refused(tmp_path: Path) -> None:
@@ -145,20 +145,17 @@ HOSTILE = [
     (put(1, people="poet"), "line 1, key 'people': found a text ('poet'), expected a list."),
     (put(1, columns={"stanza": "Blob"}), "line 1: column 'stanza' has the unknown type 'Blob'."),
     (put(1, columns={"stanza": "String"}), "line 2, key 'stanza': found a number (1), expected String."),
-    (put(2, system=None), "line 2: no value for key 'system'. Keys found: system, input"),
+    (put(2, system=None), "line 2: no value for key 'system'. Keys: system, input"),
     (put(4, input="1"), "line 4: repeats system 'bot', input '1' of line 3."),
     (put(2, ratings={"beauty": 4}), "line 2, key 'ratings': found an object ({'beauty': 4}), expected a list."),
-    (
-        put(2, ratings=[{"aspect": "beauty"}]),
-        "line 2, key 'ratings', item 1: no value for key 'value'. Keys found: aspect.",
-    ),
+    (put(2, ratings=[{"aspect": "beauty"}]), "line 2, key 'ratings', item 1: no value for key 'value'. Keys: aspect."),
     (put(2, ratings=[{"aspect": "b", "value": "4"}]), "item 1, key 'value': found a text ('4'), expected a number."),
     (
         put(2, ratings=[{"aspect": "b", "value": True}]),
         "item 1, key 'value': found true/false (True), expected a number.",
     ),
     (put(2, scores={"ter": "low"}), "line 2, score 'ter': found a text ('low'), expected a number."),
-    (put(5, comparison={"input": "1"}), "line 5, key 'comparison': no value for key 'first'. Keys found: input."),
+    (put(5, comparison={"input": "1"}), "line 5, key 'comparison': no value for key 'first'. Keys: input."),
     (
         put(5, comparison={"input": "1", "first": "a", "second": "b", "preferred": "a"}),
         "line 5, key 'comparison', key 'preferred': found 'a', expected first, second, tie.",
@@ -181,4 +178,4 @@ def test_a_cut_file_is_refused_at_any_length(samples: Path, tmp_path: Path, refu
         path = tmp_path / "cut.jsonl"
         path.write_bytes(whole[:end])
         message = refused(path)
-        assert "cut off" in message or "is not utf-8" in message  # the latter inside a letter such as ß
+        assert "truncated" in message or "is not valid utf-8" in message  # the latter inside a letter such as ß

@@ -49,7 +49,7 @@ def put(row: int, key: str, value: Any) -> Callable[[list[dict[str, Any]]], list
 
 
 HOSTILE = [
-    (put(2, "scores", None), "unieval.json, record 3: no value for key 'scores'. Keys found: doc_id, system_id"),
+    (put(2, "scores", None), "unieval.json, record 3: no value for key 'scores'. Keys: doc_id, system_id"),
     (put(2, "scores", [1, 2]), "record 3, key 'scores': found a list ([1, 2]), expected an object."),
     (put(3, "predict_scores", 0.5), "record 4, key 'predict_scores': found a number (0.5), expected an object."),
     (put(1, "scores", {"coherence": "bad"}), "record 2, column 'scores.coherence': found 'bad', expected a number"),

@@ -110,7 +110,7 @@ def dataset_of(
     rows: Sequence[Mapping[str, Any]],
     *,
     ratings: Sequence[Rating] = (),
-    said: Mapping[str, str | None] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     human: Mapping[str, str] | None = None,
     metrics: Mapping[str, str] | None = None,
     persons: bool = False,
@@ -120,9 +120,9 @@ def dataset_of(
     table = from_object([{key: _spoken(value) for key, value in row.items()} for row in rows])
     table = RawTable(table.frame, where)
     frame = table.frame
-    known: dict[str, str | None] = {role: c for role, c in (said or {}).items() if c in frame.columns}
-    known |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
-    roles = with_input(table, find_roles(table, known, human, metrics))
+    present: dict[str, str | None] = {role: c for role, c in (columns or {}).items() if c in frame.columns}
+    present |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
+    roles = with_input(table, find_roles(table, present, human, metrics))
     if ratings:
         table, roles = _with_ratings(table, roles, ratings)
     data = build(table, roles, Path(where.source).name)

@@ -27,12 +27,14 @@ def names_in(path: Path) -> list[str]:
         return []
 
 
-def read_entries(path: Path, first: str, wanted: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+def read_entries(path: Path, first: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the entry called `first`, where there is one, and of all whose names match."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             # A name that stands twice was written anew: the last entry counts.
-            entries = {e.filename: e for e in archive.infolist() if e.filename == first or wanted.fullmatch(e.filename)}
+            entries = {
+                e.filename: e for e in archive.infolist() if e.filename == first or pattern.fullmatch(e.filename)
+            }
             size, limit = sum(e.file_size for e in entries.values()), most_bytes(path.stat().st_size)
             if size > limit:
                 raise DataError(
@@ -57,9 +59,9 @@ def _content(file: IO[bytes], archive: zipfile.ZipFile, entry: zipfile.ZipInfo) 
 
     stream = zstandard.ZstdDecompressor().stream_reader(file.read(entry.compress_size), read_across_frames=True)
     try:
-        found: bytes = stream.read(entry.file_size)
+        content: bytes = stream.read(entry.file_size)
     except zstandard.ZstdError as error:
         raise zipfile.BadZipFile(f"'{entry.filename}': {error}") from None
-    if zlib.crc32(found) != entry.CRC:
+    if zlib.crc32(content) != entry.CRC:
         raise zipfile.BadZipFile(f"bad checksum of '{entry.filename}'")
-    return found
+    return content

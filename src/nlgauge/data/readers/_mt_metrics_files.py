@@ -35,9 +35,9 @@ def locate(path: Path, lp: str | None) -> tuple[Path, str]:
     if not pairs:
         raise DataError(f"{path}: no sources/SRC-TGT.txt in it, so it is no mt-metrics-eval folder.")
     if lp is None or lp not in pairs:
-        found = "holds several language pairs" if lp is None else f"has no language pair '{lp}'"
+        problem = "holds several language pairs" if lp is None else f"has no language pair '{lp}'"
         raise DataError(
-            f"{path}: {found}; choose with lp='…' or the path {path}/{pairs[0]}. Pairs: {', '.join(pairs)}."
+            f"{path}: {problem}; choose with lp='…' or the path {path}/{pairs[0]}. Pairs: {', '.join(pairs)}."
         )
     return path, lp
 

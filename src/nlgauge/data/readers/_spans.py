@@ -50,19 +50,19 @@ def untagged(text: str) -> tuple[str, list[tuple[int, int]] | None]:
     (('Es regnen.', None), ('It rains.', []))
     """
     plain = TAG.sub("", text)
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     opened, removed = None, 0
     for tag in TAG.finditer(text):
-        at = tag.start() - removed
+        position = tag.start() - removed
         removed += len(tag[0])
         if tag[0] == "<v>" and opened is None:
-            opened = at
+            opened = position
         elif tag[0] == "</v>" and opened is not None:
-            found.append((opened, at))
+            spans.append((opened, position))
             opened = None
         else:
             return plain, None
-    return plain, found if opened is None else None
+    return plain, spans if opened is None else None
 
 
 def place_of(span: Record, text: object) -> tuple[int | None, int | None]:
@@ -82,13 +82,13 @@ def place_of(span: Record, text: object) -> tuple[int | None, int | None]:
 
 def error_spans(key: tuple[str, str], rater: str, errors: list[Record], texts: Mapping[Side, str]) -> list[Span]:
     """The errors that one rater found in one output, as mt-metrics-eval writes them; none: no error found."""
-    found = []
+    rows = []
     for error in errors:
         side: Side = "source" if error.maybe("is_source_error", bool) else "output"
         place = place_of(error, texts.get(side))
         severity, category = error.maybe("severity", str), error.maybe("category", str)
-        found.append(Span(*key, rater, side, *place, plain_severity(severity or NO_SEVERITY), category))
-    return found or [Span(*key, rater)]
+        rows.append(Span(*key, rater, side, *place, plain_severity(severity or NO_SEVERITY), category))
+    return rows or [Span(*key, rater)]
 
 
 def plain_severity(word: str) -> str:

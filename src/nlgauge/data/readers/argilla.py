@@ -122,16 +122,16 @@ def _suggested(record: Record, answers: CollectedAnswers) -> Iterator[tuple[str,
     """`agent:question` and the number that a named agent suggested."""
     given = record.maybe("suggestions", list, dict)
     if isinstance(given, dict):
-        found = [(question, entry) for question, entry in given.items() if isinstance(entry, dict)]
+        suggestions = [(question, entry) for question, entry in given.items() if isinstance(entry, dict)]
     elif given is not None:
-        found = [(str(s.want("question_name", str)), s.values) for s in record.children("suggestions")]
+        suggestions = [(str(s.want("question_name", str)), s.values) for s in record.children("suggestions")]
     else:
         flat = [k.removesuffix(".suggestion") for k in record.values if k.endswith(".suggestion")]
-        found = [
+        suggestions = [
             (q, {"value": record.values[f"{q}.suggestion"], "agent": record.values.get(f"{q}.suggestion.agent")})
             for q in flat
         ]
-    for question, entry in found:
+    for question, entry in suggestions:
         grade = None if entry.get("value") is None else answers.grade(entry["value"])
         if entry.get("agent") and grade is not None:
             yield f"{entry['agent']}:{question}", grade

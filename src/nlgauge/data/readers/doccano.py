@@ -50,31 +50,33 @@ class Doccano(Reader):
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not files:
             raise DataError(f"{path}: no .jsonl file in this folder.")
-        found = [(r, file.stem if path.is_dir() else annotator) for file in files for r in read_records(file, encoding)]
-        return _written(path, found) if task == "seq2seq" else _rated(path, found, CollectedAnswers(values, ignore))
+        entries = [
+            (r, file.stem if path.is_dir() else annotator) for file in files for r in read_records(file, encoding)
+        ]
+        return _written(path, entries) if task == "seq2seq" else _rated(path, entries, CollectedAnswers(values, ignore))
 
 
 def _is_doccano(record: dict[str, Any]) -> bool:
     labels = next((record[k] for k in LABELS if k in record), None)
-    ours = isinstance(labels, list) and all(isinstance(label, str | list) for label in labels)
-    return ours and "id" in record and isinstance(record.get("text", record.get("data")), str)
+    has_labels = isinstance(labels, list) and all(isinstance(label, str | list) for label in labels)
+    return has_labels and "id" in record and isinstance(record.get("text", record.get("data")), str)
 
 
 def _labels(record: Record) -> list[Any]:
     key = next((k for k in LABELS if k in record.values), None)
     if key is None:
         raise DataError(f"{record.where}: no key 'label', 'labels' or 'cats'. Keys found: {', '.join(record.values)}.")
-    found: list[Any] = record.maybe(key, list) or []
-    if any(isinstance(label, list) for label in found):
+    labels: list[Any] = record.maybe(key, list) or []
+    if any(isinstance(label, list) for label in labels):
         raise DataError(
             f"{record.where}, key '{key}': holds marked spans, which are no ratings; export a classification project."
         )
-    return found
+    return labels
 
 
-def _rated(path: Path, found: list[tuple[Record, str | None]], answers: CollectedAnswers) -> Dataset:
+def _rated(path: Path, entries: list[tuple[Record, str | None]], answers: CollectedAnswers) -> Dataset:
     rows, empty = [], 0
-    for row, (record, who) in enumerate(found):
+    for row, (record, who) in enumerate(entries):
         record.want("id", int, str)
         rows.append(
             {("text" if k == "data" else k): v for k, v in record.values.items() if k not in (*LABELS, "Comments")}
@@ -90,13 +92,13 @@ def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Collecte
         raise DataError(f"{path}: none of the {len(rows)} texts has a label.")
     if empty:
         notes.append(f"{empty} texts without a label")
-    where = numbered(path, [record for record, _ in found], "line")
+    where = numbered(path, [record for record, _ in entries], "line")
     return dataset_of(where, rows, ratings=ratings, persons=True, notes=notes)
 
 
-def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
+def _written(path: Path, entries: list[tuple[Record, str | None]]) -> Dataset:
     rows, places = [], []
-    for record, who in found:
+    for record, who in entries:
         others = {k: v for k, v in record.values.items() if k not in (*LABELS, "Comments", "text", "data", "id")}
         source = record.values.get("text", record.values.get("data"))
         for label in _labels(record):
@@ -111,7 +113,7 @@ def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
             )
             places.append(record.number)
     if not rows:
-        raise DataError(f"{path}: nobody wrote an output for any of the {len(found)} texts.")
-    said = {"system": "system", "input": "input", "source": "source", "output": "output"}
+        raise DataError(f"{path}: nobody wrote an output for any of the {len(entries)} texts.")
+    columns = {"system": "system", "input": "input", "source": "source", "output": "output"}
     notes = ["outputs written by annotators; there are no ratings"]
-    return dataset_of(numbered(path, places, "line"), rows, said=said, notes=notes)
+    return dataset_of(numbered(path, places, "line"), rows, columns=columns, notes=notes)

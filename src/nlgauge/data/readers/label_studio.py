@@ -52,8 +52,8 @@ class LabelStudio(Reader):
                 rater = _annotator(annotation.values.get("completed_by"))
                 for result in annotation.children("result"):
                     if result.values.get("type") == "pairwise":
-                        asked = str(result.want("from_name", str))
-                        add_pair(choices, task, rows[-1], aspect=asked, rater=rater, preferred=_selected(result))
+                        question = str(result.want("from_name", str))
+                        add_pair(choices, task, rows[-1], aspect=question, rater=rater, preferred=_selected(result))
                     else:
                         _answer(answers, aside, row, result, rater)
             rows[-1] |= _predictions(task)
@@ -99,7 +99,7 @@ def _answer(answers: CollectedAnswers, aside: Counter[str], row: int, result: Re
 
 def _predictions(task: Record) -> dict[str, Any]:
     """What a named model predicted, as metric columns `model:question`."""
-    found: dict[str, Any] = {}
+    predictions: dict[str, Any] = {}
     for prediction in task.children("predictions"):
         model = prediction.values.get("model_version")
         for result in prediction.children("result") if model else ():
@@ -107,5 +107,5 @@ def _predictions(task: Record) -> dict[str, Any]:
                 (result.maybe("value", dict) or {}).get(VALUES.get(str(result.values.get("type")), ""))
             )
             if grade is not None:
-                found[f"{model}:{result.values.get('from_name')}"] = grade
-    return found
+                predictions[f"{model}:{result.values.get('from_name')}"] = grade
+    return predictions

@@ -105,21 +105,21 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
         key = row["system"], f"{row['doc']}:{row[segment]}"
         target, marks = untagged(row["target"])
         source, source_marks = untagged(row.get("source", ""))
-        at = samples.get(key)
-        if at is None:
-            at = samples[key] = len(fields_of)
+        sample = samples.get(key)
+        if sample is None:
+            sample = samples[key] = len(fields_of)
             fields_of.append(
                 {"system": key[0], "input": key[1], "output": target, "source": source, "document": row["doc"]}
             )
             lines_at.append(i)
-        elif fields_of[at]["output"] != target:
+        elif fields_of[sample]["output"] != target:
             skipped["rows with another target text than the first of their segment: that text is"] += 1
             marks = None  # of another text
         severity, category = plain_severity(row["severity"]), plain_severity(row["category"])
         if severity == "hotw-test" or not row["rater"].strip():
             skipped["attention tests" if row["rater"].strip() else "rows without a rater"] += 1
             continue
-        who = at, row["rater"].strip()
+        who = sample, row["rater"].strip()
         if "unrateable" in (severity, category):
             void.add(who)
             continue
@@ -134,7 +134,9 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
     notes = [_weights_note(weights), *(f"{n} {what} left out" for what, n in skipped.items())]
     if void:
         notes.append(f"{len(void)} segments were called unrateable by a rater: no score by that rater")
-    ratings = [Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void]
+    ratings = [
+        Rating(sample, "mqm", rater, score) for (sample, rater), score in scores.items() if (sample, rater) not in void
+    ]
     data = dataset_of(
         numbered(path, lines_at, "line"),
         fields_of,
@@ -143,7 +145,7 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
         notes=notes,
         human={},
         metrics={},
-        said={"system": "system", "input": "input", "output": "output", "source": "source"},
+        columns={"system": "system", "input": "input", "output": "output", "source": "source"},
     )
     return replace(data, spans=frame_of(span for who, span in spans if who not in void))
 
@@ -152,17 +154,17 @@ def _placed(error: Span, output: Places | None, source: Places | None) -> list[S
     """The error at each of its places; without any it stays one error without a place, or none at all."""
     if error.severity is None:
         return [error]
-    found = [error._replace(start=start, end=end) for start, end in output or ()]
-    found += [error._replace(side="source", start=start, end=end) for start, end in source or ()]
-    return found or [error]
+    placed = [error._replace(start=start, end=end) for start, end in output or ()]
+    placed += [error._replace(side="source", start=start, end=end) for start, end in source or ()]
+    return placed or [error]
 
 
 def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:
     """The segment's number in the test set; in its document where files fill in a constant for the former."""
-    known = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
-    if not known:
+    candidates = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
+    if not candidates:
         raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}.")
-    return next((name for name in known if len({row[name] for _, row in rows}) > 1), known[0])
+    return next((name for name in candidates if len({row[name] for _, row in rows}) > 1), candidates[0])
 
 
 def _weight(path: Path, line: int, severity: str, category: str, weights: Mapping[str, float]) -> float:

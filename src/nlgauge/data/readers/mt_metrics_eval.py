@@ -142,7 +142,7 @@ def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
     for system, output, source in samples.select("system", "output", "source").iter_rows():
         texts.setdefault(system, []).append((output, source))
     files = {name: (file, list(rating_lines(file, name))) for name, file in rating_files(folder, lp)}
-    known = Counter(rater for _, lines in files.values() for rater in {rater for _, rater, _ in lines})
+    raters = Counter(rater for _, lines in files.values() for rater in {rater for _, rater, _ in lines})
     spans: list[Span] = []
     for name, (file, lines) in files.items():
         place: Counter[str] = Counter()
@@ -152,12 +152,12 @@ def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
             place[system] += 1
             if rating is not None and place[system] <= len(texts[system]):
                 output, source = texts[system][place[system] - 1]
-                who = rater if known[rater] == 1 else f"{name}:{rater}"  # rater1 of two files may be two persons
+                who = rater if raters[rater] == 1 else f"{name}:{rater}"  # rater1 of two files may be two persons
                 errors = rating.children("errors")
                 spans += error_spans((system, str(place[system])), who, errors, {"output": output, "source": source})
-        for system, found in place.items():
-            if found != (expected := len(texts[system])):
-                raise DataError(f"{file}: has {found} ratings of '{system}', the source has {expected} segments.")
+        for system, outputs in place.items():
+            if outputs != (expected := len(texts[system])):
+                raise DataError(f"{file}: has {outputs} ratings of '{system}', the source has {expected} segments.")
     return frame_of(spans)
 
 

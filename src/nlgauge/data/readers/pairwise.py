@@ -40,12 +40,12 @@ TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tiei
 
 def _words() -> dict[str, str]:
     """What a vote may say, without case and marks: a, model_a, left, 'A is better', 1 …; b …; tie …"""
-    said = dict.fromkeys(TIES, TIE)
+    meanings = dict.fromkeys(TIES, TIE)
     for names, meaning in zip(zip(*SIDES, strict=True), (FIRST, SECOND), strict=True):
         for side in names:
             for word in (side, *(stem + side for stem in (*SYSTEMS, *OUTPUTS, "option", "assistant"))):
-                said |= {word: meaning, f"{word}isbetter": meaning, f"{word}better": meaning}
-    return said
+                meanings |= {word: meaning, f"{word}isbetter": meaning, f"{word}better": meaning}
+    return meanings
 
 
 MEANING = _words()
@@ -90,8 +90,8 @@ class Pairwise(Reader):
                 f"{table.where.source}: expected columns such as system_a, system_b and winner. Columns found: "
                 f"{', '.join(rows[0])}."
             )
-        said = _numbered(pair) | option_map("votes", votes)
-        signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], said)}
+        meanings = _numbered(pair) | option_map("votes", votes)
+        signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], meanings)}
         names = {str(row[c]) for row in rows for c in pair.systems or ()}
         sides = {column for column in columns if _says_sides(names, (row[column] for row in rows))}
         choices, counts = Choices(name), Counter[str]()
@@ -110,12 +110,12 @@ class Pairwise(Reader):
                     continue
                 named = () if column in sides else (first, second)
                 where = table.where.at(i, column)
-                preferred = _meaning(where, vote, said, None if column in signed else named)
+                preferred = _meaning(where, vote, meanings, None if column in signed else named)
                 if preferred == TIE and plain(vote) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
                 choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
-        notes = _notes(counts, rows[0], [c for c in columns if c in signed], said)
+        notes = _notes(counts, rows[0], [c for c in columns if c in signed], meanings)
         if pair.systems is None:
             notes.append(f"no columns name the systems: {' and '.join(pair.outputs or ())} stand for them")
         return choices.dataset(notes)
@@ -132,14 +132,14 @@ def _rows(table: RawTable) -> list[dict[str, Any]]:
 
 def _bare_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Columns `left` and `right`, or `A` and `B`, under names that say what they hold: names that recur, or outputs."""
-    known = {plain(name): name for name in rows[0]}
-    if find_pair(known).systems or find_pair(known).outputs:
+    by_name = {plain(name): name for name in rows[0]}
+    if find_pair(by_name).systems or find_pair(by_name).outputs:
         return {}
     for sides in (("left", "right"), ("a", "b")):
-        if set(sides) <= set(known):
-            held = [str(row[known[side]]) for row in rows for side in sides]
+        if set(sides) <= set(by_name):
+            held = [str(row[by_name[side]]) for row in rows for side in sides]
             named = all(len(text) <= MOST_NAME for text in held) and (len(rows) == 1 or len(set(held)) < len(rows))
-            return {known[side]: f"{'system' if named else 'output'}_{side}" for side in sides}
+            return {by_name[side]: f"{'system' if named else 'output'}_{side}" for side in sides}
     return {}
 
 
@@ -178,33 +178,33 @@ def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
             both = {f"{key}_{side}": v for side, record in enumerate(value) for key, v in record.items()}
             if not find_pair(row).outputs and find_pair(both).outputs:
                 row = {key: v for key, v in row.items() if key != name} | both
-    known = {plain(name): name for name in row}
-    if not {"winner", LOSER} <= set(known) or find_pair(row).systems:
+    by_name = {plain(name): name for name in row}
+    if not {"winner", LOSER} <= set(by_name) or find_pair(row).systems:
         return dict(row)
-    first, second = sorted(str(row[known[name]]) for name in ("winner", LOSER))
+    first, second = sorted(str(row[by_name[name]]) for name in ("winner", LOSER))
     return {**row, "model_a": first, "model_b": second}
 
 
 def _scaled(value: Any) -> float | None:
     """A point of a scale of preference around 0."""
     try:
-        found = float(str(value))
+        value_read = float(str(value))
     except ValueError:
         return None
-    return found if abs(found) <= 5 and found == int(found) else None
+    return value_read if abs(value_read) <= 5 and value_read == int(value_read) else None
 
 
 def _scales(rows: Sequence[Mapping[str, Any]], pair: PairColumns, known: bool = False) -> list[str]:
     """Columns of whole numbers around 0: scales from one output to the other. `known`: some are negative."""
     roles = {column_of(role, rows[0]) for role in ("input", "rater", "aspect", "source")}
     names = [n for n in rows[0] if n not in {*(pair.systems or ()), *(pair.outputs or ()), *roles}]
-    found = []
+    scales = []
     for name in names:
         given = [r[name] for r in rows if r[name] is not None and str(r[name]).strip()]
         points = [v for v in map(_scaled, given) if v is not None]
         if points and len(points) == len(given) and (known or min(points) < 0 < max(points)):
-            found.append(name)
-    return found
+            scales.append(name)
+    return scales
 
 
 def _vote_columns(names: Mapping[str, Any]) -> list[str]:
@@ -225,34 +225,34 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
             if str(row[name]).lower() in ("1", "1.0", "true")
         ]
         return [("preference", None, ONE_HOT[0], won[0] if len(won) == 1 else None)]
-    found = []
+    votes = []
     for column in columns:
         match = VOTE.match(column)
-        said = (match["before"] or match["after"] or match["said"] or "") if match else column
-        said = "" if WHICH.match(said) else said
+        question = (match["before"] or match["after"] or match["said"] or "") if match else column
+        question = "" if WHICH.match(question) else question
         # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
-        aspect = "" if is_model(said) else ANNOTATOR_WORDS.sub("", said).strip(" _.-")
-        voter = said if said and not aspect else None
-        found.append((aspect or "preference", voter, column, row[column]))
-    return found
+        aspect = "" if is_model(question) else ANNOTATOR_WORDS.sub("", question).strip(" _.-")
+        voter = question if question and not aspect else None
+        votes.append((aspect or "preference", voter, column, row[column]))
+    return votes
 
 
-def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], said: Mapping[str, str]) -> bool:
+def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], meanings: Mapping[str, str]) -> bool:
     """Whether votes are a scale around 0. Which side its negative numbers prefer, or whether 0 and 1 alone mean tie and
     first or first and second, nobody but the user knows."""
     scale = [v for v in map(_scaled, votes) if v is not None]
     if scale and min(scale) < 0:
-        if said.get("negative") not in (FIRST, SECOND):
+        if meanings.get("negative") not in (FIRST, SECOND):
             raise DataError(
                 f"{table.where.at(None, column)}: numbers from {min(scale):g} to {max(scale):g}; which output do the "
                 "negative ones prefer? Say "
                 f"{option('reader', PAIRWISE.format('negative=first'))}, or 'negative=second'."
             )
         return True
-    found = {text for v in votes if (text := _vote_text(v))}
-    if found <= {"0", "0.5", "1"} and "0" in found and "0" not in said:
+    texts = {text for v in votes if (text := _vote_text(v))}
+    if texts <= {"0", "0.5", "1"} and "0" in texts and "0" not in meanings:
         only, say = ("0 and 1", "0=first,1=second")
-        if "0.5" in found:
+        if "0.5" in texts:
             only, say = ("0, 0.5 and 1", "0=first,0.5=tie,1=second")
         raise DataError(
             f"{table.where.at(None, column)}: holds only {only}, which can mean several things; "
@@ -272,22 +272,22 @@ def _by_sign(where: str, vote: Any, negative: str) -> str:
 
 def _says_sides(names: set[str], votes: Iterable[Any]) -> bool:
     """Whether votes name sides, where a system has the name of a side (B): others do, and no vote names a system."""
-    found = {str(vote) for vote in votes if vote is not None}
-    words = {v for v in found if MEANING.get(plain(v)) in (FIRST, SECOND)}
-    return bool(words & names) and bool(words - names) and not (found & names) - words
+    texts = {str(vote) for vote in votes if vote is not None}
+    words = {v for v in texts if MEANING.get(plain(v)) in (FIRST, SECOND)}
+    return bool(words & names) and bool(words - names) and not (texts & names) - words
 
 
-def _meaning(where: str, vote: str, said: Mapping[str, str], named: tuple[str, ...] | None) -> str:
+def _meaning(where: str, vote: str, meanings: Mapping[str, str], named: tuple[str, ...] | None) -> str:
     """What a vote prefers. `named`: the two systems, where votes may name them; None where it is a number of a scale
     around 0."""
-    return _by_sign(where, vote, said["negative"]) if named is None else _preferred(where, vote, named, said)
+    return _by_sign(where, vote, meanings["negative"]) if named is None else _preferred(where, vote, named, meanings)
 
 
 def _notes(
-    counts: Mapping[str, int], names: Iterable[str], signed: Iterable[str], said: Mapping[str, str]
+    counts: Mapping[str, int], names: Iterable[str], signed: Iterable[str], meanings: Mapping[str, str]
 ) -> list[str]:
     notes = [f"{n} {what}" for what, n in counts.items()]
-    notes += [f"'{c}': negative numbers prefer the {said['negative']} output, 0 is a tie" for c in signed]
+    notes += [f"'{c}': negative numbers prefer the {meanings['negative']} output, 0 is a tie" for c in signed]
     if LOSER in {plain(c) for c in names}:
         notes.append("columns winner and loser: which of the two was shown first is not known")
     return notes
@@ -314,9 +314,9 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
     frame, pair = table.frame, find_pair(table.frame.columns)
     assert pair.systems
     columns = _vote_columns(dict.fromkeys(frame.columns))
-    said = _numbered(pair) | option_map("votes", votes)
+    meanings = _numbered(pair) | option_map("votes", votes)
     given = {c: frame[c].unique(maintain_order=True).to_list() for c in (*columns, *pair.systems)}
-    signed = [column for column in columns if _check_numbers(table, column, given[column], said)]
+    signed = [column for column in columns if _check_numbers(table, column, given[column], meanings)]
     names = {str(system) for c in pair.systems for system in given[c]}
     sides = {column for column in columns if _says_sides(names, given[column])}
     inputs, raters, aspects = (column_of(role, frame.columns) for role in ("input", "rater", "aspect"))
@@ -330,26 +330,26 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
     )
     nobody = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
     rater = as_text(frame[raters]) if raters else nobody
-    asked, kinds = _votes(dict.fromkeys(frame.columns), columns), []
-    for number, (_, _, column, _) in enumerate(asked):
+    voted, kinds = _votes(dict.fromkeys(frame.columns), columns), []
+    for number, (_, _, column, _) in enumerate(voted):
         equal = rows.select("place", *TWO).with_columns(frame[column].alias("vote")).group_by("vote", *TWO)
         kinds.append(equal.agg(pl.col("place").min(), pl.len()).with_columns(pl.lit(number).alias("column")))
     preferred, counts = list[str | None](), Counter[str]()
     every = pl.concat([k.with_columns(as_text(k["vote"], _vote_text).alias("text")).drop("vote") for k in kinds])
     for row in (ordered := every.with_row_index("at").sort("place", "column")).iter_rows(named=True):
-        column, vote = asked[row["column"]][2], row["text"]
+        column, vote = voted[row["column"]][2], row["text"]
         if not vote:
             counts["rows without a vote left out"] += row["len"]
             preferred.append(None)
             continue
         named = () if column in sides else (row["first"], row["second"])
         where = table.where.at(row["place"], column)
-        preferred.append(_meaning(where, vote, said, None if column in signed else named))
+        preferred.append(_meaning(where, vote, meanings, None if column in signed else named))
         if preferred[-1] == TIE and plain(vote) != "tie":
             counts[f"votes '{vote}' are read as ties"] += row["len"]
     meaning = ordered.select("at", pl.Series("preferred", preferred, pl.String)).sort("at")["preferred"]
     parts, start = [], 0
-    for (aspect, who, column, _), kind in zip(asked, kinds, strict=True):
+    for (aspect, who, column, _), kind in zip(voted, kinds, strict=True):
         read = kind.select("vote", *TWO).with_columns(meaning.slice(start, len(kind)).alias("preferred"))
         start += len(kind)
         about = pl.repeat(aspect, frame.height, dtype=pl.String, eager=True)
@@ -359,13 +359,13 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
         part = part.join(read, on=["vote", *TWO], how="left", nulls_equal=True, maintain_order="left")
         parts.append(part.select("place", *Dataset.COMPARISONS).drop_nulls("preferred"))
     comparisons = parts[0] if len(parts) == 1 else pl.concat(parts).sort("place", maintain_order=True)
-    notes = _notes(counts, frame.columns, signed, said)
+    notes = _notes(counts, frame.columns, signed, meanings)
     return dataset_of_votes(name, rows, comparisons.drop("place"), notes)
 
 
-def _preferred(where: str, vote: str, named: tuple[str, ...], said: Mapping[str, str]) -> str:
+def _preferred(where: str, vote: str, named: tuple[str, ...], meanings: Mapping[str, str]) -> str:
     """`named`: the two systems, where votes may name them."""
-    vote = said.get(vote.lower(), vote)
+    vote = meanings.get(vote.lower(), vote)
     by_name = (FIRST, SECOND)[named.index(vote)] if vote in named else None
     meaning = MEANING.get(plain(vote))
     if by_name and meaning and by_name != meaning:

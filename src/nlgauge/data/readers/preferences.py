@@ -72,15 +72,15 @@ def _ranking_column(names: Mapping[str, Any]) -> str | None:
 
 def _rank_columns(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
     """{system: column}"""
-    found = {name: match for name in names if (match := RANK.match(name))}
-    return {match["before"] or match["after"]: name for name, match in found.items()}
+    matches = {name: match for name in names if (match := RANK.match(name))}
+    return {match["before"] or match["after"]: name for name, match in matches.items()}
 
 
 def _wmt_columns(names: Mapping[str, Any] | list[str]) -> list[tuple[str, str]]:
     """[(system1Id, system1rank), …], the rankings of the early WMT campaigns."""
-    known = {name.lower(): name for name in names}
+    by_name = {name.lower(): name for name in names}
     slots = [match["slot"] for name in names if (match := WMT.match(name))]
-    return [(known[f"system{s}id"], known[f"system{s}rank"]) for s in slots if f"system{s}id" in known]
+    return [(by_name[f"system{s}id"], by_name[f"system{s}rank"]) for s in slots if f"system{s}id" in by_name]
 
 
 def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
@@ -109,19 +109,19 @@ def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
     return lambda i, _: {system: -v for system, column in columns.items() if (v := values[column][i]) is not None}
 
 
-def _parse(where: str, said: Any) -> dict[str, float]:
+def _parse(where: str, value: Any) -> dict[str, float]:
     """'A > B = C', ["A", "B"] or [["A"], ["B", "C"]], the best first; equal systems share their mean rank."""
-    if said is None:
+    if value is None:
         return {}
-    if isinstance(said, str) and said.strip()[:1] == "[":
-        said = parse_json(where, said)
-    elif isinstance(said, str):
-        said = [re.split(r"[=~]", part) for part in said.split(">")]
-    listed = said if isinstance(said, list) else [said]
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        value = parse_json(where, value)
+    elif isinstance(value, str):
+        value = [re.split(r"[=~]", part) for part in value.split(">")]
+    listed = value if isinstance(value, list) else [value]
     groups = [group if isinstance(group, list) else [group] for group in listed]
     names = [name.strip() if isinstance(name, str) else "" for group in groups for name in group]
     if "" in names or len(set(names)) < len(names):
-        raise DataError(f"{where}: found {shown(said)}, expected different systems in order, e.g. 'A > B = C'.")
+        raise DataError(f"{where}: found {shown(value)}, expected different systems in order, e.g. 'A > B = C'.")
     merits: dict[str, float] = {}
     for group in groups:
         merits |= dict.fromkeys((str(name).strip() for name in group), -(len(merits) + (len(group) + 1) / 2))

@@ -70,7 +70,7 @@ class QagsReader(Reader):
             human={},
             metrics={},
             persons=True,
-            said={"input": "input", "output": "output", "source": "source"},
+            columns={"input": "input", "output": "output", "source": "source"},
             notes=[
                 "'consistency' is the published score (majority of the workers for each sentence, mean over "
                 "sentences); 'consistency (worker)' the share of sentences to which a worker said yes; "
@@ -82,19 +82,19 @@ class QagsReader(Reader):
 
 def _marked(given: str, sentences: list[str], votes: list[list[tuple[str, float]]]) -> list[Span]:
     """The sentences to which each worker said no; a row without a place for one who said yes to all of them."""
-    found, seen, at = [], dict.fromkeys(who for some in votes for who, _ in some), 0
+    marked, seen, position = [], dict.fromkeys(who for some in votes for who, _ in some), 0
     for text, some in zip(sentences, votes, strict=True):
         for who in (who for who, vote in some if not vote):
-            found.append(Span("", given, who, "output", at, at + len(text), NO_SEVERITY, "inconsistent"))
-        at += len(text) + 1
-    return found + [Span("", given, who) for who in seen if who not in {span.rater for span in found}]
+            marked.append(Span("", given, who, "output", position, position + len(text), NO_SEVERITY, "inconsistent"))
+        position += len(text) + 1
+    return marked + [Span("", given, who) for who in seen if who not in {span.rater for span in marked}]
 
 
 def _votes(sentence: Record) -> list[tuple[str, float]]:
     votes = []
     for response in sentence.children("responses"):
-        said = response.want("response", str)
-        if said.strip().lower() not in YES:
-            raise DataError(f"{response.where}, key 'response': found {shown(said)}, expected yes or no.")
-        votes.append((str(response.want("worker_id", int, str)), YES[said.strip().lower()]))
+        answer = response.want("response", str)
+        if answer.strip().lower() not in YES:
+            raise DataError(f"{response.where}, key 'response': found {shown(answer)}, expected yes or no.")
+        votes.append((str(response.want("worker_id", int, str)), YES[answer.strip().lower()]))
     return votes

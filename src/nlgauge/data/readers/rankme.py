@@ -42,7 +42,9 @@ class RankMe(Reader):
                     f"{path}: expected columns {stem}1, {stem}2, … Columns found: {', '.join(table.frame.columns)}."
                 )
         slots = stems["team"]
-        aspects = {s: FULL.get(s, s) for s, found in stems.items() if s not in TEXTS and _rates(table, s, found, slots)}
+        aspects = {
+            s: FULL.get(s, s) for s, columns in stems.items() if s not in TEXTS and _rates(table, s, columns, slots)
+        }
         if not aspects:
             raise DataError(
                 f"{path}: no column of ratings such as quality{slots[0]}. "
@@ -77,13 +79,13 @@ class RankMe(Reader):
 
 def _stems(table: RawTable) -> dict[str, list[str]]:
     """{'ref': ['1', '2', '3'], 'quality': ['1', '2', '3'], …}"""
-    found: dict[str, list[str]] = {}
+    stems: dict[str, list[str]] = {}
     for column in table.frame.columns:
         if match := NUMBERED.match(column):
-            found.setdefault(match["stem"], []).append(match["slot"])
-    return found
+            stems.setdefault(match["stem"], []).append(match["slot"])
+    return stems
 
 
-def _rates(table: RawTable, stem: str, found: list[str], slots: list[str]) -> bool:
+def _rates(table: RawTable, stem: str, columns: list[str], slots: list[str]) -> bool:
     # One column of numbers is enough: a word in another is then an error, not a reason to look away.
-    return set(found) >= set(slots) and any(is_number_column(table.frame[f"{stem}{slot}"]) for slot in slots)
+    return set(columns) >= set(slots) and any(is_number_column(table.frame[f"{stem}{slot}"]) for slot in slots)

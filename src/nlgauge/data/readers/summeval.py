@@ -44,15 +44,21 @@ class SummEval(Reader):
             for group, (who, aspect) in GROUPS.items():
                 for slot in record.children(group):
                     for name, value in slot.values.items():
-                        found = number(f"{slot.where}, key '{name}'", value)
-                        if found is not None:
-                            ratings.append(Rating(row, aspect.format(name), f"{who} {slot.number}", found))
-        said = {"system": "model_id", "input": "id", "output": "decoded", "source": "text", "references": "references"}
+                        rating = number(f"{slot.where}, key '{name}'", value)
+                        if rating is not None:
+                            ratings.append(Rating(row, aspect.format(name), f"{who} {slot.number}", rating))
+        columns = {
+            "system": "model_id",
+            "input": "id",
+            "output": "decoded",
+            "source": "text",
+            "references": "references",
+        }
         return dataset_of(
             numbered(path, records, "line"),
             rows,
             ratings=ratings,
-            said=said,
+            columns=columns,
             human={},
             notes=["'coherence' is the experts', 'coherence (turker)' the crowd's; they are never averaged"],
         )

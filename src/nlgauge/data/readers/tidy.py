@@ -73,14 +73,14 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
         if isinstance(now, pl.DataFrame) or header.values.get(field.name) is None:
             continue
         if isinstance(now, dict):
-            said = header.maybe(field.name, dict) or {}
+            stored = header.maybe(field.name, dict) or {}
             if field.name == "sources":
-                facts[field.name] = {str(aspect): _source(header, value) for aspect, value in said.items()}
+                facts[field.name] = {str(aspect): _source(header, value) for aspect, value in stored.items()}
                 continue
             if field.name in ("scales", "metric_scales"):
-                facts[field.name] = {str(of): _scale(header, value) for of, value in said.items()}
+                facts[field.name] = {str(of): _scale(header, value) for of, value in stored.items()}
                 continue
-            facts[field.name] = {str(name): str(value) for name, value in said.items()}
+            facts[field.name] = {str(name): str(value) for name, value in stored.items()}
             continue
         listed = isinstance(now, frozenset | tuple)
         facts[field.name] = type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
@@ -105,16 +105,16 @@ def _scale(header: Record, value: Any) -> AspectScale:
     return AspectScale(value["kind"], tuple(map(str, names)), bool(value.get("declared", True)))
 
 
-def _check_header(path: Path, header: Record, found: int) -> None:
+def _check_header(path: Path, header: Record, lines: int) -> None:
     version = header.want("nlgauge", int)
     if version > VERSION:
         raise DataError(
             f"{header.where}: format {version} is newer than this nlgauge reads ({VERSION}); update nlgauge."
         )
     promised = header.maybe("lines", int)
-    if promised is not None and promised != found:
+    if promised is not None and promised != lines:
         raise DataError(
-            f"{path}: the header promises {promised} lines and {found} follow; the file is cut off or edited."
+            f"{path}: the header promises {promised} lines and {lines} follow; the file is cut off or edited."
         )
 
 
@@ -179,10 +179,10 @@ def _number_like(value: Any) -> Any:
 
 
 def _float(where: str, value: Any) -> float:
-    found = _number_like(value)
-    if not isinstance(found, float) or isinstance(value, bool):
+    parsed = _number_like(value)
+    if not isinstance(parsed, float) or isinstance(value, bool):
         raise DataError(f"{where}: found {shown(value)}, expected a number.")
-    return found
+    return parsed
 
 
 def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str, str]]) -> pl.DataFrame:
@@ -201,12 +201,12 @@ def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str
 
 
 def _scores(header: Record, outputs: Sequence[Record], samples: pl.DataFrame) -> pl.DataFrame:
-    found = [line.maybe("scores", dict) or {} for line in outputs]
-    names = list(dict.fromkeys([*_names(header, "metrics"), *(name for scores in found for name in scores)]))
+    by_output = [line.maybe("scores", dict) or {} for line in outputs]
+    names = list(dict.fromkeys([*_names(header, "metrics"), *(name for scores in by_output for name in scores)]))
     check_metrics(header.where, names)
     columns = []
     for name in names:
-        values = [scores.get(name) for scores in found]
+        values = [scores.get(name) for scores in by_output]
         if not set(map(type, values)) <= {float, int, type(None)}:  # look at each only when something is odd
             values = [
                 None if value is None else _float(f"{line.where}, score '{name}'", value)

@@ -33,7 +33,7 @@ class UniEvalReader(Reader):
         records = read_records(path, encoding)
         aspects = dict.fromkeys(name for r in records for name in r.want("scores", dict))
         predicted = dict.fromkeys(name for r in records for name in r.maybe("predict_scores", dict) or {})
-        said = {
+        columns = {
             "system": "system_id",
             "input": "doc_id",
             "output": "system_output",
@@ -44,7 +44,7 @@ class UniEvalReader(Reader):
         return dataset_of(
             numbered(path, records),
             [r.values for r in records],
-            said=said,
+            columns=columns,
             human={name: f"scores.{name}" for name in aspects},
             metrics={f"{metric}-{name}": f"predict_scores.{name}" for name in predicted},
         )

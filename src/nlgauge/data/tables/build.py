@@ -41,8 +41,8 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         raise DataError(why)
     notes += shared(frame, table, roles)
     # An attribute such as 'topic' also keeps its own name, by which people group (`by`).
-    kept = (*roles.sets, *roles.trials, *roles.aside, *([roles.control] if roles.control else ()))
-    frame = frame.with_columns(table.frame[c] for c in kept if c not in frame.columns)
+    extra = (*roles.sets, *roles.trials, *roles.aside, *([roles.control] if roles.control else ()))
+    frame = frame.with_columns(table.frame[c] for c in extra if c not in frame.columns)
     check_metrics(table.where.source, roles.metrics)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
@@ -62,14 +62,14 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
 
 
 def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
-    found = []
+    texts = []
     for role in ("output", "source", "context", "control"):
         column = getattr(roles, role)
         if column is not None:
             series = table.frame[column]
             if isinstance(series.dtype, pl.List):
                 series = series.cast(pl.List(pl.String)).list.join("\n", ignore_nulls=True)
-            found.append(series.cast(pl.String).alias(role))
+            texts.append(series.cast(pl.String).alias(role))
     if roles.references:
         parts = []
         for column in roles.references:
@@ -85,8 +85,8 @@ def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
             .select(pl.concat_list(pl.all().fill_null([])).list.drop_nulls())
             .to_series()
         )
-        found.append(joined.alias("references"))
-    return found
+        texts.append(joined.alias("references"))
+    return texts
 
 
 def _number_repeats(
@@ -119,7 +119,7 @@ def _number_repeats(
     columns = [c for c in values.columns if c not in (ROW, *KEY)]
     clashes = [(clash, label) for c, label in zip(columns, labels, strict=True) if (clash := _clash(values, KEY, c))]
     if clashes:
-        clash, (kind, label) = min(clashes, key=lambda found: found[0].one)
+        clash, (kind, label) = min(clashes, key=lambda entry: entry[0].one)
         raise DataError(
             f"{table.where.at(clash.two)}: repeats system '{clash.key[0]}', input '{clash.key[1]}' of "
             f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' ({clash.other:g}, "
@@ -214,15 +214,17 @@ def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
     apart = groups.filter(pl.col(column).list.n_unique() > 1)
     if not apart.height:
         return None
-    *key, found, rows = apart.row(0)
-    other = next(i for i, value in enumerate(found) if value != found[0])
-    return _Clash(tuple(key), rows[0], rows[other], found[0], found[other])
+    *key, different, rows = apart.row(0)
+    other = next(i for i, value in enumerate(different) if value != different[0])
+    return _Clash(tuple(key), rows[0], rows[other], different[0], different[other])
 
 
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
     before, after = (table.frame.row(row, named=True) for row in (one, two))
-    found = [c for c in roles.aside if before[c] != after[c]]
-    return f"; they differ in '{found[0]}' ({option('input', found[0])} where that names the input)" if found else ""
+    columns = [c for c in roles.aside if before[c] != after[c]]
+    return (
+        f"; they differ in '{columns[0]}' ({option('input', columns[0])} where that names the input)" if columns else ""
+    )
 
 
 def _one_value_a_sample(
@@ -268,17 +270,17 @@ def _pivot_scores(
     long = long.drop_nulls("metric")
     check_metrics(table.where.source, long["metric"].unique().to_list())
     keys = [*KEY, "metric"]
-    twice = long.height - long.select(keys).n_unique()
-    if twice and repeats == "auto" and (clash := _clash(long, keys, "value")):
+    repeated = long.height - long.select(keys).n_unique()
+    if repeated and repeats == "auto" and (clash := _clash(long, keys, "value")):
         system, given, metric = clash.key
         raise DataError(
             f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has "
             f"another value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before "
             f"{clash.value:g}); to average, {option('repeats', 'mean')}."
         )
-    if twice:
+    if repeated:
         notes.append(
-            f"{twice} scores repeat the same output and metric: "
+            f"{repeated} scores repeat the same output and metric: "
             f"{'their mean is used' if repeats != 'auto' else 'they count once'}"
         )
         long = means_by(long, keys, ["value"], ["value"] if roles.score in table.classes else ()).drop_nulls("value")
@@ -344,8 +346,8 @@ def _ratings(
                         pl.col("value").cast(pl.Float64).fill_nan(None),
                     )
                 )
-    nested, known = _nested_ratings(frame, table, notes, sources)
-    persons = persons or known
+    nested, nested_sources = _nested_ratings(frame, table, notes, sources)
+    persons = persons or nested_sources
     parts += nested
     if not parts:
         return pl.DataFrame(schema=Dataset.RATINGS), persons
@@ -364,14 +366,16 @@ def _settle(long: pl.DataFrame, notes: list[str], coded: Mapping[str, AspectScal
         long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
         long = long.filter(pl.col("rater").is_not_null() | ~pl.col("__named__")).drop("__named__")
     keyed = [*who, "rater"]
-    twice = 0 if has_unique_keys(long, keyed) else long.height - long.select(keyed).n_unique()
-    if twice:
-        same = long.select([*keyed, "value"]).n_unique() == long.height - twice
+    repeated = 0 if has_unique_keys(long, keyed) else long.height - long.select(keyed).n_unique()
+    if repeated:
+        same = long.select([*keyed, "value"]).n_unique() == long.height - repeated
         if not same:
             what = "those of different classes are left out" if coded else "their mean is used"
-            notes.append(f"{twice} ratings repeat the same rater, output and aspect: {what}")
+            notes.append(f"{repeated} ratings repeat the same annotator, output and aspect; {what}")
         elif "once" not in map(code_of, notes):
-            notes.append(f"{twice} ratings repeat the same rater, output and aspect with the same value and count once")
+            notes.append(
+                f"{repeated} ratings repeat the same annotator, output and aspect with the same value and count once"
+            )
         classes = pl.col("aspect").is_in(list(coded))
         parts = [means_by(long.filter(~classes), keyed, ["value"])]
         parts += [means_by(long.filter(classes), keyed, ["value"], ["value"]).drop_nulls("value")] if coded else []
@@ -409,7 +413,7 @@ def _nested_ratings(
     """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`; fills `sources`."""
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
-        found: list[tuple[str, str, str, str, float]] = []
+        long_rows: list[tuple[str, str, str, str, float]] = []
         named = False
         for row, ((system, given), records) in enumerate(zip(frame.select(KEY).iter_rows(), rows, strict=True)):
             if records is not None and not _are_records(records):
@@ -418,21 +422,21 @@ def _nested_ratings(
                 rater = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
                 named = named or rater is not None
                 rater = f"{column} {rater or slot}" if several else rater or str(slot)
-                found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
-        if found and not (named or BY_PEOPLE.search(column)):
-            aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in found))
+                long_rows += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
+        if long_rows and not (named or BY_PEOPLE.search(column)):
+            aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in long_rows))
             notes.append(
                 f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made "
                 "them: left aside; name it ratings, or give each record its rater, if they did"
             )
-        elif found and not named and _of_parts(frame, rows):
+        elif long_rows and not named and _of_parts(frame, rows):
             notes.append(f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored")
-        elif found:
-            parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
+        elif long_rows:
+            parts.append(pl.DataFrame(long_rows, schema=Dataset.RATINGS, orient="row"))
             who = f"the annotators named in '{column}'" if named else ""
             declared = column in table.declared
             of = column_source(column, table.frame.columns, None, declared=declared, annotators=who)
-            sources |= dict.fromkeys((aspect for _, _, aspect, _, _ in found), of)
+            sources |= dict.fromkeys((aspect for _, _, aspect, _, _ in long_rows), of)
         else:
             notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
         persons = persons or named
@@ -448,7 +452,7 @@ def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
         for output, records in zip(frame["output"], rows, strict=True)
         for record in records or ()
     )
-    return all(any(text and text in output for text in found) for output, found in texts)
+    return all(any(text and text in output for text in parts) for output, parts in texts)
 
 
 def _are_records(value: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Which column means what: found by name and content, or said by the user.
+"""Roles of the columns of a table: inferred from names and contents, or declared by the user.
 
-The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, for `nlgauge data check` and the card.
+`vocabulary` lists the names; `Roles.why` has the reason for every role, for `nlgauge data check` and the summary.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nlgauge.data.tables.judge_columns import (
     without_programs,
 )
 from nlgauge.data.tables.pairs import find_pair
-from nlgauge.data.tables.rating_columns import Columns, people_columns
+from nlgauge.data.tables.rating_columns import NAMED, Columns, human_columns
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import few_words, has_blanks, is_label, is_number_list, is_text, parse_column
 from nlgauge.data.tables.vocabulary import (
@@ -53,14 +53,13 @@ from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 
-SAID: str = Note("said by you", "said")
-NAMED: str = Note("by its name", "named")
-TRIAL = "tells apart the trials of one input, by its name"
+DECLARED: str = Note("declared", "said")
+TRIAL = "column name: numbers the trials of one input"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The understanding of a table. `human` maps an aspect to its columns: (rater or None, column)."""
+    """The roles of the columns of a table. `human` maps an aspect to its columns: (annotator or None, column)."""
 
     system: str | None = None
     input: str | None = None
@@ -76,15 +75,15 @@ class Roles:
     score: str | None = None
     sets: tuple[str, ...] = ()
     part: str | None = None  # names the part of an output that a row is about
-    trials: tuple[str, ...] = ()  # tell apart the outputs of one system for one input
+    trials: tuple[str, ...] = ()  # number the outputs of one system for one input
     human: Mapping[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
-    persons: bool = False  # raters in columns have names
-    labels_external: bool = False  # human labels stand in another file
-    why: Mapping[str, str] = field(default_factory=dict)  # of each column; a program looks at its code
-    guesses: tuple[str, ...] = ()  # lines for the card
-    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> whose judgments they are
+    persons: bool = False  # annotators with a column each have names
+    labels_external: bool = False  # human labels are in another file
+    why: Mapping[str, str] = field(default_factory=dict)  # reason for the role of each column, a Note with a code
+    guesses: tuple[str, ...] = ()  # notes for the summary
+    sources: Mapping[str, Provenance] = field(default_factory=dict)  # aspect -> who gave the judgments
 
 
 def find_roles(
@@ -94,9 +93,9 @@ def find_roles(
     metrics: Mapping[str, Columns] | Sequence[str] | str | None = None,
     labels_external: bool = False,
 ) -> Roles:
-    """Find the roles of the columns; `overrides` (role -> column), `human` and `metrics` win over names.
+    """Return the roles of the columns; `overrides` (role -> column), `human` and `metrics` override inferred roles.
 
-    `labels_external`: human labels stand in another file, so that only what is plainly human is so here.
+    `labels_external`: human labels are in another file, so that only columns with a human marker are human here.
     """
     columns = table.frame.columns
     human, more_human = _requested(human, columns)
@@ -104,19 +103,19 @@ def find_roles(
     scored = None if found_metrics is None else _single(found_metrics)
     requested = [c for cs in [*(human or {}).values(), *(scored or {}).values()] for c in _several(cs)]
     _check_columns(table, [*(c for cs in overrides.values() for c in _several(cs or ())), *requested])
-    found = _RoleSearch(table, overrides, requested)
-    found.keys_and_texts()
-    dialogue = found.dialogue()
-    found.system_in_words()
-    found.long_table(ratings_named=human is not None)
-    references, sets = found.references_and_sets()
-    trials = found.trials()
-    found.parts(trials)
-    taken, used, why, numbers, many = found.taken, found.used, found.why, found.numbers, found.many
+    search = _RoleSearch(table, overrides, requested)
+    search.keys_and_texts()
+    dialogue = search.dialogue()
+    search.system_in_words()
+    search.long_table(ratings_named=human is not None)
+    references, sets = search.references_and_sets()
+    trials = search.trials()
+    search.parts(trials)
+    taken, used, why, numbers, many = search.taken, search.used, search.why, search.numbers, search.many
     free = [c for c in columns if c in numbers and c not in used]
     by_name = "rating" not in taken and (human is None or more_human)
     judges = judge_columns(table, free, labels_external) if by_name else {}
-    people = people_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
+    people = human_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
     sources, not_human = without_programs(table, people, requested, taken.get("rater"))
     if "rating" in taken:
         declared, who = overrides.get("rating") is not None, annotators(taken.get("rater"))
@@ -126,21 +125,21 @@ def find_roles(
     if scored is None or more_metrics:
         rest = [c for c in free if c not in of_people and c not in people.aside]
         rest = [c for c in rest if c in judges or c in not_human or not _unfit(table, c, c in many)]
-        why |= dict.fromkeys(rest, "a number, and of no other role") | judges | not_human
+        why |= dict.fromkeys(rest, "numeric, no other role") | judges | not_human
         scored = {**metric_names(rest), **(scored or {})}
     leaks = likely_annotations(table, people.human, [c for c in scored.values() if c not in requested])
     scored = {name: c for name, c in scored.items() if c not in leaks}
     people.aside |= {
         c: f"likely a human annotation or derived from the rating: {reason}" for c, reason in leaks.items()
     }
-    why |= {c: SAID for c in scored.values() if c in requested}
+    why |= {c: DECLARED for c in scored.values() if c in requested}
     used |= of_people | set(scored.values())
-    aside = tuple(c for c in columns if c not in used or c in found.points)
+    aside = tuple(c for c in columns if c not in used or c in search.points)
     for column in aside:
-        if column in found.points:
+        if column in search.points:
             continue
         reason = people.aside.get(column) or _unfit(table, column, column in many)
-        why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
+        why[column] = reason or ("not among the declared columns" if column in numbers else "text, no role")
     guesses = [*people.guesses, *judge_guesses(judges), *not_human_lines(not_human)]
     return Roles(
         **taken,
@@ -161,23 +160,23 @@ def find_roles(
 def _check_columns(table: RawTable, names: Sequence[str]) -> None:
     """Raise an error for the first name that is not a column."""
     columns = table.frame.columns
-    known = set(columns)
+    existing = set(columns)
     for name in names:
-        if name not in known:
+        if name not in existing:
             raise DataError(
                 f"{table.where.source}: no column '{name}'{table.who_names(name)}.{did_you_mean(name, columns)} "
-                f"Columns found: {listed(columns)}."
+                f"Columns: {listed(columns)}."
             )
 
 
-def _says(table: RawTable, column: str) -> bool:
-    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail."""
-    found = parse_column(table, column)
-    return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
+def _has_judgments(table: RawTable, column: str) -> bool:
+    """Whether a column named like annotators has judgments instead of names: numbers, or pass and fail."""
+    numbers = parse_column(table, column)
+    return plain(column) == "judge" or (numbers is not None and bool(numbers.how or numbers.values.null_count()))
 
 
 class _RoleSearch:
-    """Roles that are given to columns one after the other, a column to one role; what the user said comes first."""
+    """Assign roles to columns one after the other, one role per column; declared roles first."""
 
     def __init__(self, table: RawTable, overrides: Mapping[str, Any], requested: Sequence[str]) -> None:
         self.table, self.overrides, self.columns = table, overrides, table.frame.columns
@@ -185,7 +184,7 @@ class _RoleSearch:
         self.numbers = {c for c in self.columns if c in requested or is_number(table, c)}
         self.taken: dict[str, str] = {role: name for role, name in overrides.items() if name and role != "references"}
         self.used = {*self.taken.values(), *_several(overrides.get("references") or ()), *requested}
-        self.why = dict.fromkeys(self.used, SAID)
+        self.why = dict.fromkeys(self.used, DECLARED)
         self.points: tuple[str, ...] = ()
         self.names = _Names(self.columns)
 
@@ -200,21 +199,21 @@ class _RoleSearch:
         for role in (role for role in roles if role not in self.overrides):
             words = [*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]
             fitting = [c for c in self.names.of(words) if self._fits(role, c)]
-            if role == "source":  # a word in every row says where a text is from, where another column has texts
+            if role == "source":  # columns of texts before columns of one word, which name the origin of a text
                 fitting.sort(key=lambda c: not has_blanks(self.table.frame[c]))
             self.take(role, next(iter(fitting), None))
 
     def system_in_words(self) -> None:
         """`Which system wrote this?`"""
         if "system" not in self.overrides and "system" not in self.taken:
-            two = set(find_pair(self.columns).systems or ())  # in a row: neither is the system of the row
+            two = set(find_pair(self.columns).systems or ())  # the systems of a comparison, not of the row
             free = [c for c in self.columns if c not in self.used | self.numbers | self.many | two]
             labels = (c for c in free if _about(c, "system") and is_label(self.table.frame[c]))
             self.take("system", next(labels, None))
 
     def _fits(self, role: str, column: str) -> bool:
-        """Whether a column whose name says the role can have it."""
-        # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
+        """Whether the content of a column fits the role that its name suggests."""
+        # Numbers can name a system, an input or an annotator, but are not texts; lists can be texts, but not names.
         if column in self.table.classes:
             return False
         key = role in ("system", "input", "rater", "aspect", "metric")
@@ -223,8 +222,8 @@ class _RoleSearch:
             return False
         if number and role not in ("system", "input", "rater"):
             return False
-        if number and role == "rater" and (name == "annotators" or _says(self.table, column)):  # or how many there were
-            return False
+        if number and role == "rater" and (name == "annotators" or _has_judgments(self.table, column)):
+            return False  # judgments, or the number of annotators
         if not number and role == "input" and name in NUMBERED:
             return False
         if name in TEXTS and role in ("input", "source") and (role == "source") != is_text(self.table.frame[column]):
@@ -236,13 +235,13 @@ class _RoleSearch:
         return name not in SOFT.get(role, ()) or is_label(self.table.frame[column])
 
     def _gives_verdicts(self, column: str) -> bool:
-        """Whether a rater's column holds words that another column holds too: what was said, not who said it."""
+        """Whether a column named like annotators shares values with another column: judgments, not annotators."""
         words = {word for word in few_words(self.table.frame[column]) if not word.isdigit()}
         others = (c for c in self.columns if c not in (column, *self.used, *self.many))
         return len(words) > 1 and any(words & set(few_words(self.table.frame[c])) for c in others)
 
     def dialogue(self) -> list[str]:
-        """`context` beside `fact` is the dialogue so far, which a response answers; the fact is what it may use."""
+        """With a column `fact`, the column `context` is the dialogue history and the fact the knowledge."""
         first = self.taken.get("context", "")
         if "source" in self.taken or "context" in self.overrides or plain(first) != "context":
             return []
@@ -253,12 +252,12 @@ class _RoleSearch:
         self.take("source", first)
         self.take("context", fact)
         return [
-            f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: "
+            f"'{first}' is read as the dialogue history, '{fact}' as the knowledge (change with "
             f"{option('source', fact)} and {option('context', first)})"
         ]
 
     def long_table(self, ratings_named: bool) -> None:
-        """A column of aspects or of metrics means that another one has their values."""
+        """A column of aspects or of metrics needs another column with their values."""
         ratings = "aspect" in self.taken or self.overrides.get("rating") is not None
         scores = "metric" in self.taken and not ratings
         for role, on in (("rating", ratings and not ratings_named), ("score", scores)):
@@ -279,32 +278,32 @@ class _RoleSearch:
         return references, sets
 
     def trials(self) -> tuple[str, ...]:
-        """Columns that number the outputs of one system for one input, as `epoch` and `run` do.
+        """Columns that number the outputs of one system for one input, such as `epoch` and `run`.
 
-        Such a column names a system only where it holds names like 'bm25' and no other column is the system, and an
-        input only where no other column says which outputs have one input.
+        Such a column is the system only if it has names like 'bm25' and no other column is the system, and the input
+        only if no other column is.
         """
-        said = {c for c, why in self.why.items() if code_of(why) == "said"}
-        called = [c for c in self.columns if names_trial(c) and c not in self.many | said]
+        declared = {c for c, why in self.why.items() if code_of(why) == "said"}
+        called = [c for c in self.columns if names_trial(c) and c not in self.many | declared]
         if self.taken.get("system") in called and _numbers_trials(self.table.frame[self.taken["system"]]):
-            self._give_up("system")
+            self._release("system")
         if self.taken.get("input") in called:
             inputs = [*self.names.of(NAMES["input"]), *self.names.of(NUMBERED)]
             other = next((c for c in inputs if c not in called and c not in self.used | self.many), None)
             if other is not None and _recurs(self.table.frame, [other], self.taken["input"]):
-                self._give_up("input")
+                self._release("input")
                 self.take("input", other)
         base = [self.taken[role] for role in ("input", "source", "context") if role in self.taken][:1]
         if not base:
             return ()
         keys = [*base, *([self.taken["system"]] if "system" in self.taken else [])]
-        found = tuple(c for c in called if c not in self.used and _recurs(self.table.frame, keys, c))
-        self.used.update(found)
-        self.why.update(dict.fromkeys(found, TRIAL))
-        return found
+        trials = tuple(c for c in called if c not in self.used and _recurs(self.table.frame, keys, c))
+        self.used.update(trials)
+        self.why.update(dict.fromkeys(trials, TRIAL))
+        return trials
 
     def parts(self, trials: tuple[str, ...]) -> None:
-        """A column that numbers or names the steps, turns, claims or rubric items of each output."""
+        """Find the column that numbers or names the steps, turns, claims or rubric items of each output."""
         frame = self.table.frame
         if "part" not in self.overrides and "input" in self.taken and "aspect" not in self.taken:
             roles = [self.taken[role] for role in ("system", "input", "rater") if role in self.taken]
@@ -320,8 +319,8 @@ class _RoleSearch:
             self.why.update(dict.fromkeys(points, "points of a rubric item (inferred from its name)"))
             self.points = tuple(points)
 
-    def _give_up(self, role: str) -> None:
-        """Take a role back from its column."""
+    def _release(self, role: str) -> None:
+        """Remove a role from its column."""
         column = self.taken.pop(role)
         self.used.discard(column)
         self.why.pop(column, None)
@@ -332,7 +331,7 @@ def _numbers_trials(series: pl.Series) -> bool:
 
 
 def _recurs(frame: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
-    """Whether a column tells rows of one key apart."""
+    """Whether a column has several values for one key."""
     if any(frame[c].dtype.is_nested() for c in (*keys, column)):
         return False
     return bool(frame.select([*keys, column]).n_unique() > frame.select(keys).n_unique())
@@ -343,38 +342,38 @@ def _about(column: str, role: str) -> bool:
 
 
 def is_number(table: RawTable, column: str) -> bool:
-    """Return whether a column holds numbers."""
+    """Return whether a column is numeric."""
     if is_number_list(table.frame[column]):
         return True
-    found = parse_column(table, column)
-    return found is not None and not (found.how and any(word.lower() in REMARKS for word in tokens(column)))
+    numbers = parse_column(table, column)
+    return numbers is not None and not (numbers.how and any(word.lower() in REMARKS for word in tokens(column)))
 
 
 def _unfit(table: RawTable, column: str, nested: bool) -> str:
-    """Why a column of numbers is taken for no metric; empty when it may be one."""
+    """Why a numeric column is not read as a metric; empty if it may be one."""
     if nested:
         return "lists of numbers" if is_number_list(table.frame[column]) else "lists"
-    found = parse_column(table, column)
-    if found is None:
+    numbers = parse_column(table, column)
+    if numbers is None:
         return ""
-    if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
-        return Note(f"{found.how}; of what?", "answers")
+    if numbers.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
+        return Note(f"{numbers.how}; the name does not tell what is judged", "answers")
     inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
     if TELEMETRY.match(inside):
         return "telemetry: a count, a time, a cost or a setting of the run"
-    if METRIC_PREFIX.match(column):  # metric.row says what it is
+    if METRIC_PREFIX.match(column):
         return ""
     if names_trial(column):
-        return "numbers trials, by its name"
+        return "column name: numbers trials"
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
 
 
 class _Names:
-    """Columns by their plain names; made once, because a table may have many columns and there are many words."""
+    """Columns by their normalized names, built once for fast lookup in tables with many columns."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.whole: dict[str, list[str]] = {}
-        self.part: dict[str, list[str]] = {}  # the last of a dotted name, or without what stands in parentheses
+        self.part: dict[str, list[str]] = {}  # the last part of a dotted name, or the name without parentheses
         for column in columns:
             self.whole.setdefault(plain(column), []).append(column)
             if "." in column:
@@ -391,46 +390,46 @@ class _Names:
 def _requested(
     names: Mapping[str, Columns] | Sequence[str] | str | None, columns: Sequence[str]
 ) -> tuple[dict[str, Columns] | None, bool]:
-    """The user's columns as name -> column or columns, and whether they add to those that are inferred (`+x`).
+    """The declared columns as name -> column or columns, and whether they add to the inferred ones (`+x`).
 
-    A mapping holds name -> its columns; those of the name "" are called as they are.
+    A mapping has name -> columns; columns under the name "" are not renamed.
     """
     if names is None:
         return None, False
     groups = names if isinstance(names, Mapping) else {"": names}
-    known = set(columns)
+    existing = set(columns)
     named = [column for group in groups.values() for column in _several(group)]
-    more = [name for name in named if name not in known and name.startswith("+")]
+    more = [name for name in named if name not in existing and name.startswith("+")]
     if more and len(more) < len(named):
-        raise DataError(f"{listed(named)}: put a + before all (they add to what is inferred) or before none.")
-    found: dict[str, Columns] = {}
+        raise DataError(f"{listed(named)}: put + before all of them (to add to the inferred columns) or before none.")
+    by_label: dict[str, Columns] = {}
     for label, group in groups.items():
         matching = list(_matching([c.removeprefix("+") if more else c for c in _several(group)], columns))
         if not label:
-            found |= {column: column for column in matching}
+            by_label |= {column: column for column in matching}
         elif matching:
-            found[label] = matching[0] if len(matching) == 1 else tuple(matching)
+            by_label[label] = matching[0] if len(matching) == 1 else tuple(matching)
         else:
-            raise DataError(f"{option(f'human.{label}')}: names no column.")
-    return found, bool(more)
+            raise DataError(f"{option(f'human.{label}')}: expected at least one column.")
+    return by_label, bool(more)
 
 
 def _matching(names: Sequence[str], columns: Sequence[str]) -> Iterable[str]:
-    """The names, and in place of a pattern such as `Rouge*` the columns that match it."""
+    """The names; a pattern such as `Rouge*` is replaced by the columns that match it."""
     for pattern in names:
         if pattern in columns or not any(sign in pattern for sign in "*?["):
             yield pattern
             continue
         hits = [c for c in columns if fnmatchcase(c, pattern)]
         if not hits:
-            raise DataError(f"no column matches '{pattern}'. Columns found: {listed(columns)}.")
+            raise DataError(f"no column matches '{pattern}'. Columns: {listed(columns)}.")
         yield from hits
 
 
 def _single(names: Mapping[str, Columns]) -> dict[str, str]:
     for name, columns in names.items():
         if len(_several(columns)) != 1:
-            raise DataError(f"{option('metrics', name)}: is one column; several can only be annotators of one aspect.")
+            raise DataError(f"{option('metrics', name)}: expected one column; only ratings can have several columns.")
     return {name: _several(columns)[0] for name, columns in names.items()}
 
 

@@ -54,7 +54,7 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
     check_names(names, source)
     given = [None if name is None else _name(name) for name in frame.index.names]
     flat = frame.set_axis(names, axis=1)
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     notes = []
     for level, name in enumerate(given):
         values = frame.index.get_level_values(level)
@@ -71,12 +71,12 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
         elif name in names:
             if _plain(flat[name].tolist()) != _plain(values.tolist()):
                 raise DataError(f"{source}: '{name}' is both in the index and a column, with other values; rename one.")
-        elif name in found:
+        elif name in columns:
             raise DataError(f"{source}: two levels of its index have the same name; rename one.")
         else:
-            found[name] = values
+            columns[name] = values
     flat = flat.reset_index(drop=True)
-    for place, (name, values) in enumerate(found.items()):
+    for place, (name, values) in enumerate(columns.items()):
         flat.insert(place, name, values)
     return flat, notes
 
@@ -90,9 +90,9 @@ def _name(column: Any) -> str:
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise an error if two columns have the same name."""
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise DataError(f"{source}: two columns are called '{twice[0]}'; rename one.")
+    repeated = [name for name, n in Counter(names).items() if n > 1]
+    if repeated:
+        raise DataError(f"{source}: two columns are called '{repeated[0]}'; rename one.")
 
 
 def _plain(values: list[Any]) -> list[Any]:

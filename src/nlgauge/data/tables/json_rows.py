@@ -37,8 +37,8 @@ def json_rows(source: str, content: Any, named: bool = False) -> tuple[Rows, lis
 
 
 def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any, list[str]]:
-    if found := _of_pandas(content):
-        return found, []
+    if from_pandas := _of_pandas(content):
+        return from_pandas, []
     lists = {name: v for name, v in content.items() if isinstance(v, list)}
     tables = {name: v for name, v in lists.items() if v and all(isinstance(r, dict) for r in v)}
     if len(tables) == 1:
@@ -48,8 +48,8 @@ def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any,
     if len(lists) == len(content) and not tables and len({len(v) for v in lists.values()}) == 1:  # one list a column
         names, notes = _of_one(list(lists))
         return [dict(zip(names, row, strict=True)) for row in zip(*lists.values(), strict=True)], notes
-    if found := _keyed_records(content):
-        return found, []
+    if from_pandas := _keyed_records(content):
+        return from_pandas, []
     *_, second, first = sorted([("", []), ("", []), *tables.items()], key=lambda table: len(table[1]))
     if len(first[1]) > len(second[1]):  # what describes the rows stands beside them
         _refuse_log(source, content, first[1], named)
@@ -64,9 +64,11 @@ def _of_one(names: list[str]) -> tuple[list[str], list[str]]:
     >>> _of_one(["responses", "bleus"])
     (['response', 'bleus'], ["lists called 'responses' are read as columns 'response'"])
     """
-    known = {word for role in ("system", "output", "source", "context") for word in NAMES[role]}
-    known -= {plain(name) for name in names}
-    of_one = {n: n[:-1] for n in names if n.endswith("s") and plain(n) not in known and plain(n[:-1]) in known}
+    text_names = {word for role in ("system", "output", "source", "context") for word in NAMES[role]}
+    text_names -= {plain(name) for name in names}
+    of_one = {
+        n: n[:-1] for n in names if n.endswith("s") and plain(n) not in text_names and plain(n[:-1]) in text_names
+    }
     if not of_one:
         return names, []
     note = f"lists called {quoted(list(of_one))} are read as columns {quoted(list(of_one.values()))}"

@@ -1,7 +1,7 @@
-"""Columns that could be people's by their names, and are a judge's or program's by what they hold or stand beside.
+"""Columns with the name of a rating that are a judge's or a program's, inferred from their values and other columns.
 
-`verdict` in all rows beside `label` in few: people label some, a judge all. `correctness` beside `human_correctness`.
-Whose judgments a column holds is decided by `data.provenance`; columns that are likely annotations are no metrics.
+`verdict` in all rows and `label` in few: annotators label some rows, a judge all. `correctness` and
+`human_correctness`. `data.provenance` decides who gave a column's judgments; likely annotations are not metrics.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nlgauge.data.provenance import (
     only_programs,
 )
 from nlgauge.data.tables.rating_columns import (
-    People,
+    HumanColumns,
+    from_human_marker,
     is_aspect,
     kind_of,
     levels,
-    of_people,
     plainly,
     raters_in_columns,
     scores_too,
@@ -40,36 +40,34 @@ SPARSE, FULL = 0.8, 0.9  # shares of the rows that have a value
 
 
 def judge_columns(table: RawTable, columns: Sequence[str], labels_external: bool = False) -> dict[str, str]:
-    """Column → why it is taken for a judge's. `labels_external`: people's labels stand in another file."""
-    persons = [c for c in columns if is_human(of_people(c))]
+    """Return column → why it is read as a judge's. `labels_external`: human labels are in another file."""
+    persons = [c for c in columns if is_human(from_human_marker(c))]
     open_ones = [c for c in columns if c not in persons and (is_aspect(c) or kind_of(c)[0] == "weak")]
     if labels_external:
         strong = [c for c in columns if c not in persons and kind_of(c)[0] == "strong"]
-        return dict.fromkeys([*open_ones, *strong], "people's labels come from the other file")
+        return dict.fromkeys([*open_ones, *strong], "the human labels are in the other file")
     aspects = {plain(_aspect(c)): c for c in persons}
-    found = {c: f"'{aspects[plain(_aspect(c))]}' is people's" for c in open_ones if plain(_aspect(c)) in aspects}
-    free = [c for c in open_ones if c not in found]
+    reasons = {c: f"'{aspects[plain(_aspect(c))]}' is human" for c in open_ones if plain(_aspect(c)) in aspects}
+    free = [c for c in open_ones if c not in reasons]
     share = {c: _filled(table, c) for c in [*persons, *open_ones]}
     sparse = [c for c in [*persons, *free] if share[c] < SPARSE]
     if sparse:
         full = [c for c in free if share[c] > FULL]
-        alone = not found and not _others(table, columns, [*persons, *open_ones])
+        alone = not reasons and not _others(table, columns, [*persons, *open_ones])
         rows = table.frame.height
         reason = f"in {{}} of {rows:,} rows, '{sparse[0]}' in {share[sparse[0]] * rows:,.0f}"
-        return found | {c: reason.format(f"{share[c] * rows:,.0f}") for c in full if alone or _like_verdict(table, c)}
+        return reasons | {c: reason.format(f"{share[c] * rows:,.0f}") for c in full if alone or _like_verdict(table, c)}
     verdicts = [c for c in free if _like_verdict(table, c)]
     labels = [c for c in verdicts if LABELS.intersection(words_of(c))]
     if not persons and labels and not _others(table, columns, open_ones):
-        found |= {c: f"'{labels[0]}' is rather people's, by its name" for c in verdicts if c not in labels}
-    return found
+        reasons |= {c: f"'{labels[0]}' is more likely human" for c in verdicts if c not in labels}
+    return reasons
 
 
 def judge_guesses(judges: Mapping[str, str]) -> Iterable[str]:
-    """Lines for the card, each with the words that correct it."""
+    """Yield notes for the summary, each with the option that changes the role."""
     for column, why in judges.items():
-        yield (
-            f"'{column}' is read as a judge's or metric's ({why}); if people gave it: {option('human', [f'+{column}'])}"
-        )
+        yield f"'{column}' is read as a judge or metric ({why}); if it is human: {option('human', [f'+{column}'])}"
 
 
 def _aspect(column: str) -> str:
@@ -77,26 +75,26 @@ def _aspect(column: str) -> str:
 
 
 def _filled(table: RawTable, column: str) -> float:
-    found = parse_column(table, column)
-    values = table.frame[column] if found is None else found.values
+    numbers = parse_column(table, column)
+    values = table.frame[column] if numbers is None else numbers.values
     return 1 - values.null_count() / max(1, len(values))
 
 
 def _like_verdict(table: RawTable, column: str) -> bool:
-    """By its name of people and of judges alike, or with two values."""
+    """Whether a column has a name that annotators and judges share, or two values."""
     return not is_aspect(column) or plain(column) in DOUBTFUL or len(levels(table, column) or ()) <= 2
 
 
 def _others(table: RawTable, columns: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Columns that are metrics by their names, or at least not people's."""
-    raters = raters_in_columns(table, columns, {}, People())
+    """Columns with the name of a metric, or at least not of a human rating."""
+    raters = raters_in_columns(table, columns, {}, HumanColumns())
     taken = {*named, *(c for pairs in raters.values() for _, c in pairs)}
     return [c for c in columns if c not in taken and not ASIDE.match(c) and not kind_of(c)[0]]
 
 
-# --- whose judgments the columns of a table hold ---
+# --- provenance of the columns of a table ---
 
-CODING_SCHEME = 4  # columns with the same two values and names that are not those of metrics
+CODING_SCHEME = 4  # columns with the same two values that are not named like metrics
 Human = Mapping[str, tuple[tuple[str | None, str], ...]]  # aspect -> (annotator or None, column)
 
 
@@ -106,12 +104,12 @@ def annotators(rater: str | None) -> str:
 
 
 def without_programs(
-    table: RawTable, people: People, asked: Sequence[str], rater: str | None
+    table: RawTable, people: HumanColumns, requested: Sequence[str], rater: str | None
 ) -> tuple[dict[str, Provenance], dict[str, str]]:
-    """Take the columns of models and programs out of `people`; return the other sources, and the reasons."""
-    mixed = _programs_among(table, people.human, asked)
+    """Remove the columns of models and programs from `people`; return the other sources, and the reasons."""
+    mixed = _programs_among(table, people.human, requested)
     people.human = {a: tuple(p for p in pairs if p[1] not in mixed) for a, pairs in people.human.items()}
-    sources = _rating_sources(table, people.human, asked, rater)
+    sources = _rating_sources(table, people.human, requested, rater)
     programs = {a: s for a, s in sources.items() if s.kind in ("model", "program")}
     not_human = mixed | {c: programs[a].how for a, pairs in people.human.items() if a in programs for _, c in pairs}
     people.human = {a: pairs for a, pairs in people.human.items() if a not in programs}
@@ -119,20 +117,22 @@ def without_programs(
     return {a: s for a, s in sources.items() if a not in programs}, not_human
 
 
-def _programs_among(table: RawTable, human: Human, asked: Sequence[str]) -> dict[str, str]:
+def _programs_among(table: RawTable, human: Human, requested: Sequence[str]) -> dict[str, str]:
     """Columns of models and programs next to one of the same aspect whose name says that it is human, and why."""
-    found: dict[str, str] = {}
+    programs: dict[str, str] = {}
     for pairs in human.values():
         columns = [column for _, column in pairs]
-        each = {c: column_source(c, table.frame.columns, None, declared=c in asked) for c in columns}
+        each = {c: column_source(c, table.frame.columns, None, declared=c in requested) for c in columns}
         if any(source.kind == "human" for source in each.values()):
-            found |= {c: source.how for c, source in each.items() if source.kind in ("model", "program")}
-    return found
+            programs |= {c: source.how for c, source in each.items() if source.kind in ("model", "program")}
+    return programs
 
 
-def _rating_sources(table: RawTable, human: Human, asked: Sequence[str], rater: str | None) -> dict[str, Provenance]:
-    """Whose the judgments of each aspect are; of several columns the least certain to be human counts."""
-    found: dict[str, Provenance] = {}
+def _rating_sources(
+    table: RawTable, human: Human, requested: Sequence[str], rater: str | None
+) -> dict[str, Provenance]:
+    """The source of the judgments of each aspect; of several columns, the least certainly human one counts."""
+    sources: dict[str, Provenance] = {}
     for aspect, pairs in human.items():
         columns = [c for _, c in pairs]
         several = f"the columns of {len(columns)} annotators" if len(columns) > 1 else annotators(rater)
@@ -141,14 +141,14 @@ def _rating_sources(table: RawTable, human: Human, asked: Sequence[str], rater: 
             read = None if is_number_list(table.frame[column]) else parse_column(table, column)
             values = None if read is None else read.values.cast(pl.Float64).to_numpy()
             each.append(
-                column_source(column, table.frame.columns, values, declared=column in asked, annotators=several)
+                column_source(column, table.frame.columns, values, declared=column in requested, annotators=several)
             )
-        found[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
+        sources[aspect] = min(each, key=lambda s: ("model", "program", "unknown", "human").index(s.kind))
         group = columns[0].rpartition(".")[0]
-        may_be = found[aspect].kind == "unknown" and not any_number(columns[0])
+        may_be = sources[aspect].kind == "unknown" and not any_number(columns[0])
         if may_be and group and (other := _program_beside(table, group, columns)):
-            found[aspect] = Provenance("program", f"beside '{other}', whose decimals only a program gives")
-    return found
+            sources[aspect] = Provenance("program", f"next to '{other}', which has decimals that only a program gives")
+    return sources
 
 
 def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
@@ -162,7 +162,7 @@ def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
 
 
 def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) -> dict[str, str]:
-    """Columns that are likely human annotations, or derived from the ratings, and why."""
+    """Return columns that are likely human annotations, or derived from the ratings, and why."""
     ratings = []
     for pairs in human.values():
         read = [parse_column(table, c) for _, c in pairs if not is_number_list(table.frame[c])]
@@ -176,10 +176,10 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
         named = is_judge(column) or any(PROGRAMS.match(word) for word in tokens(column))
         if named or scores_too(column, table.frame.columns):
             continue
-        found = parse_column(table, column)
-        if found is None:
+        numbers = parse_column(table, column)
+        if numbers is None:
             continue
-        scores = found.values.cast(pl.Float64).to_numpy()
+        scores = numbers.values.cast(pl.Float64).to_numpy()
         reason = next((why for rating in ratings if (why := likely_annotation(scores, rating))), "")
         if reason:
             leaks[column] = reason
@@ -190,7 +190,7 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
         ):
             few.setdefault(tuple(two.tolist()), []).append(column)
     if len(shares) >= CODING_SCHEME:
-        why = f"{len(shares)} columns are shares of votes, on the grid of the annotators' means"
+        why = f"{len(shares)} columns are shares of votes, with the same values as means of the annotators"
         leaks |= dict.fromkeys(shares, why)
     for names in few.values():
         if len(names) >= CODING_SCHEME:
@@ -199,10 +199,10 @@ def likely_annotations(table: RawTable, human: Human, columns: Sequence[str]) ->
 
 
 def not_human_lines(columns: Mapping[str, str]) -> Iterable[str]:
-    """Lines for the card about columns that are called like an aspect and are not human."""
+    """Yield notes for the summary on columns with the name of an aspect that are not human."""
     for why in dict.fromkeys(columns.values()):
         names = [c for c, reason in columns.items() if reason == why]
         yield (
-            f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if humans gave them: "
-            f"{option('human', [f'+{c}' for c in names])}"
+            f"{quoted(names)} {'is' if len(names) == 1 else 'are'} not read as human ({why}); if "
+            f"{'it is' if len(names) == 1 else 'they are'}: {option('human', [f'+{c}' for c in names])}"
         )

@@ -40,23 +40,23 @@ def metrics_by_aspect(
         return metrics, {}
     aspects = label(table, roles.aspect, numbers(table, roles.rating).is_not_null() if roles.rating else None)
     keyed = frame.select(KEY).with_columns(aspects.alias("aspect"))
-    found: list[pl.Series] = []
+    series: list[pl.Series] = []
     about: dict[str, str] = {}
     columns = []
     for metric in metrics:
         values = keyed.with_columns(metric.alias("value")).drop_nulls("value")
         distinct = [values.group_by(keys).agg(pl.col("value").n_unique())["value"] for keys in (KEY, keyed.columns)]
         if values.is_empty() or not (distinct[0] > 1).any() or (distinct[1] > 1).any():
-            found.append(metric)
+            series.append(metric)
             continue
         columns.append(metric.name)
         for aspect in values["aspect"].drop_nulls().unique(maintain_order=True):
             name = f"{metric.name}:{aspect}"
             about[name] = aspect
-            found.append(pl.select(pl.when(aspects == aspect).then(metric)).to_series().alias(name))
+            series.append(pl.select(pl.when(aspects == aspect).then(metric)).to_series().alias(name))
     if columns:
         notes.append(
             f"{quoted(columns)}: one metric per aspect (METRIC:ASPECT), used for that aspect only, since the "
             f"rows of an output have one score for each '{roles.aspect}'"
         )
-    return found, about
+    return series, about

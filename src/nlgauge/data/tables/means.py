@@ -24,10 +24,10 @@ def means_by(
     each = [
         (pl.col(f"__{i}__"), pl.lit(None) if c in coded else pl.col(f"__{i}__").mean()) for i, c in enumerate(columns)
     ]
-    found = bare.group_by(keys, maintain_order=True).agg(
+    means = bare.group_by(keys, maintain_order=True).agg(
         pl.when(e.min() == e.max()).then(e.min()).otherwise(mean) for e, mean in each
     )
-    return found.select(keys).with_columns(_tied(found[f"__{i}__"], name) for i, name in enumerate(columns))
+    return means.select(keys).with_columns(_tied(means[f"__{i}__"], name) for i, name in enumerate(columns))
 
 
 def _tied(series: pl.Series, name: str) -> pl.Series:

@@ -29,15 +29,15 @@ def find_pair(names: Iterable[str]) -> PairColumns:
     >>> find_pair(["model_a", "response_a", "model_b", "response_b"])
     PairColumns(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))
     """
-    known = {plain(name): name for name in names}
+    by_name = {plain(name): name for name in names}
 
     def find(stems: Sequence[str]) -> tuple[str, str] | None:
         for stem in stems:
             for one, two in (*SIDES, NUMBERED):
                 for form in ("{0}{1}", "{1}{0}"):
                     pair = form.format(stem, one), form.format(stem, two)
-                    if pair[0] in known and pair[1] in known:
-                        return known[pair[0]], known[pair[1]]
+                    if pair[0] in by_name and pair[1] in by_name:
+                        return by_name[pair[0]], by_name[pair[1]]
         return None
 
     return PairColumns(find(SYSTEMS), find(OUTPUTS))

@@ -1,4 +1,4 @@
-"""Which columns of numbers are people's: by their names, and where these leave a doubt by what they hold."""
+"""Numeric columns that are human ratings, inferred from their names and, if these are ambiguous, from their values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from nlgauge.data.tables.vocabulary import (
 from nlgauge.errors import Note
 from nlgauge.options import option
 
-Columns = str | Sequence[str]  # a name, or several: raters in columns
+NAMED: str = Note("column name", "named")  # why a column has its role
+Columns = str | Sequence[str]  # a name, or several: one column per annotator
 NUMBERED = re.compile(
     r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:(?P<who>rater|annotator|anno|expert|worker|reviewer|coder)|judge|r|a|ann))?"
     r"[ _.-]*(?P<rater>\d{1,2})$",
@@ -41,71 +42,71 @@ NUMBERED = re.compile(
 )
 SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
 RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
-# Names that say neither whose annotations they are nor, of means, of what.
+# Names that tell neither who annotated nor, for means, what was rated.
 ANNOTATED = re.compile(r"^annotations?[._ ]", re.I)
 AVERAGES = frozenset("avg average mean median majority".split())
-MOST_LEVELS = 101  # of a rating scale, 0 to 100
+MAX_LEVELS = 101  # of a rating scale, 0 to 100
 
 
 @dataclass
-class People:
-    """Aspect → (rater or None, column), why each column is taken so or left aside, and what to say about it."""
+class HumanColumns:
+    """Aspect → (annotator or None, column), the reasons for using or not using each column, and notes."""
 
     human: dict[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
     persons: bool = False
     why: dict[str, str] = field(default_factory=dict)
     aside: dict[str, str] = field(default_factory=dict)
-    single: dict[str, str] = field(default_factory=dict)  # column → what it is guessed to be
-    several: list[str] = field(default_factory=list)  # lines about raters in columns
+    single: dict[str, str] = field(default_factory=dict)  # column → its inferred content
+    several: list[str] = field(default_factory=list)  # notes on one column per annotator
 
     @property
     def guesses(self) -> list[str]:
-        """Lines for the card, each with the words that correct it."""
-        said = []
+        """Notes for the summary, each with the option that changes the role."""
+        lines = []
         for what in dict.fromkeys(self.single.values()):
             columns = [c for c, kind in self.single.items() if kind == what]
             more = [f"+{c}" for c in columns]
             are, metrics = ("is", "it is a metric") if len(columns) == 1 else ("are", "they are metrics")
-            line = f"{quoted(columns)} {are} read as people's {what}; if {metrics}: {option('metrics', more)}"
-            said.append(Note(line, "read_as_human"))
-        return [*said, *self.several]
+            line = f"{quoted(columns)} {are} read as human {what}; if {metrics}: {option('metrics', more)}"
+            lines.append(Note(line, "read_as_human"))
+        return [*lines, *self.several]
 
 
-def people_columns(
-    table: RawTable, columns: Sequence[str], long: bool, said: Mapping[str, Columns] | None, more: bool
-) -> People:
-    """`coherence`, `human.fluency`, `avg_fluency_rating`, `coherence_1`, `coherence_ann`, `Your rating (1-5)`, …"""
-    people = People()
-    if said is not None:
-        _take_said(people, said)
+def human_columns(
+    table: RawTable, columns: Sequence[str], long: bool, declared: Mapping[str, Columns] | None, more: bool
+) -> HumanColumns:
+    """Return columns such as `coherence`, `human.fluency`, `avg_fluency_rating`, `coherence_1`, `Your rating (1-5)`."""
+    people = HumanColumns()
+    if declared is not None:
+        _take_declared(people, declared)
         if not more:
             return people
     if long:
         return people
     names = _named(table, columns, people)
     raters = raters_in_columns(table, columns, names, people)
-    spoken_for = {c for pairs in raters.values() for _, c in pairs}
-    people.single = {c: what for c, what in people.single.items() if c not in spoken_for}
+    by_annotator = {c for pairs in raters.values() for _, c in pairs}
+    people.single = {c: what for c, what in people.single.items() if c not in by_annotator}
     for column, name in names.items():
-        if column in spoken_for or column in people.aside:
+        if column in by_annotator or column in people.aside:
             continue
         if name in raters:
-            people.aside[column] = f"a rating of '{name}' beside those of single raters"
+            people.aside[column] = f"a rating of '{name}', which has a column per annotator"
         else:
             people.human[name] = (*people.human.get(name, ()), (None, column))
     people.human |= raters
     return people
 
 
-def _take_said(people: People, said: Mapping[str, Columns]) -> None:
-    """Raters in columns may be said as such; named one by one they are raters when they are called so."""
+def _take_declared(people: HumanColumns, declared: Mapping[str, Columns]) -> None:
+    """Add declared columns; single columns of one aspect are annotators if their names say so."""
     split = {
-        c: found
-        for name, c in said.items()
-        if name == c and isinstance(c, str) and (found := _split(HUMAN_PREFIX.sub("", c)))
+        c: parts
+        for name, c in declared.items()
+        if name == c and isinstance(c, str) and (parts := _split(HUMAN_PREFIX.sub("", c)))
     }
     several = _with_several(split)
-    for name, columns in said.items():
+    for name, columns in declared.items():
         if isinstance(columns, str) and columns in several:
             aspect, who = several[columns]
             people.human[aspect] = (*people.human.get(aspect, ()), (who, columns))
@@ -117,8 +118,8 @@ def _take_said(people: People, said: Mapping[str, Columns]) -> None:
 
 
 def _rater_names(columns: Sequence[str]) -> list[str]:
-    found = [_split(HUMAN_PREFIX.sub("", c)) for c in columns]
-    names = [f[1] if f else c for f, c in zip(found, columns, strict=True)]
+    parts = [_split(HUMAN_PREFIX.sub("", c)) for c in columns]
+    names = [f[1] if f else c for f, c in zip(parts, columns, strict=True)]
     return names if len(set(names)) == len(names) else list(columns)
 
 
@@ -127,63 +128,63 @@ def _have_names(human: Mapping[str, tuple[tuple[str | None, str], ...]]) -> bool
     return bool(names) and not any(SLOT.match(name) for name in names)
 
 
-# --- one rating a column ----------------------------------------------------------------------------------------------
+# --- columns of one rating --------------------------------------------------------------------------------------------
 
 
-def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str, str]:
+def _named(table: RawTable, columns: Sequence[str], people: HumanColumns) -> dict[str, str]:
     """Column → aspect."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     inside = _aspects_inside(columns)
     for column in columns:
         of_classes = table.classes[column].human_aspect if column in table.classes else ""
         if name := of_classes or plainly(column) or inside.get(column):
-            found[column] = name
-            people.why[column] = "by its name"
+            names[column] = name
+            people.why[column] = NAMED
             if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN_WORDS.search(column)):
                 people.single[column] = "ratings"
         elif (scale := SCALE.search(column)) and _within(table, column, scale):
-            found[column] = column[: scale.start()].strip() or column
+            names[column] = column[: scale.start()].strip() or column
             people.why[column] = "whole numbers on the scale in its name"
             people.single[column] = "ratings"
-    kinds = {c: kind_of(c) for c in columns if c not in found and not METRIC_PREFIX.match(c)}
-    known = {plain(name) for name in found.values()}
+    kinds = {c: kind_of(c) for c in columns if c not in names and not METRIC_PREFIX.match(c)}
+    plain_names = {plain(name) for name in names.values()}
     for column, (kind, aspect) in kinds.items():
-        if kind == "strong" and aspect and plain(aspect) in known:
-            people.aside[column] = f"ratings of {aspect} are there too"
-        elif kind == "strong" and (aspect or not known):
-            found[column] = aspect or column
-            people.why[column] = "by its name"
+        if kind == "strong" and aspect and plain(aspect) in plain_names:
+            people.aside[column] = f"there are other ratings of {aspect}"
+        elif kind == "strong" and (aspect or not plain_names):
+            names[column] = aspect or column
+            people.why[column] = NAMED
             people.single[column] = "ratings"
-    known |= {plain(name) for name in found.values()}
-    if "raw" in known:  # people's scores as they are and standardised, as in direct assessment
+    plain_names |= {plain(name) for name in names.values()}
+    if "raw" in plain_names:  # raw and standardized human scores, as in direct assessment
         kinds |= {c: ("z", "") for c in kinds if plain(c) == "score"}
     for column, (kind, aspect) in kinds.items():
-        if kind == "z" and (plain(aspect) in known or (not aspect and known)):
-            people.aside[column] = f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"
+        if kind == "z" and (plain(aspect) in plain_names or (not aspect and plain_names)):
+            people.aside[column] = f"z-scores; the ratings{f' of {aspect}' if aspect else ''} have a column, too"
         elif kind == "z":
-            found[column] = column
-            people.why[column] = "people's z-scores, by its name"
+            names[column] = column
+            people.why[column] = "column name: z-scores"
             people.single[column] = "z-scores"
         elif kind == "spread":
-            people.aside[column] = "a spread or a count of ratings, by its name"
-    if not found and not raters_in_columns(table, columns, {}, People()):
+            people.aside[column] = "column name: a spread or a count of ratings"
+    if not names and not raters_in_columns(table, columns, {}, HumanColumns()):
         for column in columns:
             kind, aspect = kinds.get(column, ("", ""))
             if kind == "weak":
-                found[column] = aspect or column
-                people.why[column] = "by its name, as nothing is more plainly a rating"
+                names[column] = aspect or column
+                people.why[column] = "column name; no other column is more likely a rating"
                 people.single[column] = "ratings"
-    return found
+    return names
 
 
 def plainly(column: str) -> str | None:
     """Return the aspect of a column whose name marks it as a human rating, or None."""
-    column = of_people(column)
+    column = from_human_marker(column)
     rest = HUMAN_PREFIX.sub("", column)
     if rest != column and is_model(column):
-        return None  # rating_gpt4: a model's, not people's
+        return None  # rating_gpt4: by a model
     if rest != column and AVERAGES.issuperset(words_of(rest)):
-        return column  # human_avg: of what it does not say
+        return column  # human_avg: the aspect is unknown
     whole = plain(column) in ("human", "humanscore", "humanrating")
     if rest != column or whole or is_aspect(column):
         *parts, last = SCORES_PREFIX.sub("", rest).split(".")
@@ -191,10 +192,10 @@ def plainly(column: str) -> str | None:
     return None
 
 
-def of_people(column: str) -> str:
-    """A dotted name from the part on that says that people gave it.
+def from_human_marker(column: str) -> str:
+    """Return a dotted name from its human marker on.
 
-    >>> of_people("eval.human.label"), of_people("judge.human_agreement")
+    >>> from_human_marker("eval.human.label"), from_human_marker("judge.human_agreement")
     ('human.label', 'judge.human_agreement')
     """
     parts = column.split(".")
@@ -207,9 +208,7 @@ def of_people(column: str) -> str:
 
 
 def _aspects_inside(columns: Sequence[str]) -> dict[str, str]:
-    """Column → aspect where the last part of a dotted name is one, of one column only and of no program:
-    `summary.axes.overall`.
-    """
+    """Column → aspect, for dotted names whose last part is an aspect of no other column: `summary.axes.overall`."""
     last = {c: c.rpartition(".")[2] for c in columns if "." in c and not METRIC_PREFIX.match(c)}
     return {
         c: aspect
@@ -229,24 +228,24 @@ def is_aspect(column: str) -> bool:
 
 
 def called_rating(column: str) -> bool:
-    """By its name a rating, for certain or perhaps."""
+    """Return whether the name of a column is, or may be, that of a rating."""
     return not METRIC_PREFIX.match(column) and (bool(plainly(column)) or kind_of(column)[0] in ("strong", "weak"))
 
 
 def kind_of(column: str) -> tuple[str, str]:
-    """What the words around an aspect say (z, spread, strong, weak or nothing), and the aspect."""
-    words = [w.lower() for w in tokens(of_people(column)) if not w.isdigit()]
+    """Return what the words around an aspect mean (z, spread, strong, weak or nothing), and the aspect."""
+    words = [w.lower() for w in tokens(from_human_marker(column)) if not w.isdigit()]
     z = [w for w in words if w in ZSCORES]
     spread = [w for w in words if w in SPREADS]
-    last = words[-1:] if words[-1:] == ["a"] else []  # of A and B, and no article
-    kept = [w for w in words if w not in (STRONG | WEAK | FILLERS | ZSCORES | SPREADS)] + last
-    if len(kept) == len(words) or (kept and plain("".join(kept)) not in ASPECTS):
+    last = words[-1:] if words[-1:] == ["a"] else []  # A of A and B, not an article
+    rest = [w for w in words if w not in (STRONG | WEAK | FILLERS | ZSCORES | SPREADS)] + last
+    if len(rest) == len(words) or (rest and plain("".join(rest)) not in ASPECTS):
         return "", ""
-    aspect = "_".join(kept)
+    aspect = "_".join(rest)
     if z:
         return "z", aspect
     if spread:
-        return ("spread", aspect) if kept or any(w in STRONG | WEAK for w in words) else ("", "")
+        return ("spread", aspect) if rest or any(w in STRONG | WEAK for w in words) else ("", "")
     if any(w in STRONG for w in words):
         return "strong", aspect
     return ("weak", aspect) if any(w in WEAK for w in words) else ("", "")
@@ -261,22 +260,22 @@ def _within(table: RawTable, column: str, scale: re.Match[str]) -> bool:
 
 
 def levels(table: RawTable, column: str) -> list[float] | None:
-    """The different values of a column when they are those of a scale: whole or half numbers, at most 101."""
-    found = parse_column(table, column)
-    if found is None or found.wrong is not None:
+    """Return the different values of a column if they are a scale: whole or half numbers, at most 101."""
+    numbers = parse_column(table, column)
+    if numbers is None or numbers.wrong is not None:
         return None
-    values = found.values.drop_nulls().unique()
-    halves = len(values) <= MOST_LEVELS and bool((values * 2 == (values * 2).round()).all())
+    values = numbers.values.drop_nulls().unique()
+    halves = len(values) <= MAX_LEVELS and bool((values * 2 == (values * 2).round()).all())
     return values.to_list() if halves else None
 
 
-# --- raters in columns ------------------------------------------------------------------------------------------------
+# --- one column per annotator -----------------------------------------------------------------------------------------
 
 
 def raters_in_columns(
-    table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: People
+    table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: HumanColumns
 ) -> dict[str, tuple[tuple[str | None, str], ...]]:
-    """Aspect → (rater, column): `coherence_1`, `coherence_2`, `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""
+    """Return aspect → (annotator, column): `coherence_1`, `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""
     stems: dict[str, list[tuple[str, str]]] = {}
     split: dict[str, tuple[str, str]] = {}
     for column in columns:
@@ -293,7 +292,7 @@ def raters_in_columns(
             split[column] = parts
     several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
     named = _with_several(split)
-    named = {c: found for c, found in named.items() if found[0] not in _of_systems(columns, named, people)}
+    named = {c: raters for c, raters in named.items() if raters[0] not in _of_systems(columns, named, people)}
     doubtful: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():
         if levels(table, column) is None:
@@ -301,49 +300,49 @@ def raters_in_columns(
         else:
             several.setdefault(aspect, []).append((who, column))
     for aspect, cs in doubtful.items():
-        if aspect in several:  # of one aspect all or none
+        if aspect in several:  # all columns of one aspect or none
             cs += [c for _, c in several.pop(aspect)]
         people.several.append(
-            f"{quoted(cs, len(cs))} are read as metrics; if they are raters of {aspect}: "
+            f"{quoted(cs, len(cs))} are read as metrics; if they are annotators of {aspect}: "
             f"{option(f'human.{aspect}', cs)}"
         )
     for aspect, pairs in several.items():
         cs = [c for _, c in pairs]
-        people.why.update(dict.fromkeys(cs, "by its name, beside others of the aspect"))
+        people.why.update(dict.fromkeys(cs, "column name: an annotator of the aspect"))
         if any(c in named for c in cs):
             who = ", ".join(who for who, _ in pairs)
-            line = f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: "
+            line = f"{quoted(cs, len(cs))} are read as the annotators {who} of {aspect}; if they are metrics: "
             people.several.append(Note(line + option("metrics", [f"+{c}" for c in cs]), "read_as_human"))
-    found: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
-    people.persons = people.persons or _have_names(found)
-    return found
+    raters: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
+    people.persons = people.persons or _have_names(raters)
+    return raters
 
 
-def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: People) -> set[str]:
-    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems."""
+def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: HumanColumns) -> set[str]:
+    """Aspects whose "annotators" have metrics, too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems."""
     others = {word for c in columns if c not in named for word in tokens(c)}
-    found: dict[str, list[str]] = {}
+    by_stem: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():
-        found.setdefault(aspect, [])
+        by_stem.setdefault(aspect, [])
         if who in others:
-            found[aspect].append(column)
-    systems = {aspect: cs for aspect, cs in found.items() if len(cs) > 1}
+            by_stem[aspect].append(column)
+    systems = {aspect: cs for aspect, cs in by_stem.items() if len(cs) > 1}
     for cs in systems.values():
         people.several.append(
-            f"{quoted(cs, len(cs))} look like one column per system, which is not understood: make one row per "
-            "output (system, input)"
+            f"{quoted(cs, len(cs))} look like one column per system, which is not supported; write one row per output "
+            "with columns system and input"
         )
     return set(systems)
 
 
 def scores_too(column: str, columns: Sequence[str]) -> bool:
-    """`DAE_label` beside `DAE_score`: whoever gives both is a program."""
+    """Return whether a label has a score, too (`DAE_label`, `DAE_score`): a program gave both."""
     stem = re.sub(r"labels?$", "", column, flags=re.I)
     return stem != column and any(c != column and c.lower() == f"{stem}score".lower() for c in columns)
 
 
 def _split(name: str) -> tuple[str, str] | None:
-    """Aspect and rater in a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)`."""
+    """Aspect and annotator in a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)`."""
     words = tokens(name)
     if len(words) == 2 and words[0].lower() in RATERS and _may_be_person(words[1:]):
         return "rating", words[1]  # `Rater A`
@@ -361,8 +360,8 @@ def _may_be_person(words: Sequence[str]) -> bool:
 
 
 def _with_several(split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Those of whose aspect there are two raters."""
+    """Columns whose aspect has at least two annotators."""
     whos: dict[str, set[str]] = {}
     for aspect, who in split.values():
         whos.setdefault(aspect, set()).add(who)
-    return {column: found for column, found in split.items() if len(whos[found[0]]) > 1}
+    return {column: parts for column, parts in split.items() if len(whos[parts[0]]) > 1}

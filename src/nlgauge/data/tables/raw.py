@@ -87,7 +87,7 @@ def read_table(
     path: Path,
     encoding: str | None = None,
     sheet: str | None = None,
-    wanted: Collection[str] = (),
+    mentioned: Collection[str] = (),
     whole: bytes | None = None,
 ) -> RawTable:
     """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing.
@@ -104,7 +104,7 @@ def read_table(
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
-        return _read_parquet(path, raw, wanted)
+        return _read_parquet(path, raw, mentioned)
     if kind == "parquet":
         raise DataError(f"{path}: is called Parquet but does not begin like one.")
     text = decode(path, raw, encoding)
@@ -118,13 +118,13 @@ def read_table(
     if kind != "json":
         check_lines(path, text)
     if kind == "json":
-        return _read_json(path, text, wanted)
+        return _read_json(path, text, mentioned)
     if kind == "jsonl":
-        return _read_jsonl(path, text, wanted)
-    return _read_separated(path, text, separator_of(text, likely="\t" if kind == "tsv" else ","), wanted)
+        return _read_jsonl(path, text, mentioned)
+    return _read_separated(path, text, separator_of(text, likely="\t" if kind == "tsv" else ","), mentioned)
 
 
-def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
+def from_object(data: Any, mentioned: Collection[str] = ()) -> RawTable:
     """A data frame of any kind that narwhals knows, a Hugging Face `datasets.Dataset`, columns or rows."""
     kind, room = type(data).__name__, type(data).__module__.split(".")[0]
     where = Where(
@@ -134,13 +134,13 @@ def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):
-        chosen, notes = chosen_columns(data.columns, wanted, where.source)
+        chosen, notes = chosen_columns(data.columns, mentioned, where.source)
         return _split_nested(data.select(chosen) if notes else data, where, notes)
     if isinstance(data, list) and data and all(isinstance(r, dict) for r in data):
-        return _from_records(data, where, wanted)
+        return _from_records(data, where, mentioned)
     notes = []
-    if (found := frame_columns(data, where.source)) is not None:
-        columns, notes = found
+    if (read_columns := frame_columns(data, where.source)) is not None:
+        columns, notes = read_columns
     elif isinstance(data, dict) and data and len({len(v) if isinstance(v, list) else -1 for v in data.values()}) == 1:
         columns = {str(name): values for name, values in data.items()}
         check_names(list(columns), where.source)
@@ -148,13 +148,13 @@ def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
         raise DataError(f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame.")
     names = list(columns)
     table = _from_records(
-        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where, wanted
+        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where, mentioned
     )
     table.notes += notes
     return table
 
 
-def _read_parquet(path: Path, raw: bytes, wanted: Collection[str]) -> RawTable:
+def _read_parquet(path: Path, raw: bytes, mentioned: Collection[str]) -> RawTable:
     try:
         lazy = pl.scan_parquet(io.BytesIO(raw))
         names = lazy.collect_schema().names()
@@ -164,7 +164,7 @@ def _read_parquet(path: Path, raw: bytes, wanted: Collection[str]) -> RawTable:
                 f"{path}: claims {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a "
                 "decompression bomb. Write it anew if it is what you mean."
             )
-        chosen, notes = chosen_columns(names, wanted, str(path))
+        chosen, notes = chosen_columns(names, mentioned, str(path))
         frame = pl.read_parquet(io.BytesIO(raw), columns=chosen if notes else None)
     except DataError:
         raise
@@ -193,28 +193,28 @@ def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) 
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 
-def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
+def _read_jsonl(path: Path, text: str, mentioned: Collection[str]) -> RawTable:
     rows, lines = [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         rows.append(parse_object(f"{path}, line {number}", line))
         lines.append(number)
-    return _from_records(rows, Where(str(path), "line", lines.__getitem__), wanted)
+    return _from_records(rows, Where(str(path), "line", lines.__getitem__), mentioned)
 
 
-def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
-    rows, notes = json_rows(str(path), parse_json(str(path), text), named=bool(wanted))
-    table = _from_records(rows, Where(str(path), "record"), wanted)
+def _read_json(path: Path, text: str, mentioned: Collection[str]) -> RawTable:
+    rows, notes = json_rows(str(path), parse_json(str(path), text), named=bool(mentioned))
+    table = _from_records(rows, Where(str(path), "record"), mentioned)
     return replace(table, notes=[*notes, *table.notes])
 
 
-def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[str] = ()) -> RawTable:
+def _from_records(rows: list[dict[str, Any]], where: Where, mentioned: Collection[str] = ()) -> RawTable:
     if not rows:
         raise DataError(f"{where.source}: the file has no rows.")
     flat = [_flatten(row) for row in rows]
     flat, where, spread = _outputs_apart(flat, where)
-    names, notes = chosen_columns(list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source)
+    names, notes = chosen_columns(list(dict.fromkeys(name for row in flat for name in row)), mentioned, where.source)
     columns: dict[str, pl.Series] = {}
     nested: dict[str, list[Any]] = {}
     for name in names:
@@ -239,14 +239,14 @@ def _outputs_apart(rows: list[dict[str, Any]], where: Where) -> tuple[list[dict[
     if len(lists) != 1:
         return rows, where, []
     column = next(iter(lists))
-    found, origin = [], []
+    expanded, origin = [], []
     for i, row in enumerate(rows):
         rest = {name: value for name, value in row.items() if name != column}
         for record in row.get(column) or [{}]:
-            found.append(rest | {k if k not in rest else f"{column}.{k}": v for k, v in _flatten(record).items()})
+            expanded.append(rest | {k if k not in rest else f"{column}.{k}": v for k, v in _flatten(record).items()})
             origin.append(i)
-    note = f"each record of '{column}' is an output: {len(rows)} {where.word}s, {len(found)} outputs"
-    return found, Where(where.source, where.word, lambda row: where.line_of(origin[row])), [note]
+    note = f"each record of '{column}' is an output: {len(rows)} {where.word}s, {len(expanded)} outputs"
+    return expanded, Where(where.source, where.word, lambda row: where.line_of(origin[row])), [note]
 
 
 def _holds_output(records: list[Any]) -> bool:
@@ -259,18 +259,18 @@ def _holds_output(records: list[Any]) -> bool:
     )
 
 
-def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tuple[list[str], list[str]]:
+def chosen_columns(names: list[str], mentioned: Collection[str], source: str) -> tuple[list[str], list[str]]:
     """All columns; of very many those that the user names, with a line that says so. Nobody means 100,000 metrics."""
     if len(names) <= MOST_COLUMNS:
         return names, []
-    if not any(name in wanted for name in names):
+    if not any(name in mentioned for name in names):
         raise DataError(
             f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only "
             f"they are read ({option('system')}, {option('human')}, …). The first: "
             f"{', '.join(n[:40] for n in names[:8])}, …"
         )
     keys = {word for role in KEYS for word in NAMES[role]}
-    chosen = [name for name in names if name in wanted or plain(name) in keys]
+    chosen = [name for name in names if name in mentioned or plain(name) in keys]
     return chosen, [
         f"{len(chosen)} of {len(names):,} columns are read: those you named, and {', '.join(KEYS)} by their names"
     ]
@@ -321,7 +321,7 @@ def _text(value: Any) -> str:
 # --- CSV and TSV --------------------------------------------------------------------------------------------------
 
 
-def _read_separated(path: Path, text: str, separator: str, wanted: Collection[str] = ()) -> RawTable:
+def _read_separated(path: Path, text: str, separator: str, mentioned: Collection[str] = ()) -> RawTable:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     notes: list[str] = []
     if separator not in text.partition("\n")[0]:
@@ -335,7 +335,7 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
     columns: list[str] | None = None
     if text[: text.find("\n")].count(separator) >= MOST_COLUMNS:
         header = next(csv.reader(io.StringIO(text), delimiter=separator))
-        columns, more = chosen_columns(header, wanted, str(path))
+        columns, more = chosen_columns(header, mentioned, str(path))
         notes += more
     try:
         frame = pl.read_csv(
@@ -369,8 +369,8 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
 
 
 def _check_header(columns: list[str], where: Where) -> None:
-    twice = [c for c in columns if re.search(r"_duplicated_\d+$", c)]
-    if twice and len(columns) > len(twice):
-        name = re.sub(r"_duplicated_\d+$", "", twice[0])
+    repeated = [c for c in columns if re.search(r"_duplicated_\d+$", c)]
+    if repeated and len(columns) > len(repeated):
+        name = re.sub(r"_duplicated_\d+$", "", repeated[0])
         if name:
             raise DataError(f"{where.source}, line 1: two columns are called '{name}'; rename one.")

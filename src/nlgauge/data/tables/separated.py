@@ -89,10 +89,10 @@ def fields(record: str, separator: str, quoted: bool) -> int:
     return record.count(separator) + 1
 
 
-def wrong_width(path: Path, line: int, found: int, width: int, separator: str) -> DataError:
+def wrong_width(path: Path, line: int, fields: int, width: int, separator: str) -> DataError:
     """Return the error for a line with more or fewer fields than the header."""
     return DataError(
-        f"{path}, line {line}: found {found} fields, the header has {width}; "
+        f"{path}, line {line}: found {fields} fields, the header has {width}; "
         f"a text that holds '{separator}' or a line break must stand in double quotes."
     )
 
@@ -104,9 +104,9 @@ def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[in
     with the csv module, which is slow but exact about quotes.
     """
     if not (quoted and text.count('"') % 2):
-        found = [(line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"]
-        if len({fields(record, separator, quoted) for _, record in found}) == 1:
-            return [line for line, _ in found]
+        lines = [(line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"]
+        if len({fields(record, separator, quoted) for _, record in lines}) == 1:
+            return [line for line, _ in lines]
     csv.field_size_limit(1 << 30)
     rules: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, "strict": quoted}
     reader = csv.reader(io.StringIO(text), delimiter=separator, **rules)

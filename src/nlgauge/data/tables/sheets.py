@@ -37,7 +37,7 @@ def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame,
     if not filled:
         raise DataError(f"{path}: {f'the sheet {sheet}' if sheet else 'every sheet'} is empty.")
     if len(filled) > 1:
-        largest = max(filled, key=lambda found: found[1].height)[0]
+        largest = max(filled, key=lambda entry: entry[1].height)[0]
         sizes = ", ".join(f"'{name}' ({cells.height} rows)" for name, cells in filled)
         raise DataError(
             f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with {option('sheet', largest)}."
@@ -77,8 +77,8 @@ def _open(path: Path, raw: bytes) -> Any:
 
 def _cells(path: Path, book: Any, name: str) -> pl.DataFrame:
     try:
-        found = book.load_sheet(name, header_row=None, dtypes="string", skip_rows=0)
-        return pl.DataFrame(found)
+        loaded = book.load_sheet(name, header_row=None, dtypes="string", skip_rows=0)
+        return pl.DataFrame(loaded)
     except Exception as error:
         if "no data" in str(error).lower() or "empty" in str(error).lower():
             return pl.DataFrame()
@@ -93,15 +93,15 @@ def _with_header(path: Path, name: str, cells: pl.DataFrame) -> tuple[pl.DataFra
     """The first row that is not blank names the columns; blank rows and columns do not count."""
     cells = cells.with_columns(pl.all().str.strip_chars().replace("", None))
     rows = cells.with_row_index("__row__").filter(pl.any_horizontal(pl.exclude("__row__").is_not_null()))
-    at = [int(row) + 1 for row in rows["__row__"]]
+    numbers = [int(row) + 1 for row in rows["__row__"]]
     filled = rows.drop("__row__")
     filled = filled.select(c for c in filled.columns if filled[c].null_count() < filled.height)
     if filled.height < 2:
         raise DataError(f"{path}, sheet '{name}': has a header but no rows.")
     header = [value or "" for value in filled.row(0)]
     if blank := [i for i, title in enumerate(header) if not title]:
-        raise DataError(f"{path}, sheet '{name}', row {at[0]}: column {blank[0] + 1} has no name; give it one.")
+        raise DataError(f"{path}, sheet '{name}', row {numbers[0]}: column {blank[0] + 1} has no name; give it one.")
     check_names(header, f"{path}, sheet '{name}'")
     frame = filled[1:]
     frame.columns = header
-    return frame, at[1:]
+    return frame, numbers[1:]

@@ -27,7 +27,7 @@ NO_SYSTEMS = frozenset(
 )
 
 
-def explode_outputs(table: RawTable, wanted: Collection[str] = ()) -> RawTable:
+def explode_outputs(table: RawTable, mentioned: Collection[str] = ()) -> RawTable:
     """The table itself, or where it has outputs side by side and the user named none of their columns, one row each."""
     frame = table.frame
     names = {plain(c) for c in frame.columns}
@@ -39,7 +39,7 @@ def explode_outputs(table: RawTable, wanted: Collection[str] = ()) -> RawTable:
         if systems:
             fields = _fields(frame.columns, systems, first)
             columns = [c for of in fields.values() for c in of.values()]
-            if wanted and not set(wanted).isdisjoint(columns):
+            if mentioned and not set(mentioned).isdisjoint(columns):
                 return table
             return _melted(table, systems, fields, columns)
     return table
@@ -55,15 +55,15 @@ def _split(column: str, first: bool) -> list[tuple[str, str]]:
 
 def _systems(texts: list[str], first: bool) -> list[str]:
     """The names that stand beside one name of outputs, two or more."""
-    found: dict[str, list[str]] = {}
+    by_field: dict[str, list[str]] = {}
     for column in texts:
         if REFERENCES.match(column):
             continue
         for system, field in _split(column, first):
             if plain(field) in OUTPUTS:
-                found.setdefault(plain(field), []).append(system)
+                by_field.setdefault(plain(field), []).append(system)
                 break
-    systems = max(found.values(), key=len, default=[])
+    systems = max(by_field.values(), key=len, default=[])
     bare = [plain(s) for s in systems]
     fine = len(set(bare)) == len(bare) > 1 and not any(b.isdigit() for b in bare)
     return systems if fine and (NO_SYSTEMS | PARTS).isdisjoint(bare) else []
@@ -71,14 +71,14 @@ def _systems(texts: list[str], first: bool) -> list[str]:
 
 def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, dict[str, str]]:
     """Field → system → column, of fields that at least two of the systems have."""
-    known = {plain(s): s for s in systems}
-    found: dict[str, dict[str, str]] = {}
+    by_name = {plain(s): s for s in systems}
+    by_system: dict[str, dict[str, str]] = {}
     for column in columns:
         for system, field in (*_inside(column, systems), *_split(column, first)):
-            if plain(system) in known and not REFERENCES.match(column):
-                found.setdefault(field, {})[known[plain(system)]] = column
+            if plain(system) in by_name and not REFERENCES.match(column):
+                by_system.setdefault(field, {})[by_name[plain(system)]] = column
                 break
-    return {field: of for field, of in found.items() if len(of) > 1 and field not in (*columns, "system")}
+    return {field: of for field, of in by_system.items() if len(of) > 1 and field not in (*columns, "system")}
 
 
 def _inside(column: str, systems: list[str]) -> list[tuple[str, str]]:

@@ -46,13 +46,13 @@ def lines(table: RawTable, roles: Roles) -> list[str]:
 
 
 def _found(roles: Roles) -> Iterator[str]:
-    found = [
+    inferred = [
         f"{role} = '{column}'"
         for role in KEYS
         if (column := getattr(roles, role)) and plain(column) != role and code_of(roles.why.get(column, "")) == "named"
     ]
-    if found:
-        text = f"by their names: {', '.join(found)} (`nlgauge data check` shows all columns and how to correct them)"
+    if inferred:
+        text = f"by their names: {', '.join(inferred)} (`nlgauge data check` shows all columns and how to correct them)"
         yield Note(text, "roles")
 
 
@@ -77,11 +77,11 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
             f"no column is called like a rating; if people rated {quoted(likely)}: {option('human', likely)}{several}"
         )
     elif words := _of_words(table, roles):
-        worth = open_worth(list(dict.fromkeys(word for each in words.values() for word in each)))
+        open_values = open_worth(list(dict.fromkeys(word for each in words.values() for word in each)))
         first = next(iter(words))
         yield (
             f"not used: {quoted(list(words))} (words); if people gave them: {option('human', first)} and "
-            f"{option('values', worth)}"
+            f"{option('values', open_values)}"
         )
 
 
@@ -94,11 +94,11 @@ def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
     """Unused columns with the few words of an unknown verdict: two or three, or the same as in another one."""
     named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are no verdicts
     texts = [c for c in named if table.frame[c].dtype == pl.String and parse_column(table, c) is None]
-    found = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
-    if any(map(called_rating, found)):  # which is said
+    few = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
+    if any(map(called_rating, few)):  # which is said
         return {}
-    shared = {c for c in found if sum(set(found[c]) == set(other) for other in found.values()) > 1}
-    return {c: words for c, words in found.items() if c in shared or (len(words) <= FEW and not shared)}
+    shared = {c for c in few if sum(set(few[c]) == set(other) for other in few.values()) > 1}
+    return {c: words for c, words in few.items() if c in shared or (len(words) <= FEW and not shared)}
 
 
 def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
@@ -125,15 +125,15 @@ def with_lists_of_words(table: RawTable) -> RawTable:
             continue
         series = table.frame[column]
         words = series.explode(empty_as_null=True, keep_nulls=True)
-        found = read_numbers(words, table.worth)
-        if found is None or found.doubt or found.wrong is not None:
+        numbers = read_numbers(words, table.worth)
+        if numbers is None or numbers.doubt or numbers.wrong is not None:
             continue
         rows = pl.Series("row", range(len(series))).repeat_by(series.list.len().fill_null(0).clip(1)).explode()
-        lists = pl.DataFrame({"row": rows, "value": found.values}).group_by("row", maintain_order=True).agg("value")
+        lists = pl.DataFrame({"row": rows, "value": numbers.values}).group_by("row", maintain_order=True).agg("value")
         table = replace(
             table,
             frame=table.frame.with_columns(lists["value"].alias(column)),
-            notes=[*table.notes, f"read in '{column}': {found.how or 'numbers'}"],
+            notes=[*table.notes, f"read in '{column}': {numbers.how or 'numbers'}"],
         )
     return table
 
@@ -147,18 +147,18 @@ def used_numbers(roles: Roles) -> list[str]:
 
 def _read(table: RawTable, roles: Roles) -> Iterator[str]:
     ways: dict[str, list[str]] = {}
-    gone: dict[str, dict[str, int]] = {"inf": {}, f"beyond {LARGEST:g}": {}}
+    excluded: dict[str, dict[str, int]] = {"inf": {}, f"beyond {LARGEST:g}": {}}
     for column in used_numbers(roles):
-        found = parse_column(table, column)
-        if found is not None and (found.how or found.missing):
-            how = "; ".join(part for part in (found.how, found.missing) if part)
+        numbers = parse_column(table, column)
+        if numbers is not None and (numbers.how or numbers.missing):
+            how = "; ".join(part for part in (numbers.how, numbers.missing) if part)
             ways.setdefault(how, []).append(column)
-        if found is not None:
-            for counts, n in zip(gone.values(), (found.infinite, found.large), strict=True):
+        if numbers is not None:
+            for counts, n in zip(excluded.values(), (numbers.infinite, numbers.large), strict=True):
                 counts.update({column: n} if n else {})
     for how, columns in ways.items():
         yield f"read in {quoted(columns)}: {how}"
-    for what, counts in gone.items():
+    for what, counts in excluded.items():
         if n := sum(counts.values()):
             yield f"{n} {'values are' if n > 1 else 'value is'} {what}: left out (in {quoted(list(counts))})"
 
@@ -183,12 +183,12 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
         yield Note(f"not used: {quoted(columns)} ({reason}){use}", code_of(reason))
 
 
-def _reverse(found: Numbers | None) -> str:
+def _reverse(numbers: Numbers | None) -> str:
     """Return the option that reverses yes and no; empty for more words and other values."""
-    worth = {value: word for word, value in found.answers.items()} if found else {}
-    if set(worth) != {0, 1}:
+    word_of = {value: word for word, value in numbers.answers.items()} if numbers else {}
+    if set(word_of) != {0, 1}:
         return ""
-    return f", and {option('values', {worth[1]: 0, worth[0]: 1})} where {worth[1]} is bad"
+    return f", and {option('values', {word_of[1]: 0, word_of[0]: 1})} where {word_of[1]} is bad"
 
 
 def rating_words(series: pl.Series) -> list[str]:

@@ -41,7 +41,7 @@ class Numbers:
     answers: Mapping[str, float] = field(default_factory=dict)  # yes and no, high and low, and their values: of what?
 
 
-def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) -> Numbers | None:
+def read_numbers(series: pl.Series, label_values: Mapping[str, float] | None = None) -> Numbers | None:
     """The column as numbers, or None. A column of numbers with a stray word is one: the word is then an error."""
     if series.dtype == pl.Boolean:
         if series.null_count() == len(series):
@@ -52,29 +52,29 @@ def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) ->
     if series.dtype != pl.String:
         return None
     clean = blank_to_null(series)
-    found = _of_texts(clean, worth or {})
-    return None if found is None else replace(found, missing=_missing(series, clean))
+    numbers = _of_texts(clean, label_values or {})
+    return None if numbers is None else replace(numbers, missing=_missing(series, clean))
 
 
-def _of_texts(clean: pl.Series, worth: Mapping[str, float]) -> Numbers | None:
-    there = clean.is_not_null()
-    filled = int(there.sum())
+def _of_texts(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | None:
+    not_null = clean.is_not_null()
+    filled = int(not_null.sum())
     if not filled:
         return None
     values = clean.cast(pl.Float64, strict=False)
-    read = filled - int((values.is_null() & there).sum())
+    read = filled - int((values.is_null() & not_null).sum())
     if read == filled:
         return _finite(values)
     # Every value must fit, so the first few tell most texts apart from numbers without a look at the rest.
     sample = clean.drop_nulls().head(LOOK)
-    few = sample.n_unique() <= MOST_WORDS + len(worth)
+    few = sample.n_unique() <= MOST_WORDS + len(label_values)
     digits = bool(sample.str.contains(r"^(?:[+-]?[.\d]|(?i:[+-]?inf))").all())
     return (
-        (_of_said_words(clean, worth) if few and worth else None)
+        (_of_said_words(clean, label_values) if few and label_values else None)
         or (_with_commas(clean) if digits else None)
         or (_of_words(clean) if few else None)
         or (_graded(clean) if digits else None)
-        or (_finite(values, int((values.is_null() & there).arg_max() or 0)) if read >= 0.8 * filled else None)
+        or (_finite(values, int((values.is_null() & not_null).arg_max() or 0)) if read >= 0.8 * filled else None)
     )
 
 
@@ -114,33 +114,33 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
     return _finite(values, how=f"decimal commas ({example})")
 
 
-def _of_said_words(clean: pl.Series, worth: Mapping[str, float]) -> Numbers | None:
+def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | None:
     """Words by what the user says of them; others must be numbers, or known words."""
     words = clean.str.to_lowercase()
     each = words.unique().drop_nulls().to_list()
-    rest = [w for w in each if w not in worth]
+    rest = [w for w in each if w not in label_values]
     if len(rest) == len(each):
         return None
     other = {w: float(w) for w in rest} if all(map(_is_float, rest)) else worth_of(rest)
     if other is None:
         return None
-    found = {w: other[w] if w in other else worth[w] for w in each}
-    said = {w: v for w, v in found.items() if w in worth or not _is_float(w)}
-    return _worded(words, found, said)
+    mapped = {w: other[w] if w in other else label_values[w] for w in each}
+    declared = {w: v for w, v in mapped.items() if w in label_values or not _is_float(w)}
+    return _worded(words, mapped, declared)
 
 
 def _of_words(clean: pl.Series) -> Numbers | None:
     """Words of one list that is known."""
     words = bare_words(clean)
-    found = worth_of(words.unique().drop_nulls().to_list())
-    if found is None:
+    mapped = worth_of(words.unique().drop_nulls().to_list())
+    if mapped is None:
         return None
-    read = _worded(words, found, found)
-    return replace(read, answers=found) if of_what(found) and set(found) != {"good", "bad"} else read
+    read = _worded(words, mapped, mapped)
+    return replace(read, answers=mapped) if of_what(mapped) and set(mapped) != {"good", "bad"} else read
 
 
-def _worded(words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float]) -> Numbers:
-    values = words.replace_strict(found, return_dtype=pl.Float64).fill_nan(None)
+def _worded(words: pl.Series, mapped: Mapping[str, float], shown: Mapping[str, float]) -> Numbers:
+    values = words.replace_strict(mapped, return_dtype=pl.Float64).fill_nan(None)
     best = sorted(((w, v) for w, v in shown.items() if not math.isnan(v)), key=lambda pair: -pair[1])
     left = [f"'{w}' is missing" for w, v in shown.items() if math.isnan(v)]
     return Numbers(values, ", ".join([*(f"{w} = {v:g}" for w, v in best), *left]))
@@ -196,8 +196,8 @@ def parse_column(table: RawTable, column: str) -> Numbers | None:
     """Each column is looked at once."""
     if column not in table.known:
         table.known[column] = read_numbers(table.frame[column], table.worth)
-    found: Numbers | None = table.known[column]
-    return found
+    numbers: Numbers | None = table.known[column]
+    return numbers
 
 
 def is_number_list(series: pl.Series) -> bool:
@@ -231,12 +231,12 @@ def open_worth(words: Sequence[str]) -> dict[str, str]:
 
 def numbers(table: RawTable, column: str) -> pl.Series:
     """The column as floats, null where missing; anything else is refused with its line."""
-    found = parse_column(table, column)
+    parsed = parse_column(table, column)
     series = table.frame[column]
     filled = blank_to_null(series) if series.dtype == pl.String else series
-    if found is None and filled.null_count() == len(filled):
+    if parsed is None and filled.null_count() == len(filled):
         return pl.Series(series.name, [None] * len(series), pl.Float64)
-    if found is None:
+    if parsed is None:
         words = few_words(series, recur=False)
         if words and {word.lower() for word in words} <= {"true", "false"}:  # as a column of Booleans in other formats
             return (filled.str.to_lowercase() == "true").cast(pl.Float64).alias(series.name)
@@ -250,18 +250,18 @@ def numbers(table: RawTable, column: str) -> pl.Series:
         clean = blank_to_null(series)
         bad = (clean.is_not_null() & clean.cast(pl.Float64, strict=False).is_null()).arg_max()
         raise DataError(_stray(table, column, int(bad or 0)))
-    if found.doubt:
-        raise DataError(f"{table.where.at(None, column)}: {found.doubt}.")
-    if found.wrong is not None:
-        raise DataError(_stray(table, column, found.wrong))
-    return found.values
+    if parsed.doubt:
+        raise DataError(f"{table.where.at(None, column)}: {parsed.doubt}.")
+    if parsed.wrong is not None:
+        raise DataError(_stray(table, column, parsed.wrong))
+    return parsed.values
 
 
 def _stray(table: RawTable, column: str, row: int) -> str:
-    found = table.frame[column][row]
-    found = found if len(found) < 40 else found[:37] + "..."
-    hint = " Use a decimal point." if found.count(",") == 1 and found.replace(",", "").isdigit() else ""
-    return f"{table.where.at(row, column)}: found '{found}', expected a number (or leave it empty).{hint}"
+    value = table.frame[column][row]
+    value = value if len(value) < 40 else value[:37] + "..."
+    hint = " Use a decimal point." if value.count(",") == 1 and value.replace(",", "").isdigit() else ""
+    return f"{table.where.at(row, column)}: found '{value}', expected a number (or leave it empty).{hint}"
 
 
 # --- names and texts ---

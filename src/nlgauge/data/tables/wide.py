@@ -27,13 +27,13 @@ TEXTS = ("output", "source", "context", "control", "references")
 def write_wide(data: Dataset, path: str | Path) -> list[str]:
     """Write a .csv or .parquet file; the lines returned say what it does not hold."""
     path = Path(path)
-    table, lost = wide_table(data)
+    table, omitted = wide_table(data)
     with whole(path) as part, part.open("wb") as file:  # polars opens no name that is not UTF-8
         if path.suffix.lower() == ".parquet":
             table.write_parquet(file)
         else:
             _flat(table).write_csv(file)
-    return lost
+    return omitted
 
 
 def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
@@ -41,7 +41,7 @@ def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
     if not data.ratings.height and not data.metrics and data.comparisons.height:
         raise DataError(f"{data.name}: holds comparisons only, which a wide table cannot; write it as .jsonl.")
     named = bool(data.raters)
-    lost = _lost(data, named)
+    omitted = _lost(data, named)
     samples = _extras(data.samples, named)
     scores = data.scores.with_columns(class_names(data.scores[m], s) for m, s in data.metric_scales.items())
     scores = scores.rename({metric: f"metric.{metric}" for metric in data.metrics})
@@ -50,32 +50,32 @@ def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
     if named:
         table = table.with_columns(pl.col("rater").fill_null(NOBODY))
     first = [name for name in (*KEY, "rater", *TEXTS) if name in table.columns]
-    return _bare_inputs(table.select(*first, pl.exclude(first))), lost
+    return _bare_inputs(table.select(*first, pl.exclude(first))), omitted
 
 
 def _lost(data: Dataset, named: bool) -> list[str]:
-    lost = []
+    omitted = []
     if data.comparisons.height:
-        lost.append(f"{data.comparisons.height} comparisons")
+        omitted.append(f"{data.comparisons.height} comparisons")
     if data.spans.height:
-        lost.append(f"{data.spans.height} marks of errors")
+        omitted.append(f"{data.spans.height} error spans")
     if data.failures.height:
-        lost.append(f"the reasons of {data.failures.height} failed scores")
+        omitted.append(f"the reasons of {data.failures.height} failed scores")
     if named and (nobody := data.ratings["rater"].null_count()):
-        lost.append(f"that {nobody} ratings have no rater (they are written as rater '{NOBODY}')")
+        omitted.append(f"that {nobody} ratings have no annotator (written as '{NOBODY}')")
     if named and not data.persons:
-        lost.append("that a rater's name does not stand for one person throughout")
+        omitted.append("that a rater's name does not stand for one person throughout")
     if data.rated_by != "humans":
-        lost.append(f"that the ratings were made by {data.rated_by}")
+        omitted.append(f"that the ratings were made by {data.rated_by}")
     if untold := sorted(m for m in data.metrics if (m in data.lower) != lower_by_name(m)):
         words = {True: "less", False: "more"}
-        lost += [
+        omitted += [
             f"that {word} is better for {', '.join(some)} (say {option('lower' if less else 'higher')} when you "
             "read it)"
             for less, word in words.items()
             if (some := [m for m in untold if (m in data.lower) is less])
         ]
-    return lost
+    return omitted
 
 
 def _ratings(data: Dataset, named: bool) -> pl.DataFrame:

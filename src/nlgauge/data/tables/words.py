@@ -66,15 +66,15 @@ def _listed(text: str) -> list[str]:
 
 def _tables() -> list[tuple[dict[str, float], str]]:
     """Word → value of every line, and what must be there: 'any' of its words, 'both' values, or 'apart'."""
-    found = []
+    tables = []
     for kind, pairs in (("any", VERDICTS), ("both", ANSWERS)):
         for good, bad in pairs:
-            found.append((dict.fromkeys(_listed(good), 1.0) | dict.fromkeys(_listed(bad), 0.0), kind))
+            tables.append((dict.fromkeys(_listed(good), 1.0) | dict.fromkeys(_listed(bad), 0.0), kind))
     for lines, start, step in ((THIRDS, 0.0, 0.5), (SCALES, 1.0, 1.0)):
         for line in lines:
             ranks = [rank.split("/") for rank in _listed(line)]
-            found.append(({w: start + step * k for k, words in enumerate(ranks) for w in words}, "apart"))
-    return [*found, (INSPECT, "both")]
+            tables.append(({w: start + step * k for k, words in enumerate(ranks) for w in words}, "apart"))
+    return [*tables, (INSPECT, "both")]
 
 
 TABLES = _tables()
@@ -96,9 +96,9 @@ def worth_of(words: Collection[str]) -> dict[str, float] | None:
     """
     for table, needs in TABLES:
         if all(word in table for word in words):
-            found = {word: table[word] for word in words}
-            if needs == "any" or _enough(set(found.values()), table, needs):
-                return found
+            mapped = {word: table[word] for word in words}
+            if needs == "any" or _enough(set(mapped.values()), table, needs):
+                return mapped
     return None
 
 

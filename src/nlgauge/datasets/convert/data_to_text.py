@@ -25,14 +25,14 @@ def rated_outputs(files: Files, systems: Sequence[Sequence[object]]) -> bytes:
     `systems`: who wrote the outputs from which row on, such as [[0, 'Dusek'], [202, 'LOLS']].
     """
     starts = [(int(str(start)), str(name)) for start, name in systems]
-    found = []
+    records = []
     for i, r in pickled(only(files)).items():
-        found.append(
+        records.append(
             {"row": i, "system": [name for start, name in starts if start <= i][-1]}
             | {"src": r["src"], "sys_summ": r["sys_summ"], "ref_summs": list(dict.fromkeys(r["ref_summs"]))}
             | {"n_ref_summs_in_origin": len(r["ref_summs"]), "scores": r["scores"]}
         )
-    return json_lines(found)
+    return json_lines(records)
 
 
 def unieval(files: Files) -> bytes:
@@ -68,18 +68,18 @@ def webnlg(files: Files, language: str, name: str) -> bytes:
     }
     triples = {k: _triples(v) for k, v in json.loads(files[TABLES]).items()} if TABLES in files else {}
     texts = dict(_texts(files))
-    found = []
+    records = []
     for r in released:
         system, sample = r["submission_id"], r["sample_id"]
         lines = texts.get(system)
-        found.append(
+        records.append(
             {"lang": language, "system": system, "sample_id": sample, "size": r["size"], "domain": r.get("domain")}
             | {"category": r["category"], "triples": triples.get(sample)}
             | {"text": lines[int(sample) - 1] if lines else None}
             | {"released_mean": {a: r[a] for a in ASPECTS}}
             | {"ratings": [{"worker": w} | v for w, v in single[system][sample].items()]}
         )
-    return json_lines(found)
+    return json_lines(records)
 
 
 def _texts(files: Files) -> Iterator[tuple[str, list[str]]]:

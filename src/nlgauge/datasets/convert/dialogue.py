@@ -31,8 +31,8 @@ def usr(files: Files, table: str, scores: str, models: Sequence[str], first: int
         annotator = people.setdefault(row["annotators"], f"r{len(people) + first}")
         output = outputs.setdefault((number, row["model"]), _output(number, row, metrics))
         output["ratings"].append({"annotator": annotator} | {a: int(float(row[a])) for a in ASPECTS})
-        if found := released.get((str(number), row["model"])):
-            output["metrics_rankingnlpsystems"] = _scores(found)
+        if released_scores := released.get((str(number), row["model"])):
+            output["metrics_rankingnlpsystems"] = _scores(released_scores)
     return json_lines(outputs.values())
 
 

@@ -36,13 +36,13 @@ def ctrleval(files: Files) -> bytes:
     lines = [line.split("\t") for line in named(files, ".txt").decode().splitlines() if line.strip()]
     tables = [rows(content) for path, content in files.items() if path.endswith(".csv")]
     scored = {_text_key(r["attribute"], r["prefix"], r["output"]): _metrics(r) for table in tables for r in table}
-    found = []
+    records = []
     for number, (attribute, prefix, text, *human) in enumerate(lines):
         aspects = ("coherence", "consistency", "attribute_relevance")
         row: Record = {"row": number, "attribute": attribute, "prefix": prefix, "text": text}
         row["human"] = dict(zip(aspects, map(float, human), strict=True))
-        found.append(row | ({"metrics": scored[_text_key(attribute, prefix, text)]} if scored else {}))
-    return json_lines(found)
+        records.append(row | ({"metrics": scored[_text_key(attribute, prefix, text)]} if scored else {}))
+    return json_lines(records)
 
 
 def _text_key(*texts: str) -> tuple[str, ...]:
@@ -106,13 +106,13 @@ def hanna_stories(files: Files) -> bytes:
     keys: list[tuple[Any, ...]] = [
         (i, *(round(values[i], 6) for values in r)) for r in rated for i in range(len(prompts))
     ]
-    found = []
+    records = []
     for number, key in enumerate(keys):
         model, (prompt, human) = table[number // len(prompts)]["Model"], prompts[key[0]]
         alone = keys.count(key) == 1 and len(texts.get(key, ())) == 1
         story = human if model == "Human" else texts[key][0] if alone else None
-        found.append({"story_id": number, "model": model, "prompt_idx": key[0], "prompt": prompt, "story": story})
-    return json_lines(found)
+        records.append({"story_id": number, "model": model, "prompt_idx": key[0], "prompt": prompt, "story": story})
+    return json_lines(records)
 
 
 def _prompts(content: bytes) -> list[tuple[str, str]]:
@@ -128,11 +128,11 @@ def hanna_prompts(files: Files) -> bytes:
 
 def yelp(files: Files) -> bytes:
     """Outputs of twelve models on two test files, with human ratings and scores per sentence."""
-    found: list[Record] = []
+    records: list[Record] = []
     for path in sorted(p for p in files if p.startswith("evaluations/human/content_preservation/")):
         system = path.rpartition("/")[2].removesuffix(".npy")
-        found += _yelp_rows(files, system)
-    return json_lines(found)
+        records += _yelp_rows(files, system)
+    return json_lines(records)
 
 
 def _yelp_rows(files: Files, system: str) -> Iterator[Record]:
@@ -171,14 +171,14 @@ def _yelp_metrics(files: Files, system: str, model: str) -> Mapping[str, Any]:
     """The scores of every sentence by metric; a classifier of naturalness is the one of the output's own model."""
     start = "evaluations/automated"
     content = arrays(files[f"{start}/content_preservation/sentence_level/{system}.npz"])
-    found = {f"content.{mask}.{name}": content[mask][name] for mask in MASKS for name in CONTENT}
+    metrics = {f"content.{mask}.{name}": content[mask][name] for mask in MASKS for name in CONTENT}
     emd = arrays(files[f"{start}/style_transfer_intensity/sentence_level/scores_based_on_emd/{system}.npz"])
-    found |= {f"intensity_emd.{name}": values for name, values in emd.items()}
+    metrics |= {f"intensity_emd.{name}": values for name, values in emd.items()}
     natural = arrays(files[f"{start}/naturalness/sentence_level/{system}.npz"])
     for name in ("unigram", "neural"):
         values = natural[name]
-        found[f"naturalness.{name}"] = values[model] if isinstance(values, dict) else values
-    return found
+        metrics[f"naturalness.{name}"] = values[model] if isinstance(values, dict) else values
+    return metrics
 
 
 def uber_topic(files: Files) -> bytes:

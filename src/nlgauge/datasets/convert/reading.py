@@ -32,8 +32,8 @@ def array(content: bytes) -> Any:
 def arrays(content: bytes) -> dict[str, Any]:
     """Read an .npz file: its arrays by name; one that holds a single object is that object."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        found = {name.removesuffix(".npy"): array(archive.read(name)) for name in archive.namelist()}
-    return {name: values.item() if values.shape == () else values for name, values in found.items()}
+        by_name = {name.removesuffix(".npy"): array(archive.read(name)) for name in archive.namelist()}
+    return {name: values.item() if values.shape == () else values for name, values in by_name.items()}
 
 
 def rows(content: bytes, delimiter: str = ",") -> list[dict[str, str]]:
@@ -45,8 +45,8 @@ def objects(content: bytes) -> list[Record]:
     """Read a file of JSON lines, or one JSON list."""
     text = content.decode("utf-8")
     if text.lstrip().startswith("["):
-        found: list[Record] = json.loads(text)
-        return found
+        records: list[Record] = json.loads(text)
+        return records
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 

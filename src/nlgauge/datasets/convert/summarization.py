@@ -26,10 +26,10 @@ def summeval_outputs(files: Files) -> bytes:
     metrics = {(int(r["System"]), int(r["Utterance"][1:])): _metrics(r) for r in rows(named(files, "SUM_EVAL.csv"))}
     originals = {(r["article_id"], r["summary_id"]): r["summary"] for r in objects(named(files, "summeval.jsonl"))}
     experts = {(r["id"], r["model_id"]): r["expert_annotations"] for r in _annotated(files)}
-    found = []
+    records = []
     for i, (document, given) in enumerate(documents.items()):
         for j, (system, written) in enumerate(given["sys_summs"].items()):
-            found.append(
+            records.append(
                 {
                     "doc_id": document,
                     "system": system,
@@ -40,7 +40,7 @@ def summeval_outputs(files: Files) -> bytes:
                     "metrics": metrics[i, j],
                 }
             )
-    return json_lines(found)
+    return json_lines(records)
 
 
 def _metrics(row: Mapping[str, str]) -> dict[str, float | None]:
@@ -86,9 +86,9 @@ def newsroom_outputs(files: Files) -> bytes:
     for article, d in pickled(named(files, "Newsroom/data.pkl")).items():
         for system, written in d["sys_summs"].items():
             left[article, system] = written
-    found: dict[int, tuple[tuple[str, str], bool]] = {}
+    outputs: dict[int, tuple[tuple[str, str], bool]] = {}
     for by_text in (True, False):
-        for r in (r for r in rated if r["id"] not in found):
+        for r in (r for r in rated if r["id"] not in outputs):
             text, means = _summary(r), _means(r)
             fitting = [
                 key
@@ -96,9 +96,9 @@ def newsroom_outputs(files: Files) -> bytes:
                 if _close(means, written["scores"]) and (not by_text or _bare(written["sys_summ"]) == _bare(text))
             ]
             if len(fitting) == 1:
-                found[r["id"]] = fitting[0], by_text
+                outputs[r["id"]] = fitting[0], by_text
                 del left[fitting[0]]
-    return json_lines(_rated(r, *found[r["id"]]) for r in rated)
+    return json_lines(_rated(r, *outputs[r["id"]]) for r in rated)
 
 
 def objects_of(content: bytes) -> list[Record]:

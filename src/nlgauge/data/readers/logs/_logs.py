@@ -20,7 +20,7 @@ from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.declared import Repeats
 from nlgauge.data.readers import Reader
 from nlgauge.data.readers._annotations import turn_text
-from nlgauge.data.records import option_worth
+from nlgauge.data.records import label_values
 from nlgauge.data.tables._classes import MOST_CLASSES, set_name
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import from_object
@@ -404,7 +404,7 @@ class LogReader(Reader):
         repeats: Repeats = "auto",
         encoding: str | None = None,
     ) -> Dataset:
-        log = Log(path, cls.tool, {**cls.worth, **option_worth("values", values)})
+        log = Log(path, cls.tool, {**cls.worth, **label_values("values", values)})
         try:
             for file in cls.files(path):
                 cls.collect(log, file, encoding)
