@@ -136,7 +136,7 @@ def test_every_column_of_values_is_peoples_but_for_scores_of_the_outputs_and_of_
     data = ng.load(OUTPUTS, labels=rows)
     assert sorted(data.aspects) == ["ok", "style"]
     assert "human='verdict'" in note(data, "'verdict' is a metric of the outputs")
-    assert "a model's" in note(data, "'gpt4_score'")
+    assert "the name of a model" in note(data, "'gpt4_score'")
     assert ng.load(OUTPUTS, labels=rows, human="verdict").aspects == ["verdict"]
 
 

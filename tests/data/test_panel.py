@@ -80,5 +80,5 @@ def test_a_crowd_too_large_to_be_kept_apart_is_not_called_nameless(monkeypatch: 
     ]
     panel = ng.load(rows).panel()
     assert not panel.persons
-    assert panel.nameless == "the 6 raters are too many to be kept apart"
+    assert panel.nameless == "there are too many annotators (6)"
     assert "no identity" not in str([row["reason"] for row in panel.analyze("agreement", draws=5)])

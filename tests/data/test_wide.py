@@ -52,7 +52,7 @@ def test_what_it_cannot_hold_is_said() -> None:
     assert wide_table(ng.load(SAMPLES / "tidy.jsonl"))[1] == [
         "1 comparisons",
         "the reasons of 1 failed scores",
-        "that 1 ratings have no rater (they are written as rater 'anonymous')",
+        "that 1 ratings have no annotator (written as 'anonymous')",
     ]  # fmt: skip; that less is better for ter its name says
     data = ng.load(SAMPLES / "tidy.jsonl", higher=["ter"])
     assert wide_table(data)[1][-1] == "that more is better for ter (say higher= when you read it)"

@@ -129,7 +129,7 @@ def test_a_broken_pairwise_task_is_named(edited: Callable[..., Path], refused: C
 
     message = refused(edited("label_studio_pairwise.json", other_fields))
     assert "record 1: expected fields with the two outputs" in message
-    assert "Fields found: prompt, one, two." in message
+    assert "Fields: prompt, one, two." in message
 
     def middle(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         rows[0]["annotations"][0]["result"][0]["value"] = {"selected": "middle"}

@@ -114,7 +114,7 @@ def _check_header(path: Path, header: Record, lines: int) -> None:
     promised = header.maybe("lines", int)
     if promised is not None and promised != lines:
         raise DataError(
-            f"{path}: the header promises {promised} lines and {lines} follow; the file is cut off or edited."
+            f"{path}: the header states {promised} lines, but {lines} follow; the file is truncated or was edited."
         )
 
 
