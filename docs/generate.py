@@ -184,7 +184,7 @@ def _facts(e: Entry) -> list[str]:
         "download by hand": " ".join(
             f"`{f.path}`: {f.page or f.where}. {f.layout}." for f in e.files if not f.downloadable
         ),
-        "license": e.licence,
+        "license": e.license,
         "cite": e.reference,
     }
     listed = [f"* {name}: {text.replace('<', '&lt;')}" for name, text in facts.items() if text]

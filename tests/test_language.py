@@ -23,7 +23,12 @@ from loops import for_each
 REPO = Path(__file__).resolve().parent.parent
 TERMS = tomllib.loads((Path(__file__).parent / "language_terms.toml").read_text(encoding="utf-8"))
 COUNTS = Path(__file__).parent / "language_counts.toml"
+SPELLING = "American spelling"
+WORD_LISTS = {REPO / name for name in TERMS["word_lists"]}
 BANNED = re.compile("|".join(f"(?:{pattern})" for pattern in TERMS["banned"]), re.IGNORECASE)
+BANNED_IN_WORD_LISTS = re.compile(
+    "|".join(f"(?:{p})" for p, better in TERMS["banned"].items() if not better.startswith(SPELLING)), re.IGNORECASE
+)
 PAGES = [*sorted(REPO.glob("*.md")), *sorted((REPO / "docs").rglob("*.md"))]
 SOURCES = [REPO / "src" / "nlgauge", REPO / "papers" / "src" / "nlgauge_papers"]
 
@@ -55,8 +60,9 @@ def violations(file: Path) -> Iterator[tuple[int, str]]:
     if file.suffix == ".md" and (title := re.match(r"# .*\?$", file.read_text(encoding="utf-8"), re.MULTILINE)):
         yield 1, title[0]
     parts = [(1, prose(file))] if file.suffix == ".md" else texts(file)
+    banned = BANNED_IN_WORD_LISTS if file in WORD_LISTS else BANNED
     for line, text in parts:
-        for match in BANNED.finditer(re.sub(r"(?<=\S)[ ]*\n[ ]*(?=\S)", " ", text) if file.suffix == ".py" else text):
+        for match in banned.finditer(re.sub(r"(?<=\S)[ ]*\n[ ]*(?=\S)", " ", text) if file.suffix == ".py" else text):
             yield line + text.count("\n", 0, match.start()), match[0]
 
 

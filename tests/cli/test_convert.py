@@ -60,7 +60,7 @@ def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
         (("plain.csv", "--columns", "lp", "-o", "x.csv"), "found 'lp', expected role=column"),
         (("absent.csv", "-o", "x.csv"), "absent.csv: no such file."),
         (("plain.csv", "--columns", "reader=qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),
-        (("arena.jsonl", "-o", "x.csv"), "holds comparisons only, which a wide table cannot; write it as .jsonl."),
+        (("arena.jsonl", "-o", "x.csv"), "has only comparisons, which a wide table cannot; write it as .jsonl."),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_no_file(tmp_path: Path, args: tuple[str, ...], line: str) -> None:

@@ -77,7 +77,7 @@ def test_systems_are_found_under_many_names(name: str) -> None:
     data = ng.load(rows(name, coherence=whole, bleu=real))
     assert data.systems == list(SYSTEMS)
     assert len(data.inputs) == INPUTS
-    assert name.lower() in ("model",) or said(data, f"system = '{name}'", "nlgauge data check")
+    assert name.lower() in ("model",) or said(data, f"system = '{name}'")
 
 
 def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_text() -> None:
@@ -90,20 +90,22 @@ def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_te
 def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(with_output: bool) -> None:
     more: dict[str, Cell] = {"output": lambda s, i: f"{s} says {i}"} if with_output else {}
     source = rows("origin", coherence=whole, bleu=real, flag=lambda s, i: "x", **more)
-    with pytest.raises(DataError, match=r"no system column found.*is it 'origin'\? Say system='origin'\.") as error:
+    with pytest.raises(DataError, match=r"no system column found.*if it is 'origin': system='origin'\.") as error:
         ng.load(source)
     assert "mean" not in str(error.value)
     assert ng.load(source, system="origin").systems == list(SYSTEMS)
 
 
 def test_the_system_column_is_asked_for_also_of_two_rows() -> None:
-    with pytest.raises(DataError, match=r"is it 'origin'\? Say system='origin'"):
+    with pytest.raises(DataError, match=r"if it is 'origin': system='origin'"):
         ng.load([{"origin": o, "doc": "d1", "coherence": c, "bleu": b} for o, c, b in [("A", 4, 0.3), ("B", 2, 0.1)]])
 
 
 def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None:
     source = rows("origin", None, coherence=whole, bleu=real)
-    assert said(ng.load(source), "no system column found", "is it 'origin'? system='origin'")
+    assert said(
+        ng.load(source), "no system column: all rows are one system", "if 'origin' is the system: system='origin'"
+    )
 
 
 def test_raters_of_one_system_are_no_repeats() -> None:
@@ -115,7 +117,7 @@ def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
     numbered = rows(given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     data = ng.load(numbered)
     assert len(data.inputs) == INPUTS
-    assert said(data, "'id' numbers the rows, so 'prompt' says which outputs belong together", "input='id'")
+    assert said(data, "'id' numbers the rows, so 'prompt' is used as the input", "input='id'")
     (row,) = [r for r in check(numbered) if r["column"] == "id"]
     assert (row["why"], row["correction"]) == ("numbers the rows", "input='id'")
     both = rows(given=None, id=lambda s, i: 10 * s + i, i=lambda s, i: f"p{i}", coherence=whole, bleu=real)
@@ -128,7 +130,7 @@ def test_systems_that_share_no_input_are_said_with_the_likely_column() -> None:
 
 
 def test_a_missing_input_column_is_asked_for_by_name() -> None:
-    with pytest.raises(DataError, match=r"is it 'theme'\? input='theme'"):
+    with pytest.raises(DataError, match=r"if it is 'theme': input='theme'"):
         ng.load(rows(given=None, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real))
 
 
@@ -169,10 +171,10 @@ def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
 
 def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
     source = rows(coherence=lambda s, i: ("nice", "meh", "ugh")[whole(s, i) % 3], bleu=real)
-    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*values=.*'nice': …"):
+    with pytest.raises(DataError, match=r"column 'coherence': found the labels .*expected numbers.*values=.*'nice': …"):
         ng.load(source, human="coherence")
     assert said(ng.load(source), "not used: 'coherence'", "values=", "'nice': ")
-    with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*values="):
+    with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(labels; map them.*values="):
         ng.load(source).panel()
     data = ng.load(source, values={"nice": 3, "meh": 2, "ugh": 1})
     assert set(data.ratings["value"]) == {1.0, 2.0, 3.0}
@@ -182,7 +184,7 @@ def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
 def test_whole_numbers_without_a_name_for_ratings_are_offered() -> None:
     with pytest.raises(
         DataError,
-        match=r"if people rated 'Ann', 'Bob': human=\['Ann', 'Bob'\] \(raters.*human={'rating': \['Ann', 'Bob'\]}\)",
+        match=r"if 'Ann', 'Bob' are human: human=\['Ann', 'Bob'\] \(as annotators.*human={'rating': \['Ann', 'Bob'\]}\)",
     ):
         ng.load(rows(Ann=whole, Bob=other, bleu=real)).panel()
     data = ng.load(rows(Ann=whole, Bob=other, bleu=real), columns="human.rating=Ann+Bob")
@@ -200,14 +202,14 @@ def test_systems_in_the_names_of_columns_are_said() -> None:
         }
         for i in range(INPUTS)
     ]
-    with pytest.raises(DataError, match=r"'t5_coherence'.*look like one column per system; make one row per output"):
+    with pytest.raises(DataError, match=r"'t5_coherence'.*look like one column per system; write one row per output"):
         ng.load(source).panel()
 
 
 def test_a_metric_that_is_called_like_an_aspect_is_said() -> None:
     assert said(ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is not read as human", "human='+toxicity'")
     assert said(
-        ng.load(rows(fluency=whole, toxicity=whole)), "'toxicity' is read as people's ratings", "metrics='+toxicity'"
+        ng.load(rows(fluency=whole, toxicity=whole)), "'toxicity' is read as human ratings", "metrics='+toxicity'"
     )
 
 
@@ -231,15 +233,15 @@ def test_questions_of_a_form_are_understood() -> None:
 
 def test_raters_without_an_input_column_are_not_each_an_input() -> None:
     source = [{"rater": r, "piece": f"p{i}", "coherence": whole(r, i)} for r in range(2) for i in range(4)]
-    with pytest.raises(DataError, match=r"several raters; is it 'piece'\? input='piece'"):
+    with pytest.raises(DataError, match=r"several annotators; if it is 'piece': input='piece'"):
         ng.load(source)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,q1,4,0.25\nb,q1,3,0.5\n", "'0.25' is no name of a column"),
-        ("a.jpg\tb.jpg\t3\t3\nc.jpg\td.jpg\t1\t2\n", "'3' is no name of a column"),
+        ("a,q1,4,0.25\nb,q1,3,0.5\n", "'0.25' is not a column name"),
+        ("a.jpg\tb.jpg\t3\t3\nc.jpg\td.jpg\t1\t2\n", "'3' is not a column name"),
     ],
 )
 def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -298,15 +300,15 @@ def test_infinite_values_are_counted_as_what_they_are() -> None:
     data = ng.load(rows(coherence=whole, bleu=real, nll=lambda s, i: float("inf") if i == 1 else 0.5))
     assert said(data, "3 values are inf: left out", "'nll'")
     assert data.scores["nll"].null_count() == 3
-    assert not said(ng.load(rows(coherence=whole, bleu=real)), "inf")
+    assert not said(ng.load(rows(coherence=whole, bleu=real)), " inf")
 
 
 def test_infinite_ratings_in_lists_and_records_and_infinite_scores_are_counted() -> None:
     lists = rows(coherence=lambda s, i: [3, float("inf")] if i == 0 else [2, 4], bleu=real)
-    assert said(ng.load(lists), "3 ratings are inf: left out")
+    assert said(ng.load(lists), "3 ratings are infinite; left out")
     records = rows(ratings=lambda s, i: [{"annotator": "r", "coherence": float("inf") if i == 0 else "4"}], bleu=real)
     data = ng.load(records)
-    assert said(data, "3 ratings are inf: left out")
+    assert said(data, "3 ratings are infinite; left out")
     assert set(data.ratings["value"]) == {4.0}  # a number in quotes is one
     scored = ng.load(rows(coherence=whole, bleu=real)).with_scores({"nll": [float("inf"), *[0.5] * 17]})
     assert any("infinite scores: 1, excluded from all comparisons (in nll)" in line for line in card(scored))
@@ -330,7 +332,7 @@ def test_raters_in_columns_are_raters(form: str) -> None:
     data = ng.load(source)
     assert (data.aspects, data.raters, data.metrics) == (["coherence", "fluency"], ["ann", "Bob"], ["bleu"])
     assert data.persons
-    assert said(data, "are read as the raters ann, Bob of coherence", "metrics=")
+    assert said(data, "are read as the annotators ann, Bob of coherence", "metrics=")
 
 
 def test_numbered_raters_have_no_names() -> None:
@@ -349,7 +351,7 @@ def test_columns_that_may_be_raters_or_metrics_are_said() -> None:
     data = ng.load(source)
     assert said(
         data,
-        "are read as metrics; if they are raters of coherence: human={'coherence': ['coherence_foo', 'coherence_bar']}",
+        "are read as metrics; if they are annotators of coherence: human={'coherence': ['coherence_foo', 'coherence_bar']}",
     )
     data = ng.load(source, human={"coherence": ["coherence_foo", "coherence_bar"]})
     assert (data.aspects, data.raters, data.metrics) == (["coherence"], ["foo", "bar"], ["bleu"])
@@ -400,7 +402,7 @@ def test_every_number_that_is_not_used_has_a_line_with_the_words_that_use_it() -
         assert said(data, "not used", f"'{column}'")
     assert ng.load(source, metrics="+seed").metrics == ["bleu", "seed"]
     assert ng.load(source, human="+seed").aspects == ["seed", "coherence"]
-    with pytest.raises(DataError, match=r"put a \+ before all"):
+    with pytest.raises(DataError, match=r"put \+ before all"):
         ng.load(source, metrics=["+seed", "row"])
 
 
@@ -429,11 +431,11 @@ def test_an_index_without_a_name_is_refused_or_said() -> None:
         ng.load(frame().set_index(["system", "doc_id"]).rename_axis([None, None]))
     with pytest.raises(DataError, match="its index has no name"):
         ng.load(frame().set_index("system").rename_axis(None))
-    assert said(ng.load(frame().iloc[::-1]), "index has no name and is not used")
+    assert said(ng.load(frame().iloc[::-1]), "unnamed index of the frame is not used")
     assert not said(ng.load(frame()), "index")
     mixed = frame().set_index("system", drop=False)
     mixed.index = mixed.index[::-1]
-    with pytest.raises(DataError, match="'system' is both in the index and a column"):
+    with pytest.raises(DataError, match="'system' is in the index and in a column"):
         ng.load(mixed)
 
 
@@ -447,7 +449,7 @@ def test_column_names_of_several_levels_are_joined_and_doubles_refused() -> None
     double.columns = pd.Index(["system", "doc_id", "bleu", "bleu"])
     arrow = pa.table([pa.array(["a"]), pa.array(["b"]), pa.array([1])], names=["system", "bleu", "bleu"])
     for bad in (double, arrow):
-        with pytest.raises(DataError, match="two columns are called 'bleu'"):
+        with pytest.raises(DataError, match="two columns have the name 'bleu'"):
             ng.load(bad)
 
 
@@ -499,7 +501,9 @@ def test_a_document_of_several_segments_is_no_input_where_the_segment_is_named()
     ]
     data = ng.load(rows)
     assert len(data) == 12 and len(data.inputs) == 6 and data.metrics == ["bleu"]
-    assert any("'documentID' has several rows of a system, so 'itemID' is the input" in note for note in data.notes)
+    assert any(
+        "'documentID' has several rows per system, so 'itemID' is used as the input" in note for note in data.notes
+    )
     assert len(ng.load(rows, input="documentID", repeats="mean").inputs) == 2
 
 
@@ -531,7 +535,7 @@ def test_a_judges_words_are_no_raters() -> None:
 def test_one_row_a_system_is_read_as_means_and_said() -> None:
     rows = [{"system": s, "human": h, "bleu": b} for s, h, b in [("A", 3.2, 0.3), ("B", 2.1, 0.2), ("C", 2.8, 0.4)]]
     data = ng.load(rows)
-    assert len(data.inputs) == 1 and any("read as means of the systems" in note for note in data.notes)
+    assert len(data.inputs) == 1 and any("read as system means" in note for note in data.notes)
     (row,) = data.correlate(measures=["system/pearson"]).rows
     assert row["value"] == pytest.approx(np.corrcoef([3.2, 2.1, 2.8], [0.3, 0.2, 0.4])[0, 1])
 
@@ -578,5 +582,5 @@ def test_records_about_the_sentences_of_an_output_are_no_raters() -> None:
 def test_a_rater_who_rates_twice_is_averaged_and_said(again: int, words: str) -> None:
     rows = [{"system": "A", "doc": d, "rater": r, "quality": 4} for d in range(3) for r in ("ann", "bob")]
     data = ng.load([*rows, {**rows[0], "quality": again}])
-    assert said(data, "1 ratings repeat the same rater, output and aspect", words)
+    assert said(data, "1 ratings repeat the same annotator, output and aspect", words)
     assert data.ratings.height == 6 and data.ratings["value"].min() == (4 + again) / 2

@@ -78,7 +78,7 @@ def test_a_pattern_in_the_settings_is_for_the_files_it_matches(path: Path) -> No
         ("[columns]\nhuman = 3", r"nlgauge.toml, \[columns\]: human: found 3, expected names"),
         ("[columns.'x*']\nsystem = ['a']", r"\[columns.\"x\*\"\]: system: found \['a'\], expected a name"),
         ("[columns]\nrepeats = 'some'", "use auto, number or mean"),
-        ("[columns]\nsystem = 'origin'", "no column 'origin', which nlgauge.toml names"),
+        ("[columns]\nsystem = 'origin'", r"no column 'origin' \(named in nlgauge.toml\)"),
         ("[columns", "nlgauge.toml: invalid TOML"),
         ("columns = 3", r"columns: found 3, expected a table, \[columns\]"),
         ("[columns]\nreader = 'evil.py@Reader'", "a reader in a Python file can only be named with"),
@@ -116,10 +116,10 @@ def test_the_command_line_declares_columns_with_the_same_text(path: Path) -> Non
 def test_what_a_message_asks_for_can_be_typed_and_called(path: Path) -> None:
     """The same refusal names an argument in Python and an option of the command line."""
     path.write_text(TABLE.replace("model", "origin").replace("a;b", "coherence;b"))
-    with pytest.raises(DataError, match=r"is it 'origin'\? Say system='origin'\."):
+    with pytest.raises(DataError, match=r"if it is 'origin': system='origin'\."):
         ng.load(path)
     typed = run_command("run", path, "--quick", cwd=path.parent)
-    assert "is it 'origin'? Say --columns system=origin." in typed.stderr
+    assert "if it is 'origin': --columns system=origin." in typed.stderr
     assert run_command("data", "check", path, "--columns", "system=origin").returncode == 0
 
 

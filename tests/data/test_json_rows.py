@@ -35,7 +35,7 @@ def test_a_frame_is_read_as_pandas_writes_it(tmp_path: Path, orient: str | None)
 def test_of_several_lists_the_longest_has_the_rows_and_it_is_said(tmp_path: Path) -> None:
     data = read(tmp_path, {"dataset": "toy", "annotations": [{"metric": "coherence"}], "instances": ROWS})
     assert len(data) == 4
-    assert "the rows are the 4 records of 'instances'; others are left aside: 'annotations' (1)" in data.notes
+    assert "the rows are the 4 records of 'instances'; not read: 'annotations' (1)" in data.notes
     with pytest.raises(DataError, match="expected a JSON list of objects"):
         read(tmp_path, {"dataset": "toy", "one": ROWS, "two": ROWS})
 
@@ -52,6 +52,6 @@ def test_lists_in_the_plural_are_columns_and_turns_say_which_outputs_belong_toge
         },
     )
     assert data.systems == ["A", "B"] and len(data.inputs) == 2 and data.aspects == ["scores"]
-    assert "lists called 'contexts', 'responses', 'models' are read as columns 'context', 'response', 'model'" in (
+    assert "lists named 'contexts', 'responses', 'models' are read as columns 'context', 'response', 'model'" in (
         data.notes
     )

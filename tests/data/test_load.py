@@ -82,7 +82,7 @@ def test_what_separates_the_fields_is_seen_and_not_believed_of_the_suffix(tmp_pa
     text = "system,doc_id,coherence,bleu\nA,1,4,0.31\nB,1,2,0.10\n"
     data = ng.load(write(tmp_path, name, text.replace(",", sign)))
     assert data.systems == ["A", "B"] and data.metrics == ["bleu"]
-    assert ("fields are separated by blanks" in data.notes) == (sign != ",")
+    assert ("fields are separated by spaces" in data.notes) == (sign != ",")
 
 
 def test_pandas_polars_and_lists_of_dicts_are_read_alike() -> None:
@@ -210,14 +210,14 @@ def test_a_long_table_is_read_the_same_where_its_rating_is_declared_or_only_judg
 
 def test_a_score_that_differs_within_an_aspect_is_still_refused(tmp_path: Path) -> None:
     again = LONG + "one,fluency,A,0,2,5,0.3\n"
-    assert "a metric gives one value to one output" in refusal(write(tmp_path, "long.csv", again))
+    assert "expected one value per output and metric" in refusal(write(tmp_path, "long.csv", again))
 
 
 def test_different_outputs_of_one_system_for_one_input_are_numbered(tmp_path: Path) -> None:
     text = "system,input,output,quality,bleu\nA,1,x,4,.1\nA,1,y,2,.3\nB,1,z,3,.2\nB,2,z,3,.2\n"
     data = ng.load(write(tmp_path, "repeats.csv", text))
     assert sorted(data.samples.filter(pl.col("system") == "A")["input"]) == ["1", "1 #2"]
-    assert "2 inputs × 1 to 2 trials: the trials of one input count as one cluster" in data.notes
+    assert "2 inputs × 1 to 2 trials: the trials of one input are one cluster" in data.notes
 
 
 def test_equal_rows_count_once_and_are_counted(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) ->
 
 def test_text_among_numbers_names_file_line_and_column(tmp_path: Path) -> None:
     path = write(tmp_path, "ratings.csv", WIDE.replace("B,1,b one,2", "B,1,b one,four"))
-    assert refusal(path) == f"{path}, line 4, column 'coherence': found 'four', expected a number (or leave it empty)."
+    assert refusal(path) == f"{path}, line 4, column 'coherence': found 'four', expected a number or an empty cell."
 
 
 def test_the_line_is_right_after_line_breaks_inside_quotes(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_the_line_is_right_after_line_breaks_inside_quotes(tmp_path: Path) -> No
 
 def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
     message = refusal(write(tmp_path, "x.csv", WIDE), system="sistem")
-    assert "no column 'sistem'. Did you mean 'system'? Columns found: system, doc_id, output" in message
+    assert "no column 'sistem'. Did you mean 'system'? Columns: system, doc_id, output" in message
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         (
             "colons.csv",
             WIDE.replace(",", ":").encode(),
-            "has one column, 'system:doc_id:output:coherence:fluency:b', and ':'",
+            "one column, 'system:doc_id:output:coherence:fluency:b', with ':'",
         ),
         ("quote.csv", WIDE.replace("b one", '"b one').encode(), "double quote"),
         ("latin.csv", WIDE.replace("b one", "b øne").encode("latin-1"), "line 4: byte 0xf8 is not valid utf-8"),
@@ -306,10 +306,10 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         ("pickle.pkl", pickle.dumps({"a": 1}), "pickle"),
         ("disguised.csv", pickle.dumps([1, 2, 3]), "pickle"),
         ("binary.csv", b"\x00\x01\x02\x00" * 50, "NUL"),
-        ("fake.parquet", b"not parquet", "does not begin like one"),
+        ("fake.parquet", b"not parquet", "is not a Parquet file"),
         ("torn.parquet", b"PAR1 torn", "damaged"),
-        ("twice.csv", b"system,input,bleu,bleu\nA,1,2,3\n", "two columns are called 'bleu'"),
-        ("nosys.csv", b"system,quality\nA,1\nB,2\n", "which input an output belongs to"),
+        ("twice.csv", b"system,input,bleu,bleu\nA,1,2,3\n", "two columns have the name 'bleu'"),
+        ("nosys.csv", b"system,quality\nA,1\nB,2\n", "no input column found"),
         ("noname.csv", b"system,input,quality\nA,1,2\n,2,3\n", "line 3, column 'system': is empty"),
     ],
 )
@@ -330,7 +330,7 @@ def test_a_repeated_sample_with_other_values_is_refused_and_says_what_to_do(tmp_
 
 def test_a_metric_that_differs_between_rater_rows_is_refused(tmp_path: Path) -> None:
     text = "system,input,rater,quality,bleu\nA,1,r1,4,.1\nA,1,r2,4,.2\nB,1,r1,4,.3\n"
-    assert "a metric gives one value to one output" in refusal(write(tmp_path, "x.csv", text))
+    assert "expected one value per output and metric" in refusal(write(tmp_path, "x.csv", text))
 
 
 def test_an_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,7 +400,7 @@ def test_a_log_of_an_unknown_tool_is_refused_not_half_read(tmp_path: Path) -> No
     items = [{"id": i, "output": "x", "epoch": 1, "grades": [{"name": "judge", "verdict": "pass"}]} for i in range(3)]
     log = write(tmp_path, "log.json", json.dumps({"run": {"id": 7}, "model": "m", "items": items}))
     with pytest.raises(
-        DataError, match=r"looks like a log \(objects run around nested records\) of a tool that no reader knows"
+        DataError, match=r"looks like the log of an unknown tool \(objects run around nested records\)"
     ) as error:
         ng.load(log)
     assert "`nlgauge data formats`" in str(error.value)
@@ -418,8 +418,7 @@ def test_nested_records_are_ratings_only_where_something_says_so(tmp_path: Path)
     evals = ng.load(rows("evals", kind="LLM"))
     assert evals.aspects == []
     assert any(
-        "column 'evals' holds records with numbers (score), and nothing says that people made them" in n
-        for n in evals.notes
+        "column 'evals' not read: its records have numbers (score), but may not be human" in n for n in evals.notes
     )
     assert ng.load(rows("evals", annotator="ann")).raters == ["ann"]
     assert ng.load(rows("ratings")).aspects == ["score"]
@@ -455,7 +454,7 @@ def test_several_outputs_of_one_system_for_a_prompt_need_no_system_column(tmp_pa
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     data = ng.load(path)
     assert (len(data.systems), len(data)) == (1, 8)
-    assert "4 inputs × 2 trials: the trials of one input count as one cluster" in data.notes
+    assert "4 inputs × 2 trials: the trials of one input are one cluster" in data.notes
 
 
 def test_a_list_of_records_with_outputs_gives_one_row_an_output(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_blank_rows_and_empty_sheets_do_not_count_and_lines_are_right(tmp_path: 
 def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
     path = workbook(tmp_path / "mine.xlsx", June=ROWS[:3], May=ROWS)
     with pytest.raises(
-        DataError, match=r"2 filled sheets: 'June' \(3 rows\), 'May' \(5 rows\); choose one with sheet='May'"
+        DataError, match=r"2 sheets with data: 'June' \(3 rows\), 'May' \(5 rows\); choose one with sheet='May'"
     ):
         ng.load(path)
     assert len(ng.load(path, sheet="June")) == 2
@@ -114,7 +114,7 @@ def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([["system", "bleu", "bleu"], ["A", 1, 2]], "two columns are called 'bleu'"),
+        ([["system", "bleu", "bleu"], ["A", 1, 2]], "two columns have the name 'bleu'"),
         ([["system", "bleu"]], "no rows"),
         ([["system", None, "bleu"], ["A", 1, 2]], "column 2 has no name"),
         ([], "every sheet is empty"),

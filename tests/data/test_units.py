@@ -39,7 +39,7 @@ def test_columns_of_trials_are_neither_metrics_nor_systems(column: str, value: s
     data = ng.load(rows(column, value=value))
     assert (data.systems, data.metrics, data.aspects) == (["m0", "m1"], ["bleu"], ["score"])
     assert (len(data), set(base_inputs(data.samples))) == (48, {f"q{i}" for i in range(8)})
-    assert "8 inputs × 3 trials: the trials of one input count as one cluster" in data.notes
+    assert "8 inputs × 3 trials: the trials of one input are one cluster" in data.notes
     roles = {row["column"]: row["role"] for row in check(rows(column, value=value))}
     assert roles[column] == "trial"
 
@@ -114,6 +114,6 @@ def test_a_column_beside_epochs_is_the_input_whatever_it_is_called() -> None:
     ]
     data = ng.load(rows)
     assert len(set(units_of(data, data.inputs).names)) == 12
-    assert any("'q' is read as the input" in note for note in data.notes)
+    assert any("'q' is used as the input" in note for note in data.notes)
     named = [{"epoch": row["epoch"], "human_label": row["human_label"], "judge": row["judge"]} for row in rows]
-    assert any("no column names their inputs" in note for note in ng.load(named).notes)
+    assert any("there is no input column" in note for note in ng.load(named).notes)

@@ -106,8 +106,8 @@ def test_a_rater_need_not_be_named_in_rows_that_nobody_rated():
 def test_every_guess_is_said_with_the_words_that_correct_it_and_they_do():
     rows = table({"label": (PF, FEW), "verdict": (PF, ALL)})
     data = ng.load(rows)
-    assert any("'verdict' is read as a judge's" in n and "human='+verdict'" in n for n in data.notes)
-    assert any("'label' is read as people's" in n and "metrics='+label'" in n for n in data.notes)
+    assert any("'verdict' is read as a judge" in n and "human='+verdict'" in n for n in data.notes)
+    assert any("'label' is read as human" in n and "metrics='+label'" in n for n in data.notes)
     turned = ng.load(rows, human="verdict", metrics="label")
     assert (turned.aspects, turned.metrics) == (["verdict"], ["label"])
     assert ng.load(rows, human="+verdict").aspects == ["verdict", "label"]
@@ -117,7 +117,7 @@ def test_no_column_of_a_table_with_one_row_an_input_is_offered_as_the_system():
     rows = [
         row | {"judge_reason": f"because {k}"} for k, row in enumerate(table({"label": (PF, FEW), "judge": (PF, ALL)}))
     ]
-    assert "no system column found: all rows are read as one system" in ng.load(rows).notes
+    assert "no system column: all rows are one system" in ng.load(rows).notes
 
 
 @pytest.mark.parametrize("stem", ["rating", "human", "annotator", "human_score"])
@@ -143,5 +143,5 @@ def test_an_aspect_is_called_by_what_was_rated_and_not_by_how(columns: list[str]
 
 def test_annotations_that_do_not_say_whose_they_are_are_a_guess_and_said_in_one_line() -> None:
     rows = [{"id": i, "bleu": i / 20, "annotations.tone.Rating": i % 5, "annotations.wit.Rating": 1} for i in range(20)]
-    (line,) = [note for note in ng.load(rows).notes if "people's ratings" in note]
+    (line,) = [note for note in ng.load(rows).notes if "human ratings" in note]
     assert line.endswith("if they are metrics: metrics=['+annotations.tone.Rating', '+annotations.wit.Rating']")

@@ -55,18 +55,16 @@ def test_what_it_cannot_hold_is_said() -> None:
         "that 1 ratings have no annotator (written as 'anonymous')",
     ]  # fmt: skip; that less is better for ter its name says
     data = ng.load(SAMPLES / "tidy.jsonl", higher=["ter"])
-    assert wide_table(data)[1][-1] == "that more is better for ter (say higher= when you read it)"
+    assert wide_table(data)[1][-1] == "that higher is better for ter (declare higher= when you read it)"
     unusual = data.with_scores({"mine": [1.0] * len(data)}).only_metrics(["mine"])
     said = wide_table(replace(unusual, lower=frozenset(["mine"])))[1][-1]
-    assert said == "that less is better for mine (say lower= when you read it)"
-    assert wide_table(ng.load(SAMPLES / "summeval.jsonl"))[1] == [
-        "that a rater's name does not stand for one person throughout"
-    ]
+    assert said == "that lower is better for mine (declare lower= when you read it)"
+    assert wide_table(ng.load(SAMPLES / "summeval.jsonl"))[1] == ["that annotator names do not identify persons"]
     assert wide_table(ng.load(SAMPLES / "plain.csv"))[1] == []
 
 
 def test_comparisons_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="holds comparisons only, which a wide table cannot"):
+    with pytest.raises(DataError, match="has only comparisons, which a wide table cannot"):
         write_wide(ng.load(SAMPLES / "arena.jsonl"), tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -165,7 +165,7 @@ def test_high_and_low_of_something_are_no_metric():
     rows = [{"id": i, "label": i % 2, "judge": 1, "difficulty": ["low", "high", "medium"][i % 3]} for i in range(9)]
     data = ng.load(rows)
     assert data.metrics == ["judge"] and data.samples["difficulty"][1] == "high"
-    assert [n for n in data.notes if "'difficulty'" in n and "of what?" in n]
+    assert [n for n in data.notes if "'difficulty'" in n and "does not tell what is judged" in n]
 
 
 def test_categories_are_words(tmp_path):
@@ -187,7 +187,7 @@ def test_words_that_are_not_known_are_said_where_nothing_is_rated():
     ]
     data = ng.load(rows)
     assert (
-        "not used: 'urteil', 'bewertung' (words); if people gave them: human='urteil' and values={'spitze': …, 'mies': …}"
+        "not used: 'urteil', 'bewertung' (labels); if they are human: human='urteil' and values={'spitze': …, 'mies': …}"
         in data.notes
     )
     with pytest.raises(DataError, match=r"no human ratings found.* Note: not used: 'urteil'"):
@@ -197,8 +197,8 @@ def test_words_that_are_not_known_are_said_where_nothing_is_rated():
 
 def test_yes_may_be_bad_and_the_words_for_it_are_offered():
     rows = [{"id": i, "hallucination": "yes" if i % 3 else "no", "bleu": i} for i in range(12)]
-    (line,) = [note for note in ng.load(rows).notes if "of what?" in note]
-    assert line.endswith("metrics='+hallucination' (or human=), and values={'yes': 0, 'no': 1} where yes is bad")
+    (line,) = [note for note in ng.load(rows).notes if "does not tell what is judged" in note]
+    assert line.endswith("metrics='+hallucination' (or human=), and values={'yes': 0, 'no': 1} if yes is bad")
     assert code_of(line) == "answers" and code_of(pickle.loads(pickle.dumps(line))) == "answers"
     ranks = [{"id": i, "difficulty": ["low", "high", "medium"][i % 3], "bleu": i} for i in range(12)]
     (line,) = [note for note in ng.load(ranks).notes if code_of(note) == "answers"]
@@ -215,6 +215,6 @@ def test_a_list_of_raters_words_is_read_as_one_of_their_numbers():
     assert values == {"0": [1, 0], "3": [0, 0], "4": [1]} and data.aspects == ["rating"]
     assert "read in 'rating': good = 1, bad = 0" in data.notes
     rows = [{"id": i, "bleu": i, "rating": ["super", "lala"]} for i in range(4)]
-    (line,) = [note for note in ng.load(rows).notes if "lists of words" in note]
+    (line,) = [note for note in ng.load(rows).notes if "lists of labels" in note]
     assert line.endswith("values={'super': …, 'lala': …})") or line.endswith("values={'lala': …, 'super': …})")
     assert ng.load(rows, values="super=1,lala=0").ratings["value"].to_list() == [1, 0] * 4

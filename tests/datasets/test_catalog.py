@@ -38,7 +38,7 @@ def run(*arguments: str) -> str:
 
 @for_each(ALL, name=lambda e: e.name)
 def test_every_entry_says_what_it_is_and_where_it_comes_from(e: Entry) -> None:
-    for field in (e.title, e.task, e.raters, e.licence, e.shape, e.size):
+    for field in (e.title, e.task, e.raters, e.license, e.shape, e.size):
         assert field.strip()
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", e.name)
     assert re.fullmatch(r"[a-z][a-z0-9-]+-\d{4}-[a-z0-9]+", e.cite), e.cite
@@ -339,7 +339,7 @@ def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch
         "title": "Mine",
         "task": "dialogue",
         "raters": "one",
-        "licence": "MIT",
+        "license": "MIT",
         "cite": "me-2026-mine",
         "reference": "Me.",
     }
@@ -428,7 +428,7 @@ def test_list_keeps_to_a_task_or_a_paper() -> None:
 @for_each(ALL, name=lambda e: e.name)
 def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None:
     shown = run("show", e.name, "--format", "csv")
-    for fact in (e.licence, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):
+    for fact in (e.license, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):
         assert fact in shown.replace('""', '"')
     facts = json.loads(run("show", e.name, "--format", "json"))["tables"][0]["facts"]
     assert facts["name"] == e.name

@@ -15,7 +15,7 @@ from nlgauge.data.load import LabelFile, Opened, dataset_of_table, open_data, re
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines, rating_words, unused
-from nlgauge.data.tables.values import is_label, open_worth, parse_column
+from nlgauge.data.tables.values import is_label, parse_column, values_to_fill
 from nlgauge.errors import NlgaugeError, code_of
 from nlgauge.options import ROLES, option
 from nlgauge.table import Row, Table, Title
@@ -127,7 +127,7 @@ def _use(table: RawTable, roles: Roles, column: str) -> str:
         return option("input", column)
     if reason := unused(table, roles, column):
         if code_of(reason) == "declare":
-            return option("values", open_worth(rating_words(series)))
+            return option("values", values_to_fill(rating_words(series)))
         more = [f"+{column}"]
         return f"{option('metrics', more)} or {option('human', more)}"
     if series.dtype != pl.String:

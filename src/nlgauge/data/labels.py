@@ -15,7 +15,7 @@ from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
-from nlgauge.data.tables.values import LABEL, few_words, open_worth, parse_column
+from nlgauge.data.tables.values import LABEL, few_words, parse_column, values_to_fill
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
 from nlgauge.data.units import TRIAL_OF, base_inputs
 from nlgauge.errors import DataError, Note, code_of
@@ -411,7 +411,7 @@ def _no_labels(table: RawTable, roles: Roles) -> str:
     columns = table.frame.columns
     words = [(c, values) for c in roles.aside if len(values := few_words(table.frame[c], recur=False)) > 1]
     fixes = "; ".join(
-        f"to read '{c}' ({listed(values)}), map it to numbers with {option('values', open_worth(values))}"
+        f"to read '{c}' ({listed(values)}), map it to numbers with {option('values', values_to_fill(values))}"
         for c, values in words[:3]
     )
     return (

@@ -1,4 +1,4 @@
-"""Published sets of human judgments: what they hold, where they come from, how to download and to load them."""
+"""Published sets of human judgments: content, origin, download and loading."""
 
 from nlgauge.lazy import attach
 

@@ -1,4 +1,4 @@
-"""BAGEL, SFHOTEL and SFREST: the outputs of Novikova et al. (2017), with the medians of people's ratings."""
+"""BAGEL, SFHOTEL and SFREST: the outputs of Novikova et al. (2017), with median human ratings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SET_NAMES = {"BAGEL": "BAGEL", "SFHOT": "SFHOTEL", "SFRES": "SFREST"}
 
 
 def load(folder: Path, entry: Entry, texts: Texts = "released", references: Which = "all") -> Dataset:
-    """2,460 outputs; `dataset`, `mr_type` and `domain` are columns to split by.
+    """Load 2,460 outputs; `dataset`, `mr_type` and `domain` are columns to group by.
 
     `texts`: 'released' (those that came with the references), 'authors' (the outputs in the authors' own file), or as
     the authors' programs had them, 'delexicalised' or also 'tokenized' (bagel_texts.py). `references`: only the 'first'
@@ -29,10 +29,10 @@ def load(folder: Path, entry: Entry, texts: Texts = "released", references: Whic
     """
     for option, value, allowed in (("texts", texts, get_args(Texts)), ("references", references, get_args(Which))):
         if value not in allowed:
-            raise DataError(f"{entry.name}: {option}='{value}' is none of {', '.join(allowed)}.")
+            raise DataError(f"{entry.name}: {option}='{value}'; expected {' or '.join(allowed)}.")
     table = csv_table(folder / FOLDER / "emnlp_data_medians.csv")
     metrics = table.columns[table.columns.index("TER") : table.columns.index("parser.sc.max") + 1]
-    notes = ["ratings are medians; the single ratings were not published with the set"]
+    notes = ["ratings are medians; individual ratings were not published with the set"]
     parts = [
         _one_set(folder / FOLDER, part, str(name[0]), notes)
         for name, part in table.group_by("dataset", maintain_order=True)
@@ -53,8 +53,9 @@ def load(folder: Path, entry: Entry, texts: Texts = "released", references: Whic
 
 
 def individual(folder: Path, entry: Entry) -> Dataset:
-    """Single ratings: the authors' R script names the columns judge, dataset, system, sys_ref and the aspects. The
-    outputs of a judge stand in the same order as those of the others.
+    """Load individual ratings: the authors' R script names the columns judge, dataset, system, sys_ref and aspects.
+
+    The outputs of all judges are in the same order.
     """
     frame = csv_table(folder / entry.files[0].path)
     place = pl.int_range(pl.len()).over("judge", "dataset", "system")
@@ -70,8 +71,8 @@ def individual(folder: Path, entry: Entry) -> Dataset:
         frame.unique(KEY, maintain_order=True).select(*KEY, "output", "dataset"),
         ratings=unpivot(frame, {a: a for a in ASPECTS}),
         notes=[
-            "judges 1 to 3 are places in the file, not persons",
-            "inputs are numbered as they come for each system: one number is not one MR",
+            "annotators 1 to 3 are positions in the file; annotator IDs are unknown",
+            "inputs are numbered per system; equal numbers are not the same MR",
         ],
     )
 
@@ -89,10 +90,8 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
         mr.alias("source"),
     )
     if repeated := part.filter(pl.col("occurrence") > 1).height:
-        notes.append(
-            f"{SET_NAMES[name]}: {repeated} further outputs of one system for the same MR are numbered #2, #3, …"
-        )
-    texts = _beside(folder / f"{name.lower()}_with_refs.jsonl", part, "quality", notes)
+        notes.append(f"{SET_NAMES[name]}: {repeated} further outputs of a system for the same MR, numbered #2, #3, …")
+    texts = _aligned_records(folder / f"{name.lower()}_with_refs.jsonl", part, "quality", notes)
     if texts:
         part = part.with_columns(
             pl.Series("output", [r["sys_summ"] for r in texts]),
@@ -103,7 +102,7 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
             pl.col("sys_ref").alias("output"), pl.lit(None, pl.List(pl.String)).alias("references")
         )
     if name != "BAGEL" and (
-        predicted := _beside(folder / f"unieval_{name.lower()}_predictions.jsonl", part, "overall", notes)
+        predicted := _aligned_records(folder / f"unieval_{name.lower()}_predictions.jsonl", part, "overall", notes)
     ):
         part = part.with_columns(
             pl.Series(f"unieval_{a}", [r["predict_scores"][a] for r in predicted], pl.Float64)
@@ -112,14 +111,14 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
     return part
 
 
-def _beside(path: Path, part: pl.DataFrame, quality: str, notes: list[str]) -> list[Record]:
-    """Records that follow the order of the medians; their ratings prove it, row by row."""
+def _aligned_records(path: Path, part: pl.DataFrame, quality: str, notes: list[str]) -> list[Record]:
+    """Records in the order of the medians; their ratings are compared row by row."""
     if not path.is_file():
-        notes.append(f"{path.name} is not there: its texts or scores are left out")
+        notes.append(f"{path.name} is missing: its texts or scores are left out")
         return []
     rows = sorted(records(path), key=lambda r: int(r["row"]))
     ratings = part.select(pl.col(ASPECTS).cast(pl.Float64)).rows()
     published = [tuple(float(r["scores"][a]) for a in ("informativeness", "naturalness", quality)) for r in rows]
     if ratings != published:
-        raise DataError(f"{path}: its rows are not those of emnlp_data_medians.csv (the ratings differ).")
+        raise DataError(f"{path}: the ratings differ from those of emnlp_data_medians.csv.")
     return rows

@@ -20,11 +20,11 @@ from nlgauge.text.treebank import without_punctuation
 Texts = Literal["released", "authors", "delexicalised", "tokenized"]
 Which = Literal["all", "first", "last"]
 SLOTS = ("name", "area", "near", "address", "phone")
-INITIAL = "xinitial"  # stands for "x.", one token
+INITIAL = "xinitial"  # replaces "x.", one token
 
 
 def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFrame:
-    """The outputs and references of the frame as they were asked for."""
+    """Return the outputs and references of the frame in the requested form."""
     outputs, lists = [], []
     for output, given, source, dataset, system, own in frame.select(
         "output", "references", "source", "dataset", "system", "sys_ref"

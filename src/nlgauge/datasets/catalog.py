@@ -1,4 +1,4 @@
-"""The catalog of published human-judgement sets: what they hold, where they come from, how to load them.
+"""The catalog of published sets of human judgments: content, origin and loading.
 
 The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not
 listed. `loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
@@ -28,7 +28,7 @@ FACTS = Path(__file__).parent / "sets"
 
 @dataclass(frozen=True)
 class Origin:
-    """A place in a public repository. The commit may be short where nothing is downloaded from it."""
+    """A path in a public repository. The commit may be abbreviated if nothing is downloaded from it."""
 
     repository: str
     commit: str
@@ -51,7 +51,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class File:
-    """A file that a loader reads; `layout` says what is in it. A set loads without its `extra` files.
+    """A file that a loader reads; `layout` describes its content. A set loads without its `extra` files.
 
     `origin`: the place whose bytes it holds. `parts`: files of origins (repository and path, * for several) from which
     `convert` makes it, with the SHA-256 of what comes out (`result`, before compression). `page`: where a browser finds
@@ -72,7 +72,7 @@ class File:
 
     @property
     def downloadable(self) -> bool:
-        """Whether a program can get the file: its origin's bytes, or what a converter makes of them."""
+        """Whether the file can be downloaded, or converted from files that can."""
         return self.origin is not None or bool(self.parts)
 
     @classmethod
@@ -82,12 +82,12 @@ class File:
         return cls(path, **facts | {"origin": Origin.parse(origin) if origin else None, "parts": parts})
 
     def here(self, folder: Path) -> bool:
-        """Return whether the folder holds the file."""
+        """Return whether the folder has the file."""
         return stored(folder / self.path).is_file()
 
 
 def stored(path: Path) -> Path:
-    """The file of the mirror; what is gzipped there may lie unpacked, as its origin has it.
+    """Return the file in the folder; a gzipped file may be there unpacked, as at its origin.
 
     >>> stored(Path("nowhere/TAC_11.csv.gz")).name
     'TAC_11.csv.gz'
@@ -105,14 +105,14 @@ class Entry:
     task: str
     aspects: dict[str, str]
     raters: str
-    licence: str
+    license: str
     cite: str
     reference: str
     origins: tuple[Origin, ...]
     papers: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     shape: str = ""
-    size: str = ""  # systems × inputs, or how many texts there are
+    size: str = ""  # systems × inputs, or number of texts
     files: tuple[File, ...] = ()
     missing: str = ""
     notes: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class Entry:
 
     @classmethod
     def of(cls, name: str, facts: dict[str, Any], files: dict[str, Any]) -> Entry:
-        """The set of that name from the facts about it and about the files of its family."""
+        """Return the set of this name from the facts about it and the files of its family."""
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
         }
@@ -130,11 +130,11 @@ class Entry:
 
     @property
     def needed(self) -> tuple[File, ...]:
-        """The files without which the set cannot be loaded."""
+        """The files that are needed to load the set."""
         return tuple(f for f in self.files if not f.extra)
 
     def here(self, folder: Path) -> str:
-        """How much of the set the folder holds: 'yes', 'part', or 'no'."""
+        """Return how much of the set is in the folder: 'yes', 'part', or 'no'."""
         present = sum(f.here(folder) for f in self.files)
         whole = all(f.here(folder) for f in self.needed)
         return "no" if not present else "yes" if whole else "part"
@@ -147,7 +147,7 @@ def _found() -> dict[str, Entry]:
         family = tomllib.loads(path.read_text(encoding="utf-8"))
         for name, facts in family["sets"].items():
             if name in entries:
-                raise ValueError(f"two sets of the catalog are called '{name}'")
+                raise ValueError(f"two sets of the catalog have the name '{name}'")
             entries[name] = Entry.of(name, {**family.get("all", {}), **facts}, family.get("files", {}))
     return dict(sorted(entries.items()))
 
@@ -188,7 +188,7 @@ def entry(name: str) -> Entry:
 
 
 def mirror_folder(given: str | Path | None = None) -> Path:
-    """Return the folder that holds the files of published sets.
+    """Return the folder of the files of published sets.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
     folder = mirror_folder(mirror)
     absent = [f for f in published_set.needed if not f.here(folder)]
     if absent:
-        does = "downloads it" if absent[0].downloadable else "says where it is"
+        does = "downloads it" if absent[0].downloadable else "shows where to get it"
         how = f"`nlgauge data get {name}` {does}"
         raise NotHere(
             f"{name}: {absent[0].path} is not in {folder}; {how}, or name your folder with {option('mirror')} or "
@@ -249,5 +249,5 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
     except TypeError as error:
         if "unexpected keyword argument" not in str(error):
             raise
-        raise DataError(f"{name}: {str(error).split('() ')[-1]}; this set has no such option.") from None
+        raise DataError(f"{name}: {str(error).split('() ')[-1]}; the set has no such option.") from None
     return data

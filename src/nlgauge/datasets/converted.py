@@ -1,4 +1,4 @@
-"""One file of a published set, made from the files of its origins: downloaded, checked, converted, checked again."""
+"""Convert the files of a published set from its origins: download, check, convert, check the result."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.spec import parse_spec
 from nlgauge.writing import write_whole
 
-Tell = Callable[[str, int, int], None]  # file, bytes there, of how many
+Tell = Callable[[str, int, int], None]  # file, bytes received, total
 ORIGINS = "origins"  # folder of the origins' files, next to the converted ones
 
 
 def converted(file: File, folder: Path, tell: Tell) -> Path:
-    """Make the file in the folder; what was downloaded is kept, so that a second set need not fetch it again."""
+    """Write the converted file to the folder; downloads remain there for other sets."""
     files = [part for pattern in file.parts for part in parts(pattern)]
     content = {part.path: fetched(part, folder, tell).read_bytes() for part in files}
     made = convert(file.convert, content)
@@ -68,7 +68,7 @@ def content_of(path: Path) -> bytes:
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 of a content; of a Parquet file that of its table, as its bytes depend on the writer."""
+    """Return the SHA-256 of a content; for a Parquet file of its table, as the bytes depend on the writer."""
     if content[:4] == b"PAR1":
         content = pl.read_parquet(io.BytesIO(content)).write_ndjson().encode()
     return hashlib.sha256(content).hexdigest()

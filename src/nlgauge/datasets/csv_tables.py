@@ -1,4 +1,4 @@
-"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023, colombo2023, PPLM's comparisons."""
+"""Sets in one CSV table of scores and ratings: those of nimah2023, colombo2023, PPLM's comparisons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nlgauge.datasets.catalog import Entry
 from nlgauge.datasets.table_parts import csv_table, numbers, unpivot
 from nlgauge.errors import DataError
 
-# The origin calls the input "System" and the system "Utterance"; the mirror says so in its column names.
+# The origin names the input "System" and the system "Utterance", as the column names of the file show.
 HEADINGS = {
     "System": "input",
     "Utterance": "system",
@@ -31,11 +31,11 @@ SEATS = {
 
 
 def scores_only(folder: Path, entry: Entry) -> Dataset:
-    """A table of colombo2023: people's and automatic scores, no texts."""
+    """Load a table of colombo2023: human and automatic scores, no texts."""
     frame = csv_table(folder / entry.files[0].path).rename(HEADINGS, strict=False)
     human = {c: c.removeprefix("H:") for c in frame.columns if c.startswith("H:")}
     metrics = [c for c in frame.columns if c not in human and c not in KEY]
-    notes = ["the origin's headings for system and input are swapped; they stand right here", "numbers only"]
+    notes = ["the headings of system and input are swapped in the origin, which is corrected here", "numbers only"]
     return Dataset.of(
         entry.name,
         frame.select(KEY),
@@ -47,11 +47,11 @@ def scores_only(folder: Path, entry: Entry) -> Dataset:
 
 
 def checklist_usr(folder: Path, entry: Entry) -> Dataset:
-    """Load a dialogue set of nimah2023 with the ratings of single annotators."""
+    """Load a dialogue set of nimah2023 with the ratings of individual annotators."""
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "context", "fact").rename({"model": "system", "annotators": "rater"})
     scores, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
-    texts = {"output": "response", "source": "context", "context": "fact"}  # the source is the dialogue so far
+    texts = {"output": "response", "source": "context", "context": "fact"}  # the source is the dialogue history
     return _checklist(entry, frame, texts, entry.aspects, scores, [note])
 
 
@@ -71,20 +71,20 @@ def checklist_topic(folder: Path, entry: Entry) -> Dataset:
     )
     scores = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
     notes = [
-        "which system wrote a text is not known: all count as one, 'unknown'",
-        "columns pvi_* (pointwise information of the ratings) are left aside",
+        "the systems are not identified: all texts are of one system, 'unknown'",
+        "columns pvi_* (pointwise information of the ratings) are not read",
     ]
     texts = {"output": "output", "source": "prefix", "control": "attribute"}
     return _checklist(entry, frame, texts, entry.aspects, scores, notes, strip=False)
 
 
 def ctrl_topic(folder: Path, entry: Entry) -> Dataset:
-    """A text is rated again in every comparison that shows it: the comparison is the input."""
+    """Load comparisons as inputs, since a text is rated again in every comparison."""
     frame = csv_table(folder / entry.files[0].path).rename({"model": "system", "annotator": "rater"})
     frame = frame.with_columns(pl.concat_str("domain", "key", separator=" ").alias("input"))
     scores, note = _averaged(frame, _metrics(frame))
     texts = {"output": "text", "source": "prefix", "control": "attribute"}
-    notes = [note, "relevance: 1 for the text that the rater chose as more relevant, or both"]
+    notes = [note, "relevance: 1 for the text that the annotator chose as more relevant, or for both"]
     human = {"rating": "fluency", "relevance_bin": "relevance"}
     return _checklist(entry, frame, texts, human, scores, notes, strip=False)
 
@@ -102,7 +102,7 @@ def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
     frame = frame.rename({system: "system"})
     frame = frame.with_columns(pl.int_range(pl.len()).over("system").cast(pl.String).alias("input"))
     scores = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
-    notes = ["each row is an output of its own: the column of inputs is not known"]
+    notes = ["each row is a separate output, since the table does not name inputs"]
     texts = [pl.col(c).alias("output") for c in OUTPUTS if c in frame.columns][:1]
     return Dataset.of(
         entry.name,
@@ -124,7 +124,7 @@ def _checklist(
     notes: list[str],
     strip: bool = True,
 ) -> Dataset:
-    """A table of nimah2023: `texts` and `human` say which column is which; several rows an output are its raters."""
+    """Load a table of nimah2023 with the columns `texts` and `human`; several rows per output are its annotators."""
     persons = "rater" in frame.columns
     columns = {c: c for c in human} if human is entry.aspects else human
     outputs = frame.unique(KEY, keep="first", maintain_order=True) if persons else frame
@@ -151,13 +151,13 @@ def _metrics(frame: pl.DataFrame) -> list[str]:
 
 
 def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Inputs have no number in these tables: the same texts are the same input, numbered as they come."""
+    """Number the inputs of tables without input IDs by their texts, in order of appearance."""
     first = frame.with_row_index("input").with_columns(pl.col("input").min().over(columns))
     return first.with_columns((pl.col("input").rank("dense") - 1).cast(pl.String))
 
 
 def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, str]:
-    """One value an output; where the rows of its raters differ a little, their mean."""
+    """One value per output; the mean if the rows of its annotators differ slightly."""
     rows = numbers(frame, metrics)
     values = rows.group_by(KEY, maintain_order=True)
     spread = values.agg((pl.col(metrics).max() - pl.col(metrics).min()) > 1e-9 * pl.col(metrics).abs().max())
@@ -168,7 +168,7 @@ def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, st
 
 
 def uber_topic(folder: Path, entry: Entry) -> Dataset:
-    """A text is rated again in every comparison that shows it: the comparison is the input."""
+    """Load comparisons as inputs, since a text is rated again in every comparison."""
     persons = {f"{topic} slot{k}": f"r{n}" for topic, some in SEATS.items() for k, n in enumerate(some, 1)}
     seat = pl.concat_str("domain", "annotator_slot", separator=" ")
     frame = csv_table(folder / entry.files[0].path).with_columns(seat.replace(persons).alias("rater"))
@@ -186,8 +186,8 @@ def uber_topic(folder: Path, entry: Entry) -> Dataset:
         for side in "ab"
     )
     notes = [
-        "relevance: 1 for the text that was chosen as more relevant, or both",
-        "choices: 'both' and 'neither' are ties; the ratings of relevance tell them apart",
+        "relevance: 1 for the text that was chosen as more relevant, or for both",
+        "comparisons: 'both' and 'neither' are ties; the relevance ratings distinguish them",
     ]
     outputs = sides.unique(KEY, keep="first", maintain_order=True).select(*KEY, "output", "control", "key")
     chosen = pl.col("more_relevant").replace_strict({"A": FIRST, "B": SECOND}, default=TIE)

@@ -1,4 +1,4 @@
-"""One file from its origin: resumed where it broke off, checked by size and SHA-256, put in place at once."""
+"""Download one file: resumable, checked by size and SHA-256, moved into place at the end."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from nlgauge.errors import NlgaugeError
 BASE = "https://raw.githubusercontent.com"
 BLOCK = 1 << 16
 TIMEOUT = 30.0  # seconds without a byte
-MOST_UNKNOWN = 1 << 28  # bytes of a file whose size neither the catalog nor the server says
-SLOWEST = 4096  # bytes a second; a server that trickles slower than that is given up
+MAX_UNKNOWN_BYTES = 1 << 28  # bytes of a file of unknown size
+SLOWEST = 4096  # bytes per second; a slower server is given up
 TRIES = 3
 PAUSE = 1.0  # seconds before the second try, twice as long before the third
 Tell = Callable[[int], None]  # how many bytes of the file are there by now
@@ -29,23 +29,23 @@ LOST = (TimeoutError, http.client.HTTPException, ConnectionError, ssl.SSLError, 
 
 
 class _Broken(Exception):
-    """Worth another try."""
+    """The download broke off and can be resumed."""
 
 
 def url_of(origin: Origin) -> str:
-    """Where the origin's file is; NLGAUGE_ORIGIN names another server with the same paths."""
+    """Return the address of the origin's file; NLGAUGE_ORIGIN names another server with the same paths."""
     base = os.environ.get("NLGAUGE_ORIGIN", BASE).rstrip("/")
     if urlsplit(base).scheme not in ("http", "https"):
-        raise NlgaugeError(f"NLGAUGE_ORIGIN is '{base}': it must begin with http:// or https://.")
+        raise NlgaugeError(f"NLGAUGE_ORIGIN is '{base}'; expected an address with http:// or https://.")
     return f"{base}/{quote(origin.repository)}/{quote(origin.commit)}/{quote(origin.path)}"
 
 
 def inside(folder: Path, path: str) -> Path:
-    """The path below the folder; one that leads out of it is refused."""
+    """Return the path below the folder; refuse one outside of it."""
     parts = PurePosixPath(path).parts
     leads_out = "\0" in path or not (folder / path).resolve().is_relative_to(folder.resolve())
     if not parts or ".." in parts or "\\" in path or ":" in path or leads_out:
-        raise NlgaugeError(f"'{path}' leads out of {folder}: refused.")
+        raise NlgaugeError(f"'{path}' is outside of {folder}.")
     return folder / path
 
 
@@ -55,7 +55,7 @@ def is_whole(path: Path, size: int, sha256: str) -> bool:
 
 
 def download(url: str, target: Path, size: int, sha256: str, tell: Tell = lambda _: None, blob: str = "") -> Path:
-    """Fetch `url` to `target`. What broke off stays in `target.part`; the next call goes on from there.
+    """Download `url` to `target`; a partial file remains in `target.part` and is resumed by the next call.
 
     Where the SHA-256 is not known (size 0), git's name of the content, `blob`, is checked.
     """
@@ -67,8 +67,7 @@ def download(url: str, target: Path, size: int, sha256: str, tell: Tell = lambda
         if (actual := sha256_of(part) if sha256 else git_blob(part)) != expected:
             part.unlink()
             raise NlgaugeError(
-                f"{url}: is not the file that was published; it was thrown away "
-                f"({name} {actual[:12]}…, expected {expected[:12]}…)."
+                f"{url}: is not the published file and was deleted ({name} {actual[:12]}…, expected {expected[:12]}…)."
             )
         part.replace(target)
     except OSError as error:
@@ -85,11 +84,11 @@ def _try(url: str, part: Path, size: int, tell: Tell, target: Path) -> None:
             why = str(error)
         if attempt + 1 < TRIES:
             time.sleep(PAUSE * 2**attempt)
-    raise NlgaugeError(f"{url}: {why}; tried {TRIES} times. Try again later, or put the file there by hand: {target}.")
+    raise NlgaugeError(f"{url}: {why}; tried {TRIES} times. Try again later, or save the file as {target}.")
 
 
 def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
-    """Fill the part file up to `size`; raises _Broken when another try may help."""
+    """Fill the part file up to `size`; raise _Broken if another try may help."""
     have = part.stat().st_size if part.is_file() else 0
     if not size:  # not known before the server says it: start afresh
         part.unlink(missing_ok=True)
@@ -107,7 +106,7 @@ def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
             resumed = answer.headers.get("Content-Range", "").startswith(f"bytes {have}-")
             goes_on = answer.status == 206 and resumed
             have = have if goes_on else 0
-            size = size or min(int(answer.headers.get("Content-Length") or MOST_UNKNOWN), MOST_UNKNOWN)
+            size = size or min(int(answer.headers.get("Content-Length") or MAX_UNKNOWN_BYTES), MAX_UNKNOWN_BYTES)
             with part.open("ab" if goes_on else "wb") as out:
                 while have <= size and (block := answer.read1(BLOCK)):
                     out.write(block)
@@ -123,8 +122,8 @@ def _receive(url: str, part: Path, size: int, tell: Tell) -> None:
         raise _Broken(_reason(error)) from None
     if have > size:
         part.unlink()
-        raise NlgaugeError(f"{url}: is longer than the {size} bytes that were published; it was thrown away.")
-    if have < size != MOST_UNKNOWN:
+        raise NlgaugeError(f"{url}: is longer than the published {size} bytes and was deleted.")
+    if have < size != MAX_UNKNOWN_BYTES:
         raise _Broken(f"the connection was cut after {have} of {size} bytes")
 
 

@@ -1,4 +1,4 @@
-"""HANNA: stories of 10 models and of people for 96 prompts, six criteria, 72 metrics and LLM judges."""
+"""HANNA: stories by 10 models and humans for 96 prompts, six criteria, 72 metrics and LLM judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""load() and check() as `nlgauge` offers them: a file or frame, else a published set by its name."""
+"""load() and check() as `nlgauge` offers them: a file or frame, else the published set of this name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def published(source: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
-    """Ask the catalog for what is no file."""
+    """Ask the catalog for what is not a file."""
 
     @functools.wraps(read)
     def load(*args: P.args, **kwargs: P.kwargs) -> Dataset:

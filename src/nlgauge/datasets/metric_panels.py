@@ -84,5 +84,5 @@ def _panels(entry: Entry, path: Path, frame: pl.DataFrame, values: pl.DataFrame)
         ratings=ratings.drop_nulls("value"),
         scores=pl.concat([keyed.select(KEY), values.fill_nan(None)], how="horizontal"),
         people=(),
-        notes=["an input is a segment of one set and aspect: columns dataset, ori_dataset and aspect say which"],
+        notes=["an input is a segment of one set and aspect: columns dataset, ori_dataset and aspect name them"],
     )

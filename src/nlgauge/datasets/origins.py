@@ -1,4 +1,4 @@
-"""The files of public repositories that published sets are made of, each at a pinned commit with its checksum.
+"""Files of public repositories from which published sets are converted, with pinned commits and checksums.
 
 They stand in sets/origins.csv. Of a file that was seen, size and SHA-256 are known; of one that was not, only the name
 that git has for its content (the SHA-1 of its blob), which is checked instead.
@@ -18,7 +18,7 @@ from nlgauge.datasets.catalog import FACTS, Origin
 
 @dataclass(frozen=True)
 class OriginFile:
-    """A file of a repository at a commit; size 0 and no SHA-256 where it was not seen."""
+    """A file of a repository at a commit; size 0 and no SHA-256 if it was never downloaded."""
 
     repository: str
     commit: str
@@ -29,18 +29,18 @@ class OriginFile:
 
     @property
     def origin(self) -> Origin:
-        """Return the place that it is downloaded from."""
+        """Return the address that it is downloaded from."""
         return Origin(self.repository, self.commit, self.path)
 
     @property
     def seen(self) -> bool:
-        """Whether the content was seen, so that its SHA-256 is known."""
+        """Whether the SHA-256 of the content is known."""
         return bool(self.sha256)
 
 
 @cache
 def origin_files() -> tuple[OriginFile, ...]:
-    """Return every file that some set is made of."""
+    """Return all files from which sets are converted."""
     with (FACTS / "origins.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
             OriginFile(r["repository"], r["commit"], r["path"], int(r["size"] or 0), r["sha256"], r["blob"])
@@ -49,7 +49,7 @@ def origin_files() -> tuple[OriginFile, ...]:
 
 
 def parts(pattern: str) -> list[OriginFile]:
-    """Return the files that a pattern names: a repository, a space, and a path that may have *.
+    """Return the files that match a pattern: a repository, a space, and a path that may have *.
 
     >>> [part.path for part in parts("thu-coai/CTRLEval data/data_senti.txt")]
     ['data/data_senti.txt']

@@ -1,4 +1,4 @@
-"""Published sets for people: all of them in a table, one in words, and how to get one."""
+"""List, describe and download published sets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nlgauge.datasets.download import download, inside, is_whole, url_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.table import CommandOutput, Row, Table
 
-Tell = Callable[[str, int, int], None]  # file, bytes there, of how many
+Tell = Callable[[str, int, int], None]  # file, bytes received, total
 
 
 def published_sets(*, task: str | None = None, paper: str | None = None, mirror: str | Path | None = None) -> Table:
-    """List the published sets of human judgments, and whether they are here.
+    """List the published sets of human judgments, and whether they are on this machine.
 
     Parameters
     ----------
@@ -49,25 +49,25 @@ def published_sets(*, task: str | None = None, paper: str | None = None, mirror:
             "size": e.size,
             "aspects": len(e.aspects),
             "papers": " ".join(e.papers),
-            "licence": e.licence,
+            "license": e.license,
             "here": e.here(folder) if e.files else "–",
         }
         for e in entries()
         if (task is None or task.lower() in e.task) and (paper is None or paper in e.papers)
     ]
     if not rows:
-        raise NlgaugeError("no published set fits; `nlgauge data list` without options shows all.")
+        raise NlgaugeError("no matching published set; `nlgauge data list` without options shows all.")
     return Table(
-        "Published human-judgement sets",
+        "Published sets of human judgments",
         rows,
         kind="data-list",
         shown=["set", "task", "size", "papers", "here"],
-        notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME says where it is published"],
+        notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME shows where it is published"],
     )
 
 
 def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
-    """Show what one set holds, where it comes from, and what is missing.
+    """Describe one set: content, origin, and what is missing.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
 
 
 def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
-    """What one set holds, where it comes from, what is missing: facts and their values, in words."""
+    """Facts about one set and their values: content, origin, and what is missing."""
     return [
         ("set", f"{e.name}: {e.title}"),
         ("task", e.task),
         ("shape", e.shape),
         *(("aspect", f"{aspect} ({scale})") for aspect, scale in e.aspects.items()),
         ("raters", e.raters),
-        ("people", ", ".join(e.people) or "none among the systems"),
-        ("licence", e.licence),
+        ("human-written", ", ".join(e.people) or "none of the systems"),
+        ("license", e.license),
         ("cite", f"{e.cite}: {e.reference}"),
         ("papers", ", ".join(e.papers) or "none of the five"),
         *(("origin", str(origin)) for origin in e.origins),
@@ -126,8 +126,8 @@ def _file_line(f: File, present: bool) -> str:
     else:
         how = f"{f'open {f.page} in a browser; ' if f.page else ''}{f.where}. Put it into the folder under this name"
     needed = "optional" if f.extra else "needed"
-    size = f"{f.size:,} bytes" if f.size else "size not known"
-    state = f"{size}; {needed}; {'there' if present else 'not there'}"
+    size = f"{f.size:,} bytes" if f.size else "size unknown"
+    state = f"{size}; {needed}; {'present' if present else 'absent'}"
     return f"{f.path} ({state}): {how}. Layout: {f.layout}."
 
 
@@ -172,7 +172,7 @@ def get_set(
 
 
 def _answer_get(name: str, *, to: str | Path | None = None, **options: Any) -> CommandOutput:
-    """What the command shows of the files of a set, its license and citation; a set that is not whole is an error."""
+    """The files of a set, its license and citation, for the command; an incomplete set is an error."""
     done = get_set(name, to=to, **options)
     rows: list[Row] = [{"file": str(path), "state": how} for path, how in done.items()]
     table = Table("nlgauge data-get", rows, kind="data-get")
@@ -180,15 +180,15 @@ def _answer_get(name: str, *, to: str | Path | None = None, **options: Any) -> C
     if name == ALL:
         return CommandOutput([table], lines)
     chosen = entry(name)
-    lines += [f"license: {chosen.licence}", f"cite: {chosen.reference}"]
+    lines += [f"license: {chosen.license}", f"cite: {chosen.reference}"]
     return CommandOutput([table], lines, error=not_downloadable(name, done, mirror_folder(to)))
 
 
-get_set.answer = _answer_get  # type: ignore[attr-defined]  # what the command line shows
+get_set.answer = _answer_get  # type: ignore[attr-defined]  # shown by the command line
 
 
 def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
-    """Why a set that was asked for is not whole; empty where it is."""
+    """Why a requested set is incomplete; empty if it is complete."""
     chosen = entry(name)
     refused = [f for f in chosen.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
     if not refused:
@@ -196,8 +196,8 @@ def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
     if refused[0].page:
         return f"{name}: needs a browser: open {refused[0].page} and save the file as {folder / refused[0].path}"
     return (
-        f"{name}: no program can download {refused[0].path} ({refused[0].where or chosen.origins[0]}). Save it as "
-        f"{folder / refused[0].path}; `nlgauge data show {name}` says which layout is read."
+        f"{name}: {refused[0].path} cannot be downloaded automatically ({refused[0].where or chosen.origins[0]}). Save it "
+        f"as {folder / refused[0].path}; `nlgauge data show {name}` describes the expected layout."
     )
 
 
@@ -206,7 +206,7 @@ NOT_DOWNLOADABLE = "not downloadable"
 
 
 def _there(target: Path, f: File) -> bool:
-    """Whether the file is there: the bytes that the catalog knows, or what the converter makes."""
+    """Whether the file is present with the expected content."""
     path = stored(target)
     if f.sha256 and is_whole(path, f.size, f.sha256):
         return True
@@ -216,7 +216,7 @@ def _there(target: Path, f: File) -> bool:
 
 
 def _state(f: File, folder: Path, mirror: Path | None, progress: Tell | None) -> str:
-    """How a file was got; a failure is a state too, so that the other files are still downloaded."""
+    """How a file was obtained; a failure is a state, too, so that the other files are still downloaded."""
     try:
         return _get_file(f, folder, mirror, progress)
     except NlgaugeError as error:

@@ -1,4 +1,4 @@
-"""QAGS: yes/no judgements of every summary sentence, is it supported by the article?"""
+"""QAGS: yes/no judgments of every summary sentence, is it supported by the article?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""results.json of `nlgauge run`: written whole, checked when it is read, and its single outputs as a Dataset."""
+"""results.json of `nlgauge run`: written atomically, checked when read, and its scores per output as a Dataset."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def holds_results(data: Any) -> bool:
 
 
 def data_of_results(path: str | Path) -> Dataset:
-    """Return the scores and labels of single outputs that a results.json keeps; a single system has no name there."""
+    """Return the scores and labels per output in a results.json, where a single system has no name."""
     path = Path(path)
     results = read_results(path)
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -39,9 +39,7 @@ def data_of_results(path: str | Path) -> Dataset:
             rows.setdefault((str(system), str(input_id)), {}).update(scores)
             ratings.append((str(system), str(input_id), aspect, None, float(entry["people"][k])))
     if not rows:
-        raise NeedsMissing(
-            f"{path}: results of several systems keep no score of single outputs; give the score table itself."
-        )
+        raise NeedsMissing(f"{path}: results of several systems have no scores per output; use the score table itself.")
     keys_frame = pl.DataFrame(list(rows), schema={"system": pl.String, "input": pl.String}, orient="row")
     names = dict.fromkeys(name for scores in rows.values() for name in scores)
     data = Dataset.of(path.name, keys_frame, ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"))
@@ -53,7 +51,7 @@ def data_of_results(path: str | Path) -> Dataset:
 
 
 def named_alike(runs: Sequence[Dataset]) -> list[Dataset]:
-    """Return the runs of one system with the name that one of them knows, in place of no name."""
+    """Return the runs of one system with the name given in one of them, instead of no name."""
     shared = {system for run in runs for system in run.systems} - {UNNAMED}
     if len(shared) != 1:
         return list(runs)

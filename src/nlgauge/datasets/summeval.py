@@ -1,4 +1,4 @@
-"""SummEval: 16 summarisers on 100 CNN/DM articles; experts, crowd, 13 metrics and replies of LLM judges."""
+"""SummEval: 16 summarizers on 100 CNN/DM articles; experts, crowd, 13 metrics and replies of LLM judges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = Fal
     """`judges` adds the parsed scores of LLM judges as metrics such as `gpt-4-0314/rts/coherence`;
     `tokenized` gives the re-tokenized, re-cased texts of the BARTScore repository, not the original ones."""
     outputs, original, crowd, retokenized, replies = (folder / f.path for f in entry.files)
-    notes = ["the extractive M0, M1, M2, M5 have only the experts' mean, no single ratings"]
+    notes = ["the extractive M0, M1, M2, M5 have only mean expert ratings, no individual ratings"]
     rows = records(outputs)
     if tokenized:
         given = {d["doc_id"]: (d["src"], d["ref_summs"]) for d in records(retokenized)}
@@ -40,7 +40,7 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = Fal
         people = records(crowd)
         long = long.vstack(ratings(samples(people, system="model_id", input="id"), people, _crowd))
     else:
-        notes.append(f"{crowd.name} is not there: no crowd ratings")
+        notes.append(f"{crowd.name} is missing: no crowd ratings")
     metric_scores = scores(table, [r["metrics"] for r in rows])
     if judges:
         metric_scores = metric_scores.join(_judges(replies, notes), on=KEY, how="left")
@@ -48,12 +48,12 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = Fal
 
 
 def aligned(folder: Path, entry: Entry) -> Dataset:
-    """The file of the authors of SummEval, with all single ratings."""
+    """Load the file of the authors of SummEval, with all individual ratings."""
     return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, people=frozenset())
 
 
 def scored(folder: Path, entry: Entry) -> Dataset:
-    """The same with the toolkit's scores, such as `metric_scores_11.rouge.rouge_1_f_score`."""
+    """Load the same with the toolkit's scores, such as `metric_scores_11.rouge.rouge_1_f_score`."""
     data = aligned(folder, entry)
     rows = [dict(_numbers(r)) for r in records(folder / entry.files[0].path)]
     columns = [c for c in data.samples.columns if not c.startswith("metric_scores_")]
@@ -84,7 +84,7 @@ def ctc_scores(folder: Path, entry: Entry) -> Dataset:
 
 
 def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:
-    """The scores of a line by their paths; SUPERT's stand in lists of one."""
+    """The scores of a line by their paths; SUPERT's are in lists of one."""
     for name, value in given.items():
         if not path and not name.startswith("metric_scores_"):
             continue

@@ -1,4 +1,4 @@
-"""What the loaders share: reading the mirror's files, and the tables of a Dataset from their records."""
+"""Helpers of the loaders: read the files, and make the tables of a Dataset from their records."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Given = tuple[str, str | None, float | None]  # aspect, rater, value
 
 
 def records(path: Path) -> list[Record]:
-    """The objects of a JSONL file, plain or gzipped."""
+    """Return the objects of a JSONL file, plain or gzipped."""
     return [record.values for record in read_records(stored(path))]
 
 
 def csv_table(path: Path) -> pl.DataFrame:
-    """A CSV file, plain or gzipped, every column read as text."""
+    """Read a CSV file, plain or gzipped, with every column as text."""
     try:
         return pl.read_csv(read_bytes(stored(path)), infer_schema=False)
     except pl.exceptions.PolarsError as error:
@@ -38,7 +38,7 @@ def parquet_table(path: Path) -> pl.DataFrame:
 
 
 def samples(rows: Sequence[Record], **columns: str | Callable[[Record], Any]) -> pl.DataFrame:
-    """One sample a record; each column is a key of the record, or a function of it. The input is always a text."""
+    """Return one sample per record; each column is a key of the record, or a function of it. Inputs are texts."""
     by_column = {
         name: [r[value] for r in rows] if isinstance(value, str) else [value(r) for r in rows]
         for name, value in columns.items()
@@ -49,18 +49,18 @@ def samples(rows: Sequence[Record], **columns: str | Callable[[Record], Any]) ->
 
 
 def ratings(table: pl.DataFrame, rows: Sequence[Record], given: Callable[[Record], Iterable[Given]]) -> pl.DataFrame:
-    """The ratings that `given` finds in each record, for the samples made of the records; missing ones are left out."""
+    """Return the ratings that `given` extracts from each record, without missing ones."""
     keys = table.select(KEY).iter_rows()
     return long_ratings((*key, *one) for key, row in zip(keys, rows, strict=True) for one in given(row))
 
 
 def long_ratings(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
-    """Return ratings as a table, one row a rating; those without a value are left out."""
+    """Return ratings as a table, one row per rating; those without a value are left out."""
     return pl.DataFrame(list(rows), schema=Dataset.RATINGS, orient="row").drop_nulls("value")
 
 
 def unpivot(frame: pl.DataFrame, aspects: Mapping[str, str], rater: str | None = None) -> pl.DataFrame:
-    """Ratings of a wide frame: `aspects` maps a column to its aspect; one `rater` gave all, or its column says who."""
+    """Return the ratings of a wide frame: `aspects` maps columns to aspects; `rater` is a name or in a column."""
     who = pl.col("rater") if "rater" in frame.columns else pl.lit(rater, pl.String).alias("rater")
     long = frame.select(*KEY, who, *(pl.col(c).cast(pl.Float64).fill_nan(None).alias(a) for c, a in aspects.items()))
     long = long.unpivot(index=[*KEY, "rater"], variable_name="aspect", value_name="value")
@@ -68,7 +68,7 @@ def unpivot(frame: pl.DataFrame, aspects: Mapping[str, str], rater: str | None =
 
 
 def scores(table: pl.DataFrame, rows: Sequence[Mapping[str, Any] | None], prefix: str = "") -> pl.DataFrame:
-    """Metric columns from one mapping a sample; a sample without one has nulls."""
+    """Return metric columns from one mapping per sample; a sample without one has nulls."""
     names = list(dict.fromkeys(name for row in rows if row for name in row))
     columns = {prefix + name: [row.get(name) if row else None for row in rows] for name in names}
     return table.select(KEY).with_columns(
@@ -77,5 +77,5 @@ def scores(table: pl.DataFrame, rows: Sequence[Mapping[str, Any] | None], prefix
 
 
 def numbers(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """The columns as floats, null where missing, beside the keys."""
+    """Return the keys and the columns as floats, null if missing."""
     return frame.select(*KEY, *(pl.col(c).cast(pl.Float64).fill_nan(None) for c in columns if c in frame.columns))

@@ -1,4 +1,4 @@
-"""USR: dialogue responses on Persona-Chat and Topical-Chat, six aspects, three named raters an output."""
+"""USR: dialogue responses on Persona-Chat and Topical-Chat, six aspects, three annotators with IDs per output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nlgauge.errors import DataError
 
 
 def load(folder: Path, entry: Entry) -> Dataset:
-    """Load the responses; a set's extra files add predictions where they are there."""
+    """Load the responses, with the predictions in extra files if present."""
     path = folder / entry.files[0].path
     rows = records(path)
     truth = entry.people[0]
@@ -22,7 +22,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
         system="model",
         input="context_id",
         output=lambda r: r["response"].strip(),
-        # What was said before is what the response answers, the fact what it may use: source and context of the
+        # The dialogue history is the source that the response answers, the fact its context, as input of the
         # metrics.
         source=lambda r: r["context"].strip(),
         context=lambda r: r["fact"].strip(),
@@ -35,11 +35,11 @@ def load(folder: Path, entry: Entry) -> Dataset:
     for file in (f for f in entry.files if f.extra):
         predicted = folder / file.path
         if not predicted.is_file():
-            notes.append(f"{predicted.name} is not there: UniEval's own predictions are left out")
+            notes.append(f"{predicted.name} is missing: UniEval's own predictions are left out")
             continue
         others = sorted(records(predicted), key=lambda r: int(r["i"]))
         if [r["system_id"] for r in others] != table["system"].to_list():
-            raise DataError(f"{predicted}: its rows are not those of {path.name} (the systems differ).")
+            raise DataError(f"{predicted}: the systems differ from those of {path.name}.")
         metric_scores = metric_scores.join(scores(table, [r["predict_scores"] for r in others], "unieval_"), on=KEY)
     given = ratings(
         table, rows, lambda r: [(a, one["annotator"], one[a]) for one in r["ratings"] for a in entry.aspects]
@@ -57,7 +57,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
 
 
 def load_scores(folder: Path, entry: Entry) -> Dataset:
-    """The same outputs with the scores that the authors of USR published, found by turn and response."""
+    """Load the same outputs with the scores that the authors of USR published, matched by turn and response."""
     data = load(folder, entry)
     path = folder / entry.files[1].path
     published = {_line(r["turns"]): r for r in csv_table(path).iter_rows(named=True)}
@@ -66,7 +66,7 @@ def load_scores(folder: Path, entry: Entry) -> Dataset:
         for history, response in data.samples.select("source", "output").iter_rows()
     ]
     if not any(rows_with_scores):
-        raise DataError(f"{path}: none of its lines is a turn and response of usr_topical_chat.jsonl.")
+        raise DataError(f"{path}: no line matches a turn and response of usr_topical_chat.jsonl.")
     values = [{c: r[c] for c in r if c != "turns"} if r else None for r in rows_with_scores]
     return replace(data, scores=scores(data.samples, values))
 

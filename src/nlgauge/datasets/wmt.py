@@ -1,4 +1,4 @@
-"""WMT: the metrics task of 2023 with all submitted metrics, and average MQM a segment of 2020, 2021 and TED."""
+"""WMT: the metrics task of 2023 with all submitted metrics, and average MQM per segment of 2020, 2021 and TED."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nlgauge.datasets.table_parts import numbers, parquet_table, records, sample
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
 
-# Made by a machine (the spans that annotators of ESA-AI were shown), so a metric and no judgement of people.
+# Made by a machine (the spans that annotators of ESA-AI were shown), so a metric.
 MACHINE = "human.LLM"
-# The file of marked errors calls the references otherwise than the averages do.
+# The file of error spans names the references differently than the file of averages.
 REFERENCES = {"ref": "ref-A", "refB": "ref-B"}
 
 
 def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Dataset:
-    """`domain` keeps one part, e.g. 'news' as in gao2025; see the columns `domain` and `doc`."""
+    """Load a language pair; `domain` selects one part, such as 'news' in gao2025."""
     segments, texts = (folder / f.path for f in entry.needed)
     frame = parquet_table(segments)
     inputs = samples(
@@ -47,15 +47,12 @@ def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Datas
         ratings=unpivot(frame, human),
         scores=numbers(frame, metrics).rename(metrics),
         people=entry.people,
-        notes=[
-            "a cell without a rating was not annotated",
-            "references hold refA, which the '-refA' metrics were given",
-        ],
+        notes=["a cell without a rating was not annotated", "references are refA, as for the '-refA' metrics"],
     )
 
 
 def mqm(folder: Path, entry: Entry) -> Dataset:
-    """MQM is minus the weighted errors, so more is better; a segment that nobody rated has no rating."""
+    """Load MQM as minus the weighted errors: higher is better; segments without annotations have no rating."""
     averages = Mqm.read(folder / entry.files[0].path)
     samples, ratings, notes = averages.samples, averages.ratings, list(averages.notes)
     spans = None
@@ -66,16 +63,16 @@ def mqm(folder: Path, entry: Entry) -> Dataset:
         errors = Mqm.read(marked)
         texts = _rekeyed(errors.samples).select(*KEY, "output", "source", pl.col("document").alias("doc"))
         samples = samples.join(texts, on=KEY, how="left", maintain_order="left")
-        # One rater a segment: the average is that rater's score, so naming the rater loses nothing.
+        # One annotator per segment: the average is the score of that annotator.
         ratings, spans = _rekeyed(errors.ratings), _rekeyed(errors.spans)
         notes += [*errors.notes, f"{samples['output'].null_count()} outputs without a rating have no text"]
     elif marked is not None:
-        notes.append(f"{marked.name} is not there: no texts and no raters")
+        notes.append(f"{marked.name} is missing: no texts and no annotators")
     return Dataset.of(
         entry.name, samples, ratings=ratings, spans=spans, persons=by_rater, people=averages.people, notes=notes
     )
 
 
 def _rekeyed(frame: pl.DataFrame) -> pl.DataFrame:
-    """With the averages' names: their segments are numbered through, without the document."""
+    """Rename inputs as in the averages, which number the segments of all documents."""
     return frame.with_columns(pl.col("system").replace(REFERENCES), pl.col("input").str.split(":").list.last())

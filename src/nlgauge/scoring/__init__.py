@@ -1,4 +1,4 @@
-"""Scoring: a plan of metrics, run on every output, on all cores; values per sample first, aggregates from them."""
+"""Scoring: run a plan of metrics on all outputs, in parallel; aggregate the values per sample."""
 
 from nlgauge.scoring.aggregate import aggregate
 from nlgauge.scoring.plan import plan

@@ -1,4 +1,4 @@
-"""Systems and corpora from samples: the mean of the sample values, and the corpus value where a metric has one."""
+"""System and corpus scores: the mean over samples, and the corpus value of metrics that have one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def aggregate(
     *,
     batch: Batch | None = None,
 ) -> Table:
-    """One line per value of column `by` (None: all outputs together), one column per metric.
+    """Return one row per value of column `by` (None: all outputs together), one column per metric.
 
     `bleu (corpus)` is the score of the pooled counts, `bleu (mean)` the mean of the sentence scores: they differ.
     Metrics that the Dataset has no scores of are run first; without `metrics` all that have scores.
@@ -61,13 +61,13 @@ def aggregate(
 
 
 def check_column(data: str, by: str, columns: Sequence[str]) -> None:
-    """Raise NameUnknown where the data have no such column."""
+    """Raise NameUnknown if the data have no such column."""
     if by not in columns:
         raise NameUnknown(f"{data}: no column '{by}'.{did_you_mean(by, columns)}")
 
 
 def _scored(data: Dataset, metrics: Sequence[str | Metric] | None) -> tuple[Dataset, dict[str, Metric | None]]:
-    """The data with all these scores; a column of the file that is no metric of ours has only a mean."""
+    """The data with all these scores; columns of the file that are not NLGauge metrics only have a mean."""
     if metrics is None:
         if not data.metrics:
             raise NlgaugeError(f"{data.name}: no scores to aggregate; run `nlgauge score` or name metrics.")
@@ -89,7 +89,7 @@ def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
-    """The value of each group from sums of its samples' statistics, or its outputs pooled; NaN where there are none."""
+    """The value of each group from summed statistics of its samples, or from its pooled outputs; NaN if empty."""
     able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
     usable_groups = {group: places[np.isin(places, able)] for group, places in groups.items()}
     if not metric.has_stats:
@@ -107,7 +107,7 @@ def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, 
 
 
 def _sums(metric: Metric, batch: Batch, number: Ints, many: int) -> list[Array]:
-    """Statistics summed per group. Pieces have one size on every machine, so the sums are the same to the last bit."""
+    """Statistics summed per group, in pieces of one size, so that sums are identical on every machine."""
 
     def of(rows: Ints) -> Array:
         rows = rows[number[rows] >= 0]

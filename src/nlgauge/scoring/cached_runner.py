@@ -1,4 +1,4 @@
-"""Metrics through the score store: what it holds is not computed again, and runs at the same time share the work."""
+"""Metrics through the score store: stored scores are not computed again; concurrent runs share the work."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.text.batch import Batch
 
-CHUNK = 256  # samples that are computed and then stored together
-POLL_SECONDS = 0.2  # between two looks at what another run has done
+CHUNK = 256  # samples computed and stored together
+POLL_SECONDS = 0.2  # between checks of the progress of another run
 
 
 def full_signature(metric: Metric) -> str:
-    """Return what a score depends on apart from the texts: the metric with its options, and its signature."""
+    """Return the key of a metric: its name with options, and its signature."""
     return f"{metric}|{metric.signature}"
 
 
@@ -77,21 +77,21 @@ class CachedRunner:
         return self.score(metric, batch) if slow else metric.score(batch)
 
     def _judged(self, metric: Metric, batch: Batch) -> Scores:
-        """A judge stores each reply, not only the score that is read from it."""
+        """Run a judge, which stores each reply, not only its score."""
         # Imported late: the client of judges loads asyncio and ssl, which no other metric needs.
         from nlgauge.scoring.judging import judged
         from nlgauge.scoring.replies import Replies
 
         result = judged(metric, batch, Replies(self.store))  # type: ignore[arg-type]
-        if result.stopped:  # no batch that was cut short is stored as done
+        if result.stopped:  # an incomplete batch is not stored as done
             came = len(result.found) - result.failures
             raise PartlyDone(
-                f"{metric}: {result.stopped}. {came:,} replies came and are kept; the same command goes on."
+                f"{metric}: {result.stopped}. {came:,} replies are stored; repeat the command to continue."
             )
         return result.scores
 
     def stored(self, metric: Metric, batch: Batch) -> Scores:
-        """Return what the store holds of these samples, NaN for the others; nothing is computed."""
+        """Return the stored scores of these samples, NaN for the others; nothing is computed."""
         keys = sample_keys(metric, batch)
         scores = self.store.get(full_signature(metric), keys)
         return _in_order([scores.get(key, StoredScore(math.nan, "not in the store")) for key in keys])
@@ -102,7 +102,7 @@ class CachedRunner:
         return len(self.store.get(full_signature(metric), keys)) < len(set(keys))
 
     def score(self, metric: Metric, batch: Batch) -> Scores:
-        """Return the metric's scores, computing only what the store does not hold.
+        """Return the metric's scores; compute only those that are not stored.
 
         A score that depends on the other samples (`corpus`) is computed anew, as its texts alone do not determine it.
         """
@@ -124,7 +124,7 @@ class CachedRunner:
             self.store.put(signature, new)
             scores.update(new)
 
-        # Samples of one source follow each other: what is encoded for one of them serves the next.
+        # Samples of one source are consecutive, so that its encoding is reused.
         todo = sorted(first, key=lambda key: (batch.source[first[key]], batch.context[first[key]], first[key]))
         if todo:
             chunks = [todo[i : i + self.chunk] for i in range(0, len(todo), self.chunk)]
@@ -138,17 +138,17 @@ class CachedRunner:
         scores: dict[bytes, StoredScore],
         compute: Callable[[list[bytes]], None],
     ) -> None:
-        """Compute the chunks that no other run computes; then wait for that run, or take over what it leaves."""
+        """Compute the chunks that no other run computes; then wait for the other run, or take over its rest."""
         claims, mark = Claims(self.store), digest([signature], 16)
         try:
             while chunks:
                 later, before = [], len(scores)
                 for some in chunks:
                     claimed = {key[len(mark) :] for key in claims.take(mark + key for key in some)}
-                    scores |= self.store.get(signature, some)  # another run may have been faster than our claim
+                    scores |= self.store.get(signature, some)  # another run may have finished before the claim
                     if claimed_here := [key for key in some if key in claimed and key not in scores]:
                         compute(claimed_here)
-                    claims.drop(mark + key for key in some)  # before anything is waited for
+                    claims.drop(mark + key for key in some)  # before waiting
                     if left := [key for key in some if key not in scores]:
                         later.append(left)
                 chunks = later

@@ -1,4 +1,4 @@
-"""What the scores of a metric or judge cost: columns beside them, or the judge's replies that this machine keeps."""
+"""Costs of a metric or judge, from cost columns of the data or from stored replies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ PER_REPLY = ("prompt_tokens", "completion_tokens", "seconds")
 
 
 def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, lines: list[str]) -> Row:
-    """Sums over all outputs, from columns such as `bleu seconds` or `my-judge cost`, else from the store; empty where
-    nothing is known. What could not be read is added to `lines`.
+    """Return sums over all outputs, from columns such as `bleu seconds` or `my-judge cost`, else from the store.
+
+    Empty if nothing is known; what could not be read is added to `lines`.
     """
     row: Row = {}
     for what in COST:
@@ -34,7 +35,7 @@ def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, 
 
 
 def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[str]) -> Row:
-    """Tokens of the replies to this judge's requests for these outputs; nothing is asked."""
+    """Tokens of the stored replies to this judge's requests for these outputs; nothing is requested."""
     signature = data.signatures.get(name)
     if signature is None or "|prompt:" not in signature or not store_path().exists():
         return {}
@@ -57,6 +58,6 @@ def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[
         )
     price = prices.get(judge.model)
     if prices and price is None:
-        lines.append(f"{name}: no price of ‘{judge.model}’ in the file; it knows {some(sorted(prices))}.")
+        lines.append(f"{name}: no price of ‘{judge.model}’ in the file, which has {some(sorted(prices))}.")
     paid = {"cost": price.of(into, out)} if price else {}
     return {"replies": len(replies), "seconds": seconds, "tokens_in": into, "tokens_out": out, **paid}

@@ -1,4 +1,4 @@
-"""Locks of the operating system: they end with their process, whatever becomes of it, and hold across containers.
+"""Locks of the operating system: they end with their process and work across containers.
 
 A run of nlgauge holds one byte of a lock file, at a place that is its random number. Another run that cannot lock the
 same byte knows that the first one lives. No process number is looked at: two containers count theirs separately, and
@@ -22,7 +22,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 BUSY = frozenset({errno.EACCES, errno.EAGAIN})
-LOCK_SECONDS = 60.0  # that a writer waits for the lock of another one
+LOCK_SECONDS = 60.0  # a writer waits for another one
 
 
 class ByteLocks:
@@ -69,7 +69,7 @@ class ByteLocks:
         return True
 
     def drop(self, number: int) -> None:
-        """Let a byte go that this process holds."""
+        """Release a byte that this process holds."""
         if number in self.held:
             self.held.remove(number)
             if fcntl is not None:
@@ -128,7 +128,7 @@ def locked(path: Path) -> Iterator[IO[bytes]]:
                 yield file
                 return
         finally:
-            file.close()  # lets the lock go
+            file.close()  # releases the lock
         if time.monotonic() > last:
             raise OSError(errno.EAGAIN, f"locked by another program for {LOCK_SECONDS:g} s")
         time.sleep(0.01)

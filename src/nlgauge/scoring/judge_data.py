@@ -1,4 +1,4 @@
-"""Judges on a Dataset: ask, read, add their columns, and say what could not be read."""
+"""Run judges on a Dataset: request, parse, add their columns, and report replies that could not be parsed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Mode = Literal["ask", "reask", "reparse"]
 
 @dataclass(frozen=True)
 class JudgedData:
-    """A Dataset with the columns of its judges, the table of what was asked, and why it ended early, if it did."""
+    """A Dataset with the columns of its judges, the table of requests, and why the run ended early, if it did."""
 
     data: Dataset
     table: Table
@@ -39,16 +39,16 @@ class JudgedData:
     of: int
     failures: int = 0  # requests without a reply
     stopped: str = ""
-    unread: list[list[str]] = field(default_factory=list)  # of each judge: replies that could not be read
+    unread: list[list[str]] = field(default_factory=list)  # per judge: replies that could not be parsed
     replaced: list[str] = field(default_factory=list)  # scores that the data had before
-    tables: list[Table] = field(default_factory=list)  # what the command shows
+    tables: list[Table] = field(default_factory=list)  # shown by the command
     lines: list[str] | None = None
     remarks: list[str] = field(default_factory=list)
-    unfinished: str = ""  # why a part of the outputs has no score, and how to get the rest
+    unfinished: str = ""  # why some outputs have no score, and how to continue
 
     @property
     def nothing(self) -> str:
-        """Why no output is scored; nothing: at least one is."""
+        """Why no output is scored; empty if at least one is."""
         if self.scored:
             return ""
         return self.stopped or "; ".join(["no output is scored", *self.table.notes[:3]]) + "."
@@ -67,7 +67,7 @@ def judges_of(
     if "all" in chosen:
         chosen = (list(task_definition.settings) if how.get("model") else task_definition.named_settings()) or chosen
     if name and len(chosen) > 1:
-        raise NlgaugeError(f"{option('name', name)}: one setting at a time, or leave the name to the settings.")
+        raise NlgaugeError(f"{option('name', name)}: expected one setting; several settings are named automatically.")
     names = {a: f"{name}-{a}" if name and len(requested) > 1 else name for a in requested}
     return [Judge(task=task, aspect=a, name=names[a], setting=s, **how) for s in chosen for a in requested]
 
@@ -83,7 +83,7 @@ def judge_data(
     keep_draws: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> JudgedData:
-    """Ask every judge for what is not known, and add its scores (and comparisons) to the data.
+    """Request missing judgments of every judge, and add its scores (and comparisons) to the data.
 
     With mode 'reask' the replies that could not be read are asked for again; with 'reparse' nothing is asked.
     """
@@ -136,14 +136,14 @@ def _result(
 
 
 def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
-    """How many replies could not be read, some of them, and what to do."""
+    """The number of replies that could not be parsed, examples, and what to do."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for why, text in result.unread(batch).values():
         by_reason[why].append(text)
     if not by_reason:
         return []
     replies = sum(1 for reply in result.found.values() if hasattr(reply, "text"))
-    lines = [f"{judge}: {sum(map(len, by_reason.values())):,} of {replies:,} replies could not be read"]
+    lines = [f"{judge}: {sum(map(len, by_reason.values())):,} of {replies:,} replies could not be parsed"]
     for why, texts in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         lines.append(f"{len(texts):,} × {why}:")
         lines += [
@@ -151,9 +151,9 @@ def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
             for text in list(dict.fromkeys(texts))[:SHOWN]
         ]
     again = (
-        f"to read them again without asking: {option('reparse', True)}, with "
+        f"to parse them again without new requests: {option('reparse', True)}, with "
         f"{option('pattern', 'Score=([0-9]+)')} where "
-        f"they have a form of their own; to ask again for these only: {option('reask', True)}; all are in "
+        f"they have another form; to repeat these requests: {option('reask', True)}; all replies are in "
         "`nlgauge cache "
         "export`"
     )
@@ -196,6 +196,6 @@ def _summary(rows: list[Row]) -> Table:
         notes=notes,
         headlines=first,
         kind="judged",
-        method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of "
-        "all replies that the scores rest on, also those from earlier runs.",
+        method="mean over scored outputs; unscored: no reply, or none with a rating that could be parsed; tokens of "
+        "all replies used, including those of earlier runs.",
     )

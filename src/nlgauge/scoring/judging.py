@@ -1,4 +1,4 @@
-"""A judge through the durable store: what is known is not asked again."""
+"""A judge through the reply store: stored replies are not requested again."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Judged:
 
     @property
     def failures(self) -> int:
-        """How many requests have no reply."""
+        """Number of requests without a reply."""
         return sum(isinstance(r, Failure) for r in self.found.values())
 
     @property
     def stopped(self) -> str:
-        """Why the run ended early; '' where it did not."""
+        """Why the run ended early; empty if it did not."""
         return next((r.reason for r in self.found.values() if isinstance(r, Failure) and r.stopped), "")
 
     def unread(self, batch: Batch) -> dict[bytes, tuple[str, str]]:
-        """Return the replies that could not be read, by key: the reason and the text."""
+        """Return the replies that could not be parsed, by key: the reason and the text."""
         return self.judge.unread(batch, self.found)
 
     def reasons(self) -> list[str]:
@@ -48,7 +48,7 @@ class Judged:
         return [f"{n:,} unscored ({why})" for why, n in Counter(self.scores.reasons.values()).most_common()]
 
     def remarks(self) -> list[str]:
-        """Return what is unusual about scores that were read, most frequent first."""
+        """Return notes on parsed scores, most frequent first."""
         return [f"{n:,} × {note}" for note, n in Counter(self.scores.notes.values()).most_common()]
 
 
@@ -61,7 +61,7 @@ def judged(
     *,
     reask: bool = False,
 ) -> Judged:
-    """Request the replies that are not stored, and read all. With `reask` those that could not be read come anew.
+    """Request the replies that are not stored, and parse all. `reask` repeats those that could not be parsed.
 
     An endpoint that gives no reply at all is an error; a run that ended early says so in `stopped`.
     """
@@ -77,11 +77,11 @@ def judged(
 
 
 def reread(metric: Judge, batch: Batch, replies: Replies) -> Judged:
-    """Read the stored replies again; nothing is requested."""
+    """Parse the stored replies again; nothing is requested."""
     judge = metric.decided()
     replies.remember(metric.signature, metric.spec)
     keys = [request.key for request in judge.requests(batch)]
-    missing = Failure("no reply is kept", asked=False)
+    missing = Failure("no stored reply", asked=False)
     return _read(judge, batch, {**dict.fromkeys(keys, missing), **replies.known(keys)})
 
 
@@ -112,7 +112,7 @@ def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_
 
 
 def add_comparisons(data: Dataset, metric: Judge, batch: Batch, result: Judged) -> Dataset:
-    """Return the Dataset with the judge's choices, in the order in which the two outputs were shown."""
+    """Return the Dataset with the judge's comparisons, in presentation order."""
     systems, inputs = data.samples["system"].to_list(), data.samples["input"].to_list()
     rows = []
     for pair, share, _ in result.judge.comparisons(batch, result.found):

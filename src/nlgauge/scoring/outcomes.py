@@ -45,7 +45,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Outcome:
-        """Read what `vars` of an outcome was written as."""
+        """Read an outcome that was written as JSON."""
         return cls(**stored | {name: Counter(stored[name]) for name in ("reasons", "notes", "tally")})
 
     def __add__(self, other: Outcome) -> Outcome:
@@ -55,7 +55,7 @@ class Outcome:
 
     @property
     def mean(self) -> float:
-        """Mean over scored samples; NaN where none is."""
+        """Mean over scored samples; NaN if there are none."""
         return self.total / self.scored if self.scored else float("nan")
 
 
@@ -71,8 +71,8 @@ class Sums:
     """The outcomes of the rows so far: by metric, and by group and metric."""
 
     rows: int = 0
-    empty: int = 0  # outputs without a word
-    references: list[int] = field(default_factory=list)  # each number of references that an output has
+    empty: int = 0  # empty outputs
+    references: list[int] = field(default_factory=list)  # each number of references of an output
     outcomes: Outcomes = field(default_factory=dict)
     groups: dict[str, Outcomes] = field(default_factory=dict)
 
@@ -203,10 +203,10 @@ def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts:
 
 
 def corpus_first(run: Table, groups: Table) -> None:
-    """Put the corpus scores, with their signatures, before the means in the table of what was run.
+    """Put the corpus scores, with their signatures, before the means in the table of the run.
 
-    A mean of sentence scores next to the signature of a corpus score is a number that is copied wrongly. Several groups
-    have no corpus score together: their scores stand in the table of groups.
+    A mean of sentence scores next to the signature of a corpus score would be misquoted. Several groups have no common
+    corpus score: their scores are in the table of groups.
     """
     line: Any = groups.layout.lines if groups.layout else ""
     corpus = {row["metric"]: row["value"] for row in groups.rows if row["of"] == "corpus"}

@@ -69,7 +69,7 @@ def recommended_for(has: set[str]) -> list[str]:
     if task not in has:
         raise NeedsMissing(
             "'recommended' needs sources (summaries: consistency, and with references relevance) or contexts "
-            "(dialogue); for outputs beside references alone name metrics, as rouge-l,bertscore."
+            "(dialogue); for outputs and references only, name metrics, such as rouge-l,bertscore."
         )
     return list(BY_TASK[task])
 
@@ -93,7 +93,7 @@ def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Me
 
 
 def _metric(given: object, allow_code: bool) -> Metric:
-    """What was asked for as a metric: itself, by its name and options, or a plain function of texts."""
+    """A metric given as itself, as a spec, or as a plain function of texts."""
     if isinstance(given, str):
         return metric_from_spec(given, allow_code=allow_code)
     if isinstance(given, Metric):

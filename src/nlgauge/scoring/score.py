@@ -1,4 +1,4 @@
-"""score(): run metrics on a Dataset. The plan is checked first, each distinct text is encoded once, all cores work."""
+"""score(): run metrics on a Dataset. The plan is checked first, each distinct text is encoded once, on all cores."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ class Scored:
 
     @cached_property
     def table(self) -> Table:
-        """What was run: metric, mean, unscored, seconds, signature."""
+        """Table of the metrics: mean, unscored, seconds, signature."""
         return Sums.of(self.batch, self.columns).table(self.source.name, self.metrics)
 
     @property
     def lower(self) -> set[str]:
-        """Return the metrics of which a lower value is better."""
+        """Return the metrics for which lower is better."""
         return {str(m) for m in self.metrics if m.facts.lower}
 
     @property
     def notes(self) -> list[str]:
-        """Return what the Dataset notes about the new columns."""
+        """Return notes on the new columns."""
         earlier_metrics = [] if isinstance(self.source, TextLists) else self.source.metrics
         replaced = [name for name in self.columns if name in earlier_metrics]
-        return [f"scored anew, the file's values are replaced: {', '.join(replaced)}"] if replaced else []
+        return [f"scores in the file were replaced: {', '.join(replaced)}"] if replaced else []
 
     @property
     def without_values(self) -> bool:
-        """Whether a metric gave no output a value."""
+        """Whether a metric has no value for any output."""
         return any(np.count_nonzero(np.isnan(column.values)) == column.n for column in self.columns.values())
 
 
@@ -67,7 +67,7 @@ def score(
     progress: ScoreProgress | None = None,
     workers: int | None = None,
 ) -> Dataset:
-    """The Dataset with one more column per metric, named by its spec.
+    """Return the Dataset with one more column per metric, named by its spec.
 
     A sample without a value is null and its reason stands in `failures`. The values do not depend on `workers`.
 

@@ -1,4 +1,4 @@
-"""One batch of samples scored by a plan of metrics, on all cores: the values, and what became of every metric."""
+"""Score one batch of samples by a plan of metrics, on all cores: values, reasons and statistics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RunMetric = Callable[[Metric, Batch], Scores]
 # Samples of a piece: so many that starting it costs little compared with it, so few that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
 SMALL_TEXT = 1 << 18  # characters of distinct texts; up to here starting threads takes longer than they save
-MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
+MAX_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
 
 
 def pieces(n: int, workers: int) -> list[Ints]:
@@ -100,7 +100,7 @@ def score_batch(
     everything = np.arange(len(batch), dtype=np.int64)
     # Metrics on token vectors see a part of the samples one after the other, so that each text is encoded once.
     encoding = [m for m in heavy if "encoder" in m.models() and not m.facts.corpus]
-    passes = [(rows, encoding) for rows in by_source(batch, MOST_TEXT)] if encoding else []
+    passes = [(rows, encoding) for rows in by_source(batch, MAX_TEXT)] if encoding else []
     passes += [(everything, [m]) for m in heavy if m not in encoding]
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
     tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))
@@ -153,7 +153,7 @@ def _part(
     engine: RunMetric,
     stats: bool,
 ) -> None:
-    """All these metrics on one part: what they share is computed once and then let go."""
+    """Run these metrics on one part; shared results are computed once and then released."""
     part = batch if len(rows) == len(batch) else take(batch, rows)
     ready: dict[frozenset[str], tuple[Usable, Batch]] = {}
     for metric in metrics:
@@ -203,8 +203,8 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
         scores = engine(metric, batch)
     except NlgaugeError:
         raise
-    except Exception as error:  # one broken metric must not cost the others their work
-        where = own_file(error)  # the name of the file will do: reasons are written into results
+    except Exception as error:  # one failing metric must not stop the others
+        where = own_file(error)  # only the name of the file, since reasons are written to results
         why = f"the metric failed: {type(error).__name__}: {error}" + (f" ({Path(where).name})" if where else "")
         return np.full(len(batch), np.nan), dict.fromkeys(range(len(batch)), Note(why, "crash")), {}
     if len(scores.values) != len(batch):

@@ -49,12 +49,12 @@ class ScoredParts:
         try:
             run.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise NlgaugeError(f"{run.path}: cannot be made ({error.strerror}).") from None
+            raise NlgaugeError(f"{run.path}: cannot be created ({error.strerror}).") from None
         if not (run.path / PLAN).exists():
             run._write(PLAN, json.dumps(run.facts))
         if other := run._difference():
             raise NlgaugeError(
-                f"{run.path}: is left from another run (other {other}); remove it, or write to another file."
+                f"{run.path}: belongs to another run (different {other}); remove it, or write to another file."
             )
         return run
 
@@ -122,7 +122,7 @@ class ScoredParts:
         try:
             write_whole(self.path / name, content)
         except NlgaugeError as error:
-            raise NlgaugeError(f"{error} What is done is kept; the same command goes on with the rest.") from None
+            raise NlgaugeError(f"{error} Finished batches are kept; repeat the command to continue.") from None
 
     def join(self, batches: int) -> None:
         """Write all batches as one file, then remove the folder."""
@@ -171,7 +171,7 @@ def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: d
 
 
 def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
-    """Every line as it was, with its scores behind: under `metric`, the reasons of missing ones under `failures`."""
+    """Every line unchanged, with its scores appended: under `metric`, the reasons of missing ones under `failures`."""
     scores = [(name, column.values.tolist(), column.reasons) for name, column in columns.items()]
     lines = []
     for i, line in enumerate(rows.json_lines()):

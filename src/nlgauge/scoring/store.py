@@ -26,7 +26,7 @@ from nlgauge.places import cache_path, network_file_system
 from nlgauge.scoring.file_locks import locks_work
 
 MAX_QUERY_KEYS = 500  # keys in one question: SQLite allows at least 999
-LOCK_WAIT_SECONDS = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT says otherwise
+LOCK_WAIT_SECONDS = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT is set
 FORMAT = 1  # of the file, as PRAGMA user_version holds it; 0 is the one without checksums
 TABLES = """
 CREATE TABLE IF NOT EXISTS signatures (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE);
@@ -216,12 +216,12 @@ class Store:
         if kind := network_file_system(self.path.parent):
             raise NlgaugeError(
                 f"score store {self.path}: is on a network file system ({kind}), where locks between machines do not "
-                "hold; name a file on a local disk with NLGAUGE_STORE."
+                "work; set NLGAUGE_STORE to a file on a local disk."
             )
         if not locks_work(self.path):
             raise NlgaugeError(
-                f"score store {self.path}: this file system has no file locks, which keep several runs apart; name a "
-                "file on a local disk with NLGAUGE_STORE."
+                f"score store {self.path}: this file system has no file locks, which several runs need; set "
+                "NLGAUGE_STORE to a file on a local disk."
             )
 
     def _prepare(self, db: sqlite3.Connection, wait: float) -> None:
@@ -256,18 +256,20 @@ def _wait() -> float:
     try:
         return float(given or LOCK_WAIT_SECONDS)
     except ValueError:
-        raise NlgaugeError(f"NLGAUGE_STORE_WAIT is '{given}': give seconds, as in NLGAUGE_STORE_WAIT=300.") from None
+        raise NlgaugeError(
+            f"NLGAUGE_STORE_WAIT is '{given}'; expected seconds, as in NLGAUGE_STORE_WAIT=300."
+        ) from None
 
 
 def _advice(error: Exception) -> str:
-    """What happened and what helps."""
+    """What happened and what to do."""
     if "locked" in str(error):
         return (
             f"another program has kept it locked for {_wait():g} s; wait for it (NLGAUGE_STORE_WAIT=300 waits longer), "
             "or name another file with NLGAUGE_STORE."
         )
     if "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
-        return f"{error}; free some space, or name another file with NLGAUGE_STORE. What was kept before is whole."
+        return f"{error}; free some space, or name another file with NLGAUGE_STORE. Earlier scores are intact."
     return f"{error}; name another file with NLGAUGE_STORE, or move this one away."
 
 

@@ -1,4 +1,4 @@
-"""Score a table that is larger than memory: batch by batch, and each batch is kept as soon as it is done.
+"""Score a table that is larger than memory in batches; each batch is written when it is done.
 
 While the work lasts, a folder `NAME.parts` stands next to the output file. It holds the scores of every finished batch
 and the sums that means and corpus values need. An interrupted run continues with the first missing batch, on either
@@ -28,7 +28,7 @@ from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
 
 BATCH = 20_000
-LARGE = 256 << 20  # bytes of a file from which on it is scored in batches unasked
+LARGE = 256 << 20  # bytes; larger files are scored in batches by default
 GROUPS = 10_000
 # read, of: bytes, or rows of a Parquet file; and how many rows are scored
 StreamProgress = Callable[[int, int, int], None]
@@ -36,13 +36,13 @@ StreamProgress = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class Streamed:
-    """What was run, and the means and corpus values; the scores themselves stand in the file."""
+    """The metrics of a run with means and corpus values; the scores are in the file."""
 
     rows: int
     metrics: list[Metric]
     table: Table
     groups: Table
-    resumed: int  # batches that an earlier run had done
+    resumed: int  # batches done by an earlier run
 
 
 def streams(path: str | Path) -> bool:
@@ -55,12 +55,12 @@ def streams(path: str | Path) -> bool:
 
 
 def is_large(path: Path) -> bool:
-    """Whether a file is scored in batches unasked: a plain table of more than 256 MiB."""
+    """Return whether a file is scored in batches by default: a plain table of more than 256 MiB."""
     return path.is_file() and path.stat().st_size >= LARGE and streams(path)
 
 
 def look_at_all(metrics: Sequence[str]) -> list[str]:
-    """Those of the metrics that look at all outputs at once, so that they cannot be scored in batches."""
+    """Return the metrics that need all outputs at once, so that they cannot be scored in batches."""
     named = [name for name in metrics if name != RECOMMENDED]  # which are scored one by one
     return [name for name in named if metric_from_spec(name, allow_code=True).facts.corpus]
 
@@ -87,12 +87,12 @@ def stream(
     10000000
     """
     engine, file = current(), path if isinstance(path, TableFile) else TableFile(Path(path))
-    if engine.far:  # workers on other machines stand in another folder
+    if engine.far:  # workers on other machines have another working directory
         file, out = TableFile(file.path.absolute(), file.encoding), None if out is None else Path(out).absolute()
     file.check()
     name = file.path.name
     if batch < 1:
-        raise NlgaugeError(f"batch must be at least 1. Got {batch} instead.")
+        raise NlgaugeError(f"batch must be at least 1; got {batch}.")
     texts = TextColumns.of(file, dict(columns or {}), by)
     planned = _planned(texts, name, metrics)
     facts = _facts(file, batch, by, texts, planned)
@@ -113,7 +113,7 @@ def stream(
     for sums in engine.run(work, jobs(), alone=True, gpu=any(m.facts.weights for m in planned)):
         total += sums
         if len(total.groups) > GROUPS:
-            raise NlgaugeError(f"{option('by', by)}: more than {GROUPS:,} values; a table of them has no use.")
+            raise NlgaugeError(f"{option('by', by)}: more than {GROUPS:,} values, too many for a table.")
         if progress is not None:
             progress(reached.popleft(), file.total, total.rows)
     if not batches:
@@ -131,7 +131,7 @@ def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | st
     planned = plan_for(texts.has, texts.names, name, metrics)
     if whole := [str(m) for m in planned if m.facts.corpus]:
         raise NlgaugeError(
-            f"{', '.join(map(repr, whole))}: looks at all outputs at once, so it cannot be scored in batches; "
+            f"{', '.join(map(repr, whole))}: needs all outputs at once and cannot be scored in batches; "
             f"score it without {option('batch')}, or leave it out."
         )
     return planned
@@ -139,7 +139,7 @@ def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | st
 
 @dataclass(frozen=True)
 class _ScoreRows:
-    """The work of an engine: score one batch, keep its scores, give its sums. What is done is not done again."""
+    """The work of an engine: score one batch, write its scores, return its sums. Finished batches are skipped."""
 
     file: TableFile
     size: int
@@ -150,7 +150,7 @@ class _ScoreRows:
 
     @property
     def only(self) -> list[str] | None:
-        """The columns that are looked at; a line that is written with its scores needs all."""
+        """The columns that are read; lines that are written with their scores need all."""
         return None if self.parts is not None and self.parts.kind == "jsonl" else self.texts.columns
 
     def __call__(self, job: TableRows | BatchPlace) -> Sums:
@@ -170,14 +170,14 @@ class _ScoreRows:
         for path in [self.file.path, *([] if self.parts is None else [self.parts.path])]:
             if not path.exists():
                 raise DataError(
-                    f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place "
+                    f"{path}: not visible on machine {socket.gethostname()} of the cluster; the file and the folder "
                     "for the scores must be in a folder that all machines share."
                 )
         return next(self.file.batches(self.size, self.only, place))
 
 
 def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]) -> dict[str, Any]:
-    """Return what a finished batch depends on; any difference means another run."""
+    """Return all inputs of a finished batch; any difference means another run."""
     state = file.path.stat()
     return {
         "file": file.path.name,

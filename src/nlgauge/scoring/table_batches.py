@@ -27,13 +27,13 @@ from nlgauge.errors import DataError, first_line
 from nlgauge.options import option
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
-BLOCK = 1 << 22  # characters of a CSV file that are looked at to see how it is written
-SLICE = 200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
+BLOCK = 1 << 22  # characters of a CSV file read to infer its dialect
+SLICE = 200_000  # rows of a Parquet file at a time: whole row groups are always unpacked
 Records = list[dict[str, Any]]
 
 
 class BatchPlace(NamedTuple):
-    """Where a batch stands in its file: enough to read it, and no other, on another machine."""
+    """The position of a batch in its file, with which another machine can read it."""
 
     number: int  # of the batch, from 0
     first: int  # its first row, from 1
@@ -43,7 +43,7 @@ class BatchPlace(NamedTuple):
 
 @dataclass
 class TableRows:
-    """Consecutive rows of a file; `done` says how much of the file is read after them."""
+    """Consecutive rows of a file; `done` is how much of the file has been read after them."""
 
     place: BatchPlace
     done: int
@@ -75,7 +75,7 @@ class TableRows:
 
 
 def _inside(record: Any, column: str) -> Any:
-    """The value under a dotted name; a name with dots of its own wins."""
+    """The value under a dotted name; an exact key takes precedence."""
     if not isinstance(record, dict) or column in record:
         return record.get(column) if isinstance(record, dict) else None
     parts = column.split(".")
@@ -142,12 +142,12 @@ class TableFile:
                 yield raw, io.TextIOWrapper(plain, encoding, newline=newline)
             except UnicodeDecodeError as error:
                 raise DataError(
-                    f"{self.path}, near byte {raw.tell():,}: is not {error.encoding}; "
+                    f"{self.path}, near byte {raw.tell():,}: not valid {error.encoding}; "
                     f"save the file as UTF-8, or name its encoding ({option('encoding', 'latin-1')})."
                 ) from None
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise DataError(
-                    f"{self.path}: the gzip file is cut off or damaged ({error}); fetch it again."
+                    f"{self.path}: the gzip file is truncated or damaged ({error}); download it again."
                 ) from None
 
     # --- JSON lines, CSV and TSV ---
@@ -182,9 +182,9 @@ class TableFile:
 
     def _json_records(self, lines: list[tuple[int, str]]) -> Records:
         together = f"[{','.join(line for _, line in lines)}]"
-        halves = "\\ud" in together or "\\uD" in together  # of characters, maybe; `parse_object` looks closer
+        halves = "\\ud" in together or "\\uD" in together  # possible lone surrogates; `parse_object` checks them
         try:
-            records: Records = [] if halves else json.loads(together)  # one call for all is quicker
+            records: Records = [] if halves else json.loads(together)  # one call for all is faster
         except (ValueError, RecursionError):
             records = []
         if len(records) != len(lines) or not all(type(record) is dict for record in records):
@@ -211,7 +211,7 @@ class TableFile:
                 content.encode("utf-8", "surrogatepass"), separator=form.separator, infer_schema=False, quote_char=sign
             )
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            where = f"{self.path}, line {some[0][0]} or behind"
+            where = f"{self.path}, line {some[0][0]} or later"
             raise DataError(f"{where}: the double quotes do not match ({first_line(error)}).") from None
         return frame.to_dicts()
 
@@ -224,7 +224,7 @@ class TableFile:
         if only is not None:
             roots = {name.split(".")[0] for name in only} | set(only)
             scan = scan.select([c for c in names if c in roots])
-        # A reader that begins in the middle wants this batch and perhaps no other.
+        # A reader that begins in the middle may need only this batch.
         step = size if start.number else max(1, SLICE // size) * size
         number = start.number
         for first_row in range(start.first - 1, self.total, step):
@@ -238,17 +238,17 @@ class TableFile:
 
 
 class _Form(NamedTuple):
-    """How a separated file is written."""
+    """The dialect of a CSV or TSV file."""
 
     separator: str
     quoted: bool
     head: str = ""
-    width: int = 0  # fields of the header; 0: not known yet
+    width: int = 0  # fields of the header; 0: unknown
 
 
 @dataclass
 class _Slice:
-    """Rows of a Parquet file that several batches share; read when the first of them is looked into."""
+    """Rows of a Parquet file that several batches share; read when the first of them is used."""
 
     file: TableFile
     scan: pl.LazyFrame

@@ -1,4 +1,4 @@
-"""Which columns of a table that is read in batches hold the texts, and the samples of one batch."""
+"""Text columns of a table that is read in batches, and the samples of one batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = ("output", "source", "context", "references", "control")
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Which column is which, and by which the rows are grouped; found in the first rows of the file."""
+    """The roles of the columns and the group column, inferred from the first rows of the file."""
 
     names: list[str]
     roles: Roles
@@ -29,7 +29,7 @@ class TextColumns:
 
     @classmethod
     def of(cls, file: TableFile, columns: dict[str, str], by: str) -> TextColumns:
-        """Find the columns in the first rows of a file; `said` overrides what is inferred."""
+        """Infer the roles from the first rows of a file; `columns` overrides them."""
         first = next(iter(file.batches(INFERENCE_ROWS)), None)
         if first is None:
             raise DataError(f"{file.path}: the file has no rows.")
@@ -45,7 +45,7 @@ class TextColumns:
 
     @property
     def has(self) -> set[str]:
-        """Which texts the samples have."""
+        """The texts that the samples have."""
         return {role for role in TEXTS if getattr(self.roles, role)}
 
     @property

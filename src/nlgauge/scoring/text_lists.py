@@ -1,4 +1,4 @@
-"""Texts given as lists: checked, as the batch that metrics see, and as the Dataset that analyses see."""
+"""Texts given as lists, as a batch for metrics and as a Dataset for analyses."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class TextLists:
         sizes = {role: len(column) for role, column in columns.items()}
         if len(set(sizes.values())) > 1:
             sizes_text = ", ".join(f"{n} of {role}" for role, n in sizes.items())
-            raise NlgaugeError(f"every output needs its own texts, in the same order; found {sizes_text}.")
+            raise NlgaugeError(f"expected lists of equal length, in the same order; got {sizes_text}.")
         references, start = _flat(columns.pop("references")) if "references" in columns else (None, None)
         for role, column in columns.items() if references is None else {**columns, "references": references}.items():
             if other := set(map(type, column)) - {str, type(None)}:
                 wrong = [kind for kind in other if not issubclass(kind, str)]
                 if wrong:
-                    raise NlgaugeError(f"{role}: a text is needed; found {wrong[0].__name__}.")
+                    raise NlgaugeError(f"{role}: expected a text; got {wrong[0].__name__}.")
         return cls(columns.pop("output"), columns, references, start, system, name)
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ def _flat(references: Sequence[Any]) -> tuple[Column, Ints]:
         lists = [[refs] if refs is None or isinstance(refs, str) else list(refs) for refs in references]
     except TypeError:
         wrong = next(type(refs) for refs in references if refs is not None and not hasattr(type(refs), "__iter__"))
-        raise NlgaugeError(f"references: a text or a list of texts is needed; found {wrong.__name__}.") from None
+        raise NlgaugeError(f"references: expected a text or a list of texts; got {wrong.__name__}.") from None
     start = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, n), out=start[1:])
     return list(chain.from_iterable(lists)), start

@@ -1,4 +1,4 @@
-"""Claims: several runs on one store share the work instead of doing, or paying for, all of it twice.
+"""Claims: several runs on one store share the work instead of computing, or paying, twice.
 
 A claim belongs to a run, which has a random number and a lease. The operating system holds the lease while the process
 lives (`file_locks`), in whatever container; a killed run blocks nobody. A thread renews it by counting a heartbeat: a
@@ -82,19 +82,19 @@ class Claims:
             self._lease = None
 
     def _lives(self, owner: str, beat: object) -> bool:
-        """Return whether the run that has this number still works."""
+        """Return whether the run with this number is still alive."""
         try:
             with ByteLocks.at(lock_path(self.store.path)) as locks:
                 if beat is None or not locks.lives(int(owner)):
                     return False
-        except (ValueError, OverflowError):  # a name that no run has: damage
+        except (ValueError, OverflowError):  # damaged entry
             return False
         watched = self._watched.setdefault(owner, _Watched(beat))
         return watched.look(beat) < LEASE_SECONDS
 
 
 class _Watched:
-    """How long another run's heart has stood still, by the clock of the run that looks.
+    """Seconds without a heartbeat of another run, by the clock of this run.
 
     No two looks count for more than a heartbeat: a pause of this process (a locked store, a suspended machine) says
     nothing about the other one.
@@ -128,14 +128,14 @@ class _Lease:
             return self.number in locks.held
 
     def end(self) -> None:
-        """Let the lock go; claims that are left end with it."""
+        """Release the lock; remaining claims end with it."""
         self._over.set()
         with suppress(OSError), ByteLocks.at(lock_path(self.store.path)) as locks:
             locks.drop(self.number)
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_SECONDS):
-            # A store that is locked or full right now: the next beat comes, and the run itself says what is wrong.
+            # The store may be locked or full: the next beat retries, and the run reports the error.
             with suppress(NlgaugeError), self.store.writing() as db:
                 db.execute("UPDATE owners SET beat = beat + 1 WHERE owner = ?", [self.owner])
 

@@ -28,8 +28,8 @@ def test_only_submitted_responses_count_and_words_are_said(samples: Path) -> Non
     data = ng.load(samples / "argilla_v1.json")
     assert data.aspects == ["quality", "label"]
     assert data.ratings.filter(aspect="label")["value"].to_list() == [4, 3, 3, 2, 1, 1]
-    assert "left aside: 3 responses with status 'draft', 3 responses with status 'discarded'" in data.notes
-    assert any("question 'remark' was answered in words" in note for note in data.notes)
+    assert "not read: 3 responses with status 'draft', 3 responses with status 'discarded'" in data.notes
+    assert any("question 'remark' was answered in labels" in note for note in data.notes)
 
 
 def test_rankings_are_comparisons(samples: Path) -> None:
@@ -107,7 +107,7 @@ def test_damage_is_named(
 
 def test_several_labels_are_counted_not_guessed(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("argilla_v2.jsonl", put("responses", {"tags": [{"user_id": "u1", "value": ["a", "b"]}]})))
-    assert "left aside: 1 answers of several labels" in data.notes
+    assert "not read: 1 answers of several labels" in data.notes
 
 
 def test_an_answer_of_null_is_missing(edited: Callable[..., Path]) -> None:

@@ -23,7 +23,7 @@ def test_ratings_numbers_and_graded_choices_are_ratings_per_annotator(samples: P
     assert mine.filter(aspect="quality")["value"].to_list() == [5, 4, 3, 2]
     assert mine.filter(aspect="fluency")["value"].to_list() == [4, 3, 2, 1]  # '4 - good' is 4
     assert data.ratings.filter(aspect="confidence")["rater"].unique().to_list() == ["3"]
-    assert "left aside: 4 results of type 'textarea', 4 cancelled annotations" in data.notes
+    assert "not read: 4 results of type 'textarea', 4 cancelled annotations" in data.notes
 
 
 def test_predictions_of_a_named_model_are_scores(samples: Path) -> None:
@@ -60,7 +60,7 @@ def test_words_are_left_aside_with_a_note_beside_other_ratings(edited: Callable[
     data = ng.load(path)
     assert data.aspects == ["quality", "confidence"]
     assert any(
-        note.startswith("question 'fluency' was answered in words (e.g. a list (['good']))") for note in data.notes
+        note.startswith("question 'fluency' was answered in labels (e.g. a list (['good']))") for note in data.notes
     )
 
 
@@ -149,7 +149,7 @@ def test_without_an_input_the_source_says_what_belongs_together(edited: Callable
 def test_the_same_annotation_twice_counts_once_and_is_said(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("label_studio.json", put(lambda t: t["annotations"].append(t["annotations"][1]))))
     assert data.ratings.height == 16
-    assert "2 ratings repeat the same rater, output and aspect with the same value and count once" in data.notes
+    assert "2 ratings repeat the same annotator, output and aspect with the same value and count once" in data.notes
 
 
 def test_a_task_without_annotations_keeps_its_output(edited: Callable[..., Path]) -> None:

@@ -196,4 +196,4 @@ def test_two_systems_in_a_row_without_a_vote_are_refused_with_what_is_missing(
 ) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("id,model_a,model_b,result\n1,X,Y,X\n2,X,Y,Y\n")
-    assert "two systems in a row ('model_a', 'model_b'), and no column says which was preferred" in refused(path)
+    assert "two systems per row ('model_a', 'model_b'), but no column with the preference" in refused(path)

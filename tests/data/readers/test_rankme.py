@@ -45,7 +45,7 @@ def test_short_names_of_aspects_are_written_out(edited: Callable[..., Path]) -> 
 
 
 def test_columns_left_aside_are_said(samples: Path) -> None:
-    assert "columns left aside: _trust" in ng.load(samples / "rankme.csv").notes
+    assert "columns not read: _trust" in ng.load(samples / "rankme.csv").notes
 
 
 HOSTILE = [

@@ -78,7 +78,7 @@ def test_damage_is_named(
 def test_a_repeated_output_with_other_ratings_is_said(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("summeval.jsonl", lambda rows: [*rows, rows[0]]))
     assert len(data) == 4
-    assert any("repeat the same rater, output and aspect" in note for note in data.notes)
+    assert any("repeat the same annotator, output and aspect" in note for note in data.notes)
 
 
 def test_a_cut_file_is_refused(samples: Path, tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -37,7 +37,7 @@ def test_without_systems_all_is_one_system(edited: Callable[..., Path]) -> None:
     )
     data = ng.load(path)
     assert (len(data.systems), len(data.inputs)) == (1, 4)
-    assert "no system column found: all rows are read as one system" in data.notes
+    assert "no system column: all rows are one system" in data.notes
 
 
 def put(row: int, key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:

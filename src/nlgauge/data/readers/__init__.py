@@ -1,4 +1,4 @@
-"""Readers: one file per format. A reader says whether it knows a file, and turns it into a Dataset.
+"""Readers: one file per format. A reader recognizes files of its format and converts them to a Dataset.
 
     @register("reader", "summeval", only="json")
     class SummEval(Reader):
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 
 class Takes(NamedTuple):
-    """What a reader takes, for `nlgauge data formats`."""
+    """What a reader accepts, for `nlgauge data formats`."""
 
     files: str
-    people: str = "–"  # what becomes ratings or choices of people
+    people: str = "–"  # what becomes human ratings or comparisons
     scores: str = "–"  # what becomes scores of metrics and judges
-    tested: str = ""  # the tool and version whose own files the tests read
+    tested: str = ""  # the tool and version whose files the tests read
 
 
 TABLE = Takes(
     "any other table: CSV, TSV, JSON, JSON lines, Parquet (also gzipped), Excel; frames in Python",
-    people="columns called like ratings, or declared as human",
-    scores="every other column of numbers, or declared as metrics",
-)  # what is left when no reader knows a file
+    people="columns named like ratings, or declared as human",
+    scores="all other numeric columns, or those declared as metrics",
+)  # if no reader recognizes the file
 
 
 class Reader:
     """Base class of the readers of one format."""
 
     takes: ClassVar[Takes]
-    whole: ClassVar[bool] = False  # the file says in which metrics lower is better
+    whole: ClassVar[bool] = False  # the format names the metrics for which lower is better
 
     @staticmethod
     def recognizes(peek: Peek) -> bool:

@@ -1,4 +1,4 @@
-"""What annotators answered, and rows of fields, as a Dataset: shared by the readers of annotation tools.
+"""Answers of annotators and rows of fields as a Dataset, for the readers of annotation tools.
 
 A tool's export has rows (a text and what belongs to it) and answers (row, question, annotator, value). Which
 field is the system, the input or the output is found as in a plain table.
@@ -24,12 +24,12 @@ from nlgauge.data.tables.raw import RawTable, Where, from_object
 from nlgauge.data.tables.values import numbers
 from nlgauge.errors import DataError
 
-NOBODY = "\0nobody"  # cannot be anybody's name
+NOBODY = "\0nobody"  # cannot be a name
 GRADE = re.compile(r"^\s*([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:.)(=].*|/\s*\d+|stars?|points?)?\s*$", re.I | re.S)
 
 
 class Rating(NamedTuple):
-    """One number that one rater (None: an average, or nobody known) gave the output in one row."""
+    """One rating of the output in one row; `rater` is None for an average or an unknown annotator."""
 
     row: int
     aspect: str
@@ -38,7 +38,7 @@ class Rating(NamedTuple):
 
 
 class CollectedAnswers:
-    """Collects raw answers; words become ratings only by a mapping or when they begin with a number."""
+    """Collect raw answers; labels become ratings only by a mapping or if they begin with a number."""
 
     def __init__(self, values: Mapping[str, Any] | str | None = None, ignore: Iterable[str] | str = ()) -> None:
         self.values = option_numbers("values", values)
@@ -51,7 +51,7 @@ class CollectedAnswers:
             self.found.setdefault(question, []).append((row, where, rater, value))
 
     def ratings(self, source: str) -> tuple[list[Rating], list[str]]:
-        """The ratings, and notes on questions that were answered in words only.
+        """Return the ratings, and notes on questions that were answered in labels only.
 
         Words among numbers are an error, and so is a file in which nothing but words was answered.
         """
@@ -64,8 +64,8 @@ class CollectedAnswers:
                 ratings += [Rating(row, question, rater, grade or 0.0) for (row, _, rater, _), grade in graded]
             elif any(grade is not None for _, grade in graded):
                 raise DataError(
-                    f"{wrong[1]}: '{question}' was answered {shown(wrong[3])} here, elsewhere with numbers; say "
-                    f"what the word is worth (values='{_word(wrong[3])}=1'), or leave the question out "
+                    f"{wrong[1]}: '{question}' was answered {shown(wrong[3])} here, elsewhere with numbers; map "
+                    f"the label to a number (values='{_word(wrong[3])}=1'), or leave the question out "
                     f"(ignore='{question}')."
                 )
             else:
@@ -73,18 +73,18 @@ class CollectedAnswers:
         if words and not ratings:
             question, where, value = words[0]
             raise DataError(
-                f"{where}: '{question}' was answered {shown(value)}, which is no number, and so is every "
-                f"answer in {source}; say what the words are worth, e.g. values='{_word(value)}=1,…'."
+                f"{where}: '{question}' was answered {shown(value)}, like all "
+                f"answers in {source}; map labels to numbers, e.g. values='{_word(value)}=1,…'."
             )
         notes = [
-            f"question '{question}' was answered in words (e.g. {shown(value)}): left aside; "
-            f"values='{_word(value)}=1,…' makes numbers of them"
+            f"question '{question}' was answered in labels (e.g. {shown(value)}): not read; "
+            f"values='{_word(value)}=1,…' maps them to numbers"
             for question, _, value in words
         ]
         return ratings, notes
 
     def grade(self, value: Any) -> float | None:
-        """4, '4', '4 - good' and mapped words; None for what is no number."""
+        """4, '4', '4 - good' and mapped labels; None for other values."""
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if isinstance(value, bool | list | dict):
@@ -100,7 +100,7 @@ def _word(value: Any) -> str:
 
 
 def numbered(path: Path, rows: Iterable[Record | int], word: str = "record") -> Where:
-    """Where rows stand: each is a record, or the number of a line."""
+    """Return the location of rows: each is a record, or the number of a line."""
     numbers = [row if isinstance(row, int) else row.number for row in rows]
     return Where(str(path), word, numbers.__getitem__)
 
@@ -116,12 +116,12 @@ def dataset_of(
     persons: bool = False,
     notes: Iterable[str] = (),
 ) -> Dataset:
-    """Rows and ratings as a Dataset; `where` names a row for errors (`numbered`)."""
+    """Return rows and ratings as a Dataset; `where` names rows in error messages (`numbered`)."""
     table = from_object([{key: _spoken(value) for key, value in row.items()} for row in rows])
     table = RawTable(table.frame, where)
     frame = table.frame
     present: dict[str, str | None] = {role: c for role, c in (columns or {}).items() if c in frame.columns}
-    present |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
+    present |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not the annotator
     roles = with_input(table, find_roles(table, present, human, metrics))
     if ratings:
         table, roles = _with_ratings(table, roles, ratings)
@@ -132,7 +132,7 @@ def dataset_of(
 
 
 def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> tuple[RawTable, Roles]:
-    """One row per row and rater, with a column per aspect, as in any long table of ratings."""
+    """Return one row per row and annotator, with a column per aspect."""
     averages = [
         Rating(row, aspect, rater, value)
         for aspect, pairs in roles.human.items()
@@ -144,7 +144,7 @@ def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> t
     for row, aspect, rater, value in [*averages, *ratings]:
         again = 0
         while aspect in cells.setdefault((row, rater or NOBODY, again), {}):
-            again += 1  # rated twice by the same rater: `build` takes the mean and says so
+            again += 1  # rated twice by the same annotator: `build` averages them with a note
         cells[row, rater or NOBODY, again][aspect] = value
     rated = {row for row, _, _ in cells}
     cells |= {(row, NOBODY, 0): {} for row in range(table.frame.height) if row not in rated}
@@ -162,21 +162,21 @@ def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> t
 
 
 def _nobody(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Ratings of nobody known get no rater; an average beside single ratings only fills gaps."""
+    """Ratings by unknown annotators get no annotator; averages are used only where individual ratings are missing."""
     ratings = ratings.with_columns(pl.col("rater").replace(NOBODY, None))
     single = pl.col("rater").is_not_null()
     return ratings.filter(single | ~single.any().over("system", "input", "aspect"))
 
 
 def _spoken(value: Any) -> Any:
-    """A dialogue (a list of turns) as one line a turn, so that it can be a text."""
+    """Return a dialogue (a list of turns) as a text with one line per turn."""
     if not isinstance(value, list) or not any(isinstance(turn, dict) for turn in value):
         return value
     return [turn_text(turn) for turn in value]
 
 
 def turn_text(turn: Any) -> str:
-    """One turn of a dialogue: {"author": "A", "text": "Hi"} is 'A: Hi'; what is no turn stays JSON."""
+    """One turn of a dialogue: {"author": "A", "text": "Hi"} is 'A: Hi'; other values stay JSON."""
     if not isinstance(turn, dict):
         return str(turn)
     text = next((turn[k] for k in ("text", "content", "utterance") if isinstance(turn.get(k), str)), None)

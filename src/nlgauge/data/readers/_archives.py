@@ -1,4 +1,4 @@
-"""Zip archives, read safely: nothing is written to disk, and no more is unpacked than the size of the file allows."""
+"""Read zip archives safely: nothing is written to disk, and the unpacked size is limited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCAL_HEADER = 30  # bytes before the name of an entry
 
 
 def names_in(path: Path) -> list[str]:
-    """The names of the entries; none for what is no zip file."""
+    """Return the names of the entries; none if it is not a zip file."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()
@@ -28,10 +28,10 @@ def names_in(path: Path) -> list[str]:
 
 
 def read_entries(path: Path, first: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the entry called `first`, where there is one, and of all whose names match."""
+    """Yield name and content of the entry `first`, if there is one, and of all whose names match."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            # A name that stands twice was written anew: the last entry counts.
+            # Of entries with the same name, the last one counts.
             entries = {
                 e.filename: e for e in archive.infolist() if e.filename == first or pattern.fullmatch(e.filename)
             }
@@ -44,7 +44,7 @@ def read_entries(path: Path, first: str, pattern: re.Pattern[str]) -> Iterator[t
             for name in sorted(entries, key=lambda name: name != first):
                 yield name, _content(file, archive, entries[name])
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error) as error:
-        raise DataError(f"{path}: the zip file is damaged ({error}); fetch it again.") from None
+        raise DataError(f"{path}: the zip file is damaged ({error}); download it again.") from None
 
 
 def _content(file: IO[bytes], archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

@@ -1,4 +1,4 @@
-"""Files of an mt-metrics-eval v2 folder, for its reader: where they are and what stands on their lines."""
+"""Files of an mt-metrics-eval v2 folder, for its reader."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def locate(path: Path, lp: str | None) -> tuple[Path, str]:
     if lp is None and len(pairs) == 1:
         return path, pairs[0]
     if not pairs:
-        raise DataError(f"{path}: no sources/SRC-TGT.txt in it, so it is no mt-metrics-eval folder.")
+        raise DataError(f"{path}: no sources/SRC-TGT.txt; expected an mt-metrics-eval folder.")
     if lp is None or lp not in pairs:
-        problem = "holds several language pairs" if lp is None else f"has no language pair '{lp}'"
+        problem = "has several language pairs" if lp is None else f"has no language pair '{lp}'"
         raise DataError(
             f"{path}: {problem}; choose with lp='…' or the path {path}/{pairs[0]}. Pairs: {', '.join(pairs)}."
         )
@@ -44,7 +44,7 @@ def locate(path: Path, lp: str | None) -> tuple[Path, str]:
 
 def lines_of(file: Path, like: list[str] | None = None) -> list[str]:
     """The lines of a text file; as many as in `like`, when given."""
-    # Not `read_bytes`, which refuses files of blank lines: a system may have said nothing.
+    # Not `read_bytes`, which refuses files of blank lines: outputs may be empty.
     if not file.is_file():
         raise DataError(f"{file}: no such file.")
     text = decode(file, file.read_bytes())
@@ -94,7 +94,7 @@ def score_files(folder: Path, lp: str) -> Iterator[ScoreFile]:
 
 
 def rating_files(folder: Path, lp: str) -> Iterator[tuple[str, Path]]:
-    """human-scores/LP.NAME.seg.rating: the error spans of a rater, or of several."""
+    """human-scores/LP.NAME.seg.rating: the error spans of one or several annotators."""
     for file in sorted((folder / "human-scores").glob(f"{lp}.*.rating")):
         name, _, level = file.name.removeprefix(f"{lp}.").removesuffix(".rating").rpartition(".")
         if level != "seg":
@@ -103,7 +103,7 @@ def rating_files(folder: Path, lp: str) -> Iterator[tuple[str, Path]]:
 
 
 def rating_lines(file: Path, name: str) -> Iterator[tuple[str, str, Record | None]]:
-    """System, rater and rating of every line, in the order of the segments; None where nobody rated the output.
+    """System, rater and rating of every line, in the order of the segments; None if the output was not rated.
 
     A line without a rater is by the one whose name the file has.
     """

@@ -1,4 +1,4 @@
-"""Error spans: which letters of an output (or of its source) a rater marked, and how bad the error is.
+"""Error spans: characters of an output (or of its source) that an annotator marked, with severity.
 
 A row of `Dataset.spans` is one mark. Without `start` it has no place: with a severity it is an error that was named and
 not marked, without one it says that the rater looked at the output and found no error.
@@ -18,11 +18,11 @@ from nlgauge.errors import DataError
 
 TAG = re.compile(r"</?v>")
 Side = Literal["output", "source"]
-NO_SEVERITY = "unknown"  # of an error whose severity nobody said: without one it would be no error
+NO_SEVERITY = "unknown"  # of an error without a given severity
 
 
 class Span(NamedTuple):
-    """One mark of one rater, in the order of the columns of `Dataset.spans`; letters are counted from 0, `end` not
+    """One error span of one annotator, in the order of the columns of `Dataset.spans`; characters from 0, `end` not
     included.
     """
 
@@ -42,7 +42,7 @@ def frame_of(spans: Iterable[Span]) -> pl.DataFrame:
 
 
 def untagged(text: str) -> tuple[str, list[tuple[int, int]] | None]:
-    """The text without <v>…</v>, and what stood between them; None where the tags do not pair.
+    """Return the text without <v>…</v>, and the spans between the tags; None if the tags do not pair.
 
     >>> untagged("Es <v>regnen</v>.")
     ('Es regnen.', [(3, 9)])
@@ -66,22 +66,22 @@ def untagged(text: str) -> tuple[str, list[tuple[int, int]] | None]:
 
 
 def place_of(span: Record, text: object) -> tuple[int | None, int | None]:
-    """Its start and end, which must lie inside the text; both None for an error without a place."""
+    """Return start and end, which must be inside the text; both None for an error without a position."""
     start, end = span.maybe("start"), span.maybe("end")
     if start is None and end is None:
         return None, None
     for name, value in (("start", start), ("end", end)):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise DataError(f"{span.where}, key '{name}': found {shown(value)}, expected a whole number of letters.")
+            raise DataError(f"{span.where}, key '{name}': found {shown(value)}, expected a whole number of characters.")
     if not 0 <= start <= end:
         raise DataError(f"{span.where}: a span from {start} to {end}; expected 0 ≤ start ≤ end.")
     if isinstance(text, str) and end > len(text):
-        raise DataError(f"{span.where}: a span ends at {end}, its text has {len(text)} letters.")
+        raise DataError(f"{span.where}: a span ends at {end}, its text has {len(text)} characters.")
     return start, end
 
 
 def error_spans(key: tuple[str, str], rater: str, errors: list[Record], texts: Mapping[Side, str]) -> list[Span]:
-    """The errors that one rater found in one output, as mt-metrics-eval writes them; none: no error found."""
+    """Return the errors that one annotator marked in one output, as mt-metrics-eval writes them."""
     rows = []
     for error in errors:
         side: Side = "source" if error.maybe("is_source_error", bool) else "output"

@@ -1,4 +1,4 @@
-"""Files of known tools that are not tables of outputs: each is refused with its name and what to give instead.
+"""Files of known tools that are not tables of outputs, and what to provide instead.
 
 Read as a plain table, they would lead to hints that make no sense, or to a program's scores taken for human ratings.
 """
@@ -20,7 +20,7 @@ SCORE_LINE = re.compile(r"[^\s,;]+[\t ](None|nan|[+-]?\d+(\.\d*)?(e[+-]?\d+)?)",
 
 
 class Unsupported(NamedTuple):
-    """A kind of file: how it is known, what it is, and what to do instead."""
+    """A kind of file: how it is recognized, what it is, and what to do instead."""
 
     is_one: Callable[[Peek, set[str]], bool]
     name: str
@@ -47,8 +47,8 @@ KINDS = (
     ),
     Unsupported(
         _has("Named Scores", "Grader Reason"),
-        "the CSV export of promptfoo, which does not say who judged",
-        "write the results with `promptfoo eval -o FILE.json`, which is read as it is",
+        "the CSV export of promptfoo, which does not name the judges",
+        "write the results with `promptfoo eval -o FILE.json`, which can be read",
     ),
     Unsupported(
         _has("question_id", "judge", "user_prompt", "judgment", "score"),
@@ -59,7 +59,7 @@ KINDS = (
 
 
 def unsupported(peek: Peek) -> str:
-    """Return what a file is and what to give instead, where it is known not to be a table of outputs; else ''."""
+    """Return what a file is and what to provide instead, if it is known not to be a table of outputs; else ''."""
     if peek.kind not in ("json", "text"):
         return ""
     fields = peek.keys if peek.kind == "json" else set(peek.columns)

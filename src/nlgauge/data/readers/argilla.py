@@ -33,7 +33,7 @@ class Argilla(Reader):
 
     takes = Takes(
         "records of Argilla v1 or v2, also the flat form",
-        people="submitted responses; rankings are choices between outputs",
+        people="submitted responses; rankings are pairwise comparisons",
         scores="suggestions of a named agent",
     )
 
@@ -62,7 +62,7 @@ class Argilla(Reader):
                     aside["answers of several labels"] += 1
                 else:
                     answers.add(row, response.where, response.question, response.user, response.value)
-        notes = [f"left aside: {', '.join(f'{n} {what}' for what, n in aside.items())}"] if aside else []
+        notes = [f"not read: {', '.join(f'{n} {what}' for what, n in aside.items())}"] if aside else []
         if choices.choices and not answers.found:
             return choices.dataset(notes)
         ratings, more = answers.ratings(path.name)
@@ -70,13 +70,13 @@ class Argilla(Reader):
             raise DataError(f"{path}: none of the {len(records)} records has a submitted response.")
         if choices.choices:
             rated = ",".join(answers.found)
-            more.append(f"{len(choices.choices)} ranked pairs left aside; ignore='{rated}' reads them instead")
+            more.append(f"{len(choices.choices)} ranked pairs are not read; ignore='{rated}' reads them instead")
         where = numbered(path, records)
         return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
 
 
 def _fields(record: Record) -> dict[str, Any]:
-    """What was shown, its metadata, and an id that keeps outputs apart when nothing else does."""
+    """The fields, the metadata, and an ID that distinguishes outputs if nothing else does."""
     name = next((record.values[k] for k in ("id", "external_id") if record.values.get(k) is not None), record.number)
     if "fields" in record.values:
         metadata = record.values.get("metadata")

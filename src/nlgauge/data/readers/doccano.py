@@ -24,7 +24,8 @@ class Doccano(Reader):
     """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
 
     takes = Takes(
-        "JSON lines of doccano, or a folder with one file per annotator", people="labels that are or begin with numbers"
+        "JSON lines of doccano, or a folder with one file per annotator",
+        people="labels that are, or begin with, numbers",
     )
 
     @staticmethod
@@ -44,7 +45,7 @@ class Doccano(Reader):
         annotator: str | None = None,
         encoding: str | None = None,
     ) -> Dataset:
-        """`task='seq2seq'`: the labels are outputs that annotators wrote, not ratings."""
+        """Read labels as ratings, or with `task='seq2seq'` as outputs written by annotators."""
         if task not in ("labels", "seq2seq"):
             raise DataError(f"option task: found '{task}', expected labels or seq2seq.")
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
@@ -69,7 +70,7 @@ def _labels(record: Record) -> list[Any]:
     labels: list[Any] = record.maybe(key, list) or []
     if any(isinstance(label, list) for label in labels):
         raise DataError(
-            f"{record.where}, key '{key}': holds marked spans, which are no ratings; export a classification project."
+            f"{record.where}, key '{key}': has marked spans, which are not ratings; export a classification project."
         )
     return labels
 
@@ -113,7 +114,7 @@ def _written(path: Path, entries: list[tuple[Record, str | None]]) -> Dataset:
             )
             places.append(record.number)
     if not rows:
-        raise DataError(f"{path}: nobody wrote an output for any of the {len(entries)} texts.")
+        raise DataError(f"{path}: none of the {len(entries)} texts has an output.")
     columns = {"system": "system", "input": "input", "source": "source", "output": "output"}
     notes = ["outputs written by annotators; there are no ratings"]
     return dataset_of(numbered(path, places, "line"), rows, columns=columns, notes=notes)

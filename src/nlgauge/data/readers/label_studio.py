@@ -1,4 +1,4 @@
-"""Label Studio, JSON export: tasks with data{} and annotations[]; ratings per annotator, pairwise choices."""
+"""Label Studio, JSON export: tasks with data{} and annotations[]; ratings per annotator, pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-# What a result of a type holds, and under which key of its value.
+# Type of a result -> key of its value.
 VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
 SELECTED = {"left": FIRST, "right": SECOND}
 
@@ -27,7 +27,7 @@ class LabelStudio(Reader):
 
     takes = Takes(
         "the full JSON export of Label Studio",
-        people="ratings, numbers and choices; pairwise results are choices between outputs",
+        people="ratings, numbers and choices; pairwise results are comparisons of outputs",
         scores="predictions of a named model",
     )
 
@@ -57,15 +57,15 @@ class LabelStudio(Reader):
                     else:
                         _answer(answers, aside, row, result, rater)
             rows[-1] |= _predictions(task)
-        notes = [f"left aside: {', '.join(f'{n} {what}' for what, n in aside.items())}"] if aside else []
+        notes = [f"not read: {', '.join(f'{n} {what}' for what, n in aside.items())}"] if aside else []
         if choices.choices:
             if answers.found:
-                notes.append("ratings in pairwise tasks left aside: they do not say which output is rated")
+                notes.append("ratings in pairwise tasks are not read, as they do not say which output is rated")
             return choices.dataset(notes)
         ratings, more = answers.ratings(path.name)
         if not ratings:
             raise DataError(f"{path}: none of the {len(tasks)} tasks has a rating, a number or a choice.")
-        # A task's number keeps outputs apart when nothing else says what was rated.
+        # The number of a task distinguishes outputs if nothing else does.
         rows = [row if "id" in row else {"id": task.number, **row} for row, task in zip(rows, tasks, strict=True)]
         where = numbered(path, tasks, "task")
         return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
@@ -81,7 +81,7 @@ def _annotator(who: Any) -> str | None:
 def _selected(result: Record) -> str:
     selected = (result.maybe("value", dict) or {}).get("selected")
     if not isinstance(selected, str) or selected not in SELECTED:
-        raise DataError(f"{result.where}, key 'value': found {shown(selected)} as selected, expected left or right.")
+        raise DataError(f"{result.where}, key 'value': expected left or right as selected, got {shown(selected)}.")
     return SELECTED[selected]
 
 
@@ -98,7 +98,7 @@ def _answer(answers: CollectedAnswers, aside: Counter[str], row: int, result: Re
 
 
 def _predictions(task: Record) -> dict[str, Any]:
-    """What a named model predicted, as metric columns `model:question`."""
+    """Predictions of a named model, as metric columns `model:question`."""
     predictions: dict[str, Any] = {}
     for prediction in task.children("predictions"):
         model = prediction.values.get("model_version")

@@ -1,4 +1,4 @@
-"""Google's MQM files (wmt-mqm-human-evaluation): marked errors to scores and spans, or the published average scores."""
+"""Google's MQM files (wmt-mqm-human-evaluation): error annotations, or the published average scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nlgauge.errors import DataError
 from nlgauge.registry import register
 
 NEEDED = ("system", "doc", "rater", "target", "category", "severity")
-# Freitag et al. 2021; the special ones win over the severity.
+# Freitag et al. 2021; special categories take precedence over the severity.
 WEIGHTS = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0}
 PUNCTUATION, NON_TRANSLATION = 0.1, 25.0
 Places = list[tuple[int, int]]
@@ -31,11 +31,11 @@ AVERAGES = re.compile(r"^system\s+mqm_avg_score\s+\S+\s*$", re.I)
 
 @register("reader", "mqm")
 class Mqm(Reader):
-    """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
+    """Google MQM: the TSV of error annotations (one score per annotator), or *.avg_seg_scores.tsv."""
 
     takes = Takes(
         "MQM error annotations (`.tsv`), or `mqm_avg_score` files",
-        people="minus the weighted errors of every rater, and their marks",
+        people="minus the weighted errors of every annotator, and their error spans",
     )
 
     @staticmethod
@@ -68,7 +68,7 @@ def _averages(path: Path, lines: list[str]) -> Dataset:
         path.name,
         long.select(KEY),
         ratings=long.drop_nulls("value"),
-        notes=["mqm is the published mean over raters of minus the weighted errors: higher is better"],
+        notes=["mqm is minus the weighted errors, the published mean over annotators: higher is better"],
     )
 
 
@@ -78,7 +78,7 @@ def _fields(path: Path, lines: list[str]) -> tuple[list[str], list[tuple[int, di
     missing = [name for name in NEEDED if name not in names]
     if missing:
         raise DataError(f"{path}, line 1: no column '{missing[0]}'. Columns found: {', '.join(names)}.")
-    # Tabs never stand inside a field and quotes mean nothing, so this is exact where a CSV parser is not.
+    # Fields have no tabs and quotes are not special, so that splitting is exact.
     rows = []
     for i, line in enumerate(lines[1:], 2):
         if line.strip():
@@ -113,11 +113,11 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
             )
             lines_at.append(i)
         elif fields_of[sample]["output"] != target:
-            skipped["rows with another target text than the first of their segment: that text is"] += 1
+            skipped["rows with a target text that differs from the first of their segment"] += 1
             marks = None  # of another text
         severity, category = plain_severity(row["severity"]), plain_severity(row["category"])
         if severity == "hotw-test" or not row["rater"].strip():
-            skipped["attention tests" if row["rater"].strip() else "rows without a rater"] += 1
+            skipped["attention tests" if row["rater"].strip() else "rows without an annotator"] += 1
             continue
         who = sample, row["rater"].strip()
         if "unrateable" in (severity, category):
@@ -126,14 +126,16 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
         scores[who] = scores.get(who, 0.0) - _weight(path, i, severity, category, weights)
         error = None if severity == "no-error" else severity
         if error and marks is None:
-            skipped["places of errors whose mark is not closed, or stands in another text of the segment,"] += 1
+            skipped["positions of errors whose tag is not closed or is in another text of the segment"] += 1
         named = Span(*key, who[1], severity=error, category=row["category"].strip() if error else None)
         spans += [(who, span) for span in _placed(named, marks, source_marks)]
     if not fields_of:
         raise DataError(f"{path}: has a header but no rows.")
-    notes = [_weights_note(weights), *(f"{n} {what} left out" for what, n in skipped.items())]
+    notes = [_weights_note(weights), *(f"{n} {what} were left out" for what, n in skipped.items())]
     if void:
-        notes.append(f"{len(void)} segments were called unrateable by a rater: no score by that rater")
+        notes.append(
+            f"{len(void)} segments were marked unrateable by an annotator; they have no score by that annotator"
+        )
     ratings = [
         Rating(sample, "mqm", rater, score) for (sample, rater), score in scores.items() if (sample, rater) not in void
     ]
@@ -151,7 +153,7 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
 
 
 def _placed(error: Span, output: Places | None, source: Places | None) -> list[Span]:
-    """The error at each of its places; without any it stays one error without a place, or none at all."""
+    """The error at each of its positions; without any it stays one error without a position, or none."""
     if error.severity is None:
         return [error]
     placed = [error._replace(start=start, end=end) for start, end in output or ()]
@@ -160,7 +162,7 @@ def _placed(error: Span, output: Places | None, source: Places | None) -> list[S
 
 
 def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:
-    """The segment's number in the test set; in its document where files fill in a constant for the former."""
+    """The column of the segment's number in the test set, or in its document if the former is constant."""
     candidates = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
     if not candidates:
         raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}.")
@@ -170,8 +172,8 @@ def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str
 def _weight(path: Path, line: int, severity: str, category: str, weights: Mapping[str, float]) -> float:
     if severity not in weights:
         raise DataError(
-            f"{path}, line {line}, column 'severity': found '{severity}', which has no weight; known: "
-            f"{', '.join(weights)}. Say its weight: weights='{severity or 'word'}=5'."
+            f"{path}, line {line}, column 'severity': found '{severity}', which has no weight. Severities: "
+            f"{', '.join(weights)}. Set its weight: weights='{severity or 'word'}=5'."
         )
     if severity in ("neutral", "no-error"):
         return weights[severity]
@@ -188,6 +190,6 @@ def _weights_note(weights: Mapping[str, float]) -> str:
         "non-translation": weights.get("non-translation", NON_TRANSLATION),
     }
     named = {k: v for k, v in weights.items() if k not in ("punctuation", "non-translation")} | special
-    return "mqm is minus the sum of a rater's weighted errors, so higher is better; weights: " + ", ".join(
+    return "mqm is minus the sum of an annotator's weighted errors: higher is better; weights: " + ", ".join(
         f"{name} {value:g}" for name, value in named.items()
     )

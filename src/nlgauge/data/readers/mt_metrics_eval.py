@@ -76,7 +76,7 @@ class MtMetricsEval(Reader):
 
 
 def read_levels(path: str | Path, lp: str | None = None) -> pl.DataFrame:
-    """Scores that were given to whole systems, domains and documents: level, kind, name, system, part, score.
+    """Return scores of systems, domains and documents: level, kind, name, system, part, score.
 
     `level` is sys, domain or doc; `kind` human or metric; `part` the domain or document (null for a system).
     """
@@ -98,7 +98,7 @@ def read_levels(path: str | Path, lp: str | None = None) -> pl.DataFrame:
 
 
 def _samples(folder: Path, lp: str) -> tuple[pl.DataFrame, list[str]]:
-    """All outputs, systems in alphabetical order; and those that are references, so written by people."""
+    """All outputs, systems in alphabetical order; and the systems that are references, so human-written."""
     source = lines_of(folder / "sources" / f"{lp}.txt")
     columns = {"input": [str(i) for i in range(1, len(source) + 1)], "source": source}
     if docs := documents(folder, lp):
@@ -121,7 +121,7 @@ def _samples(folder: Path, lp: str) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
-    """One value per system and segment, in the order of the samples; null where there is none."""
+    """One value per system and segment, in the order of the samples; null if missing."""
     systems = samples["system"].unique(maintain_order=True).to_list()
     segments = samples.height // len(systems)
     blocks: dict[str, list[float | None]] = {}
@@ -137,7 +137,7 @@ def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
 
 
 def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
-    """The errors marked in every segment of every system, by all raters of all rating files."""
+    """The errors marked in every segment of every system, by all annotators of all rating files."""
     texts: dict[str, list[tuple[str, str]]] = {}
     for system, output, source in samples.select("system", "output", "source").iter_rows():
         texts.setdefault(system, []).append((output, source))
@@ -152,7 +152,7 @@ def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
             place[system] += 1
             if rating is not None and place[system] <= len(texts[system]):
                 output, source = texts[system][place[system] - 1]
-                who = rater if raters[rater] == 1 else f"{name}:{rater}"  # rater1 of two files may be two persons
+                who = rater if raters[rater] == 1 else f"{name}:{rater}"  # rater1 of two files may be two annotators
                 errors = rating.children("errors")
                 spans += error_spans((system, str(place[system])), who, errors, {"output": output, "source": source})
         for system, outputs in place.items():
@@ -167,5 +167,5 @@ def _level_notes(others: list[str]) -> list[str]:
     some = ", ".join(others[:4]) + (", …" if len(others) > 4 else "")
     return [
         f"{len(others)} score files of whole systems, domains or documents ({some}) are not part of the "
-        "segments: nlgauge.data.readers.mt_metrics_eval.read_levels(path, lp) gives them"
+        "segments: nlgauge.data.readers.mt_metrics_eval.read_levels(path, lp) returns them"
     ]

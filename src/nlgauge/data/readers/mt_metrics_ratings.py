@@ -1,4 +1,4 @@
-"""Ratings JSONL of mt-metrics-eval (`standalone_ratings`): a line per output and rater, with the errors marked."""
+"""Ratings JSONL of mt-metrics-eval (`standalone_ratings`): one line per output and annotator, with error spans."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from nlgauge.data.records import read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-RATER = "rater"  # what that tool calls a rater whom the file does not name
+RATER = "rater"  # the tool's name for an unnamed annotator
 
 
 @register("reader", "mt-metrics-ratings", only="json")
 class MtMetricsRatings(Reader):
-    """mt-metrics-eval ratings JSONL: error spans (MQM, ESA, or of a metric), one line per output and rater."""
+    """mt-metrics-eval ratings JSONL: error spans (MQM, ESA, or of a metric), one line per output and annotator."""
 
     takes = Takes(
         "JSON lines with `hypothesis`, `errors` and `system_id` (the converters of mt-metrics-eval write them)",
-        people="error spans of every rater",
+        people="error spans of every annotator",
     )
 
     @staticmethod
@@ -46,7 +46,7 @@ class MtMetricsRatings(Reader):
                 sample["doc"] = document
             first = samples.setdefault(key, sample)
             if first["output"] != output:
-                raise DataError(f"{record.where}: another output of system '{key[0]}', segment {key[1]}, than before.")
+                raise DataError(f"{record.where}: system '{key[0]}', segment {key[1]} has another output than before.")
             if (*key, rater) in seen:
                 raise DataError(f"{record.where}: repeats rater '{rater}' of {seen[*key, rater]} on the same output.")
             seen[*key, rater] = record.place

@@ -1,4 +1,4 @@
-"""Pairwise votes: one row per choice between two outputs (A/B tests, Chatbot Arena, MT-Bench judgements)."""
+"""Pairwise comparisons: one row per preference between two outputs (A/B tests, Chatbot Arena, MT-Bench)."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ VOTE = re.compile(
 WHICH = re.compile(r"^(?:response|output|answer|model)?[ _.-]?(?:id|idx|index)$", re.I)  # better_response_id
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 LOSER = "loser"
-MOST_NAME = 60  # letters of a system's name
+MAX_NAME = 60  # characters of a system's name
 NEGATIVE = re.compile(r"(?:^|[\s,;:\t\"])-[1-5](?:\.0)?(?=[\s,;}\"]|$)", re.M)
 TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tieinconsistent nopreference unsure".split()
 
 
 def _words() -> dict[str, str]:
-    """What a vote may say, without case and marks: a, model_a, left, 'A is better', 1 …; b …; tie …"""
+    """The accepted votes, without case and punctuation: a, model_a, left, 'A is better', 1 …; b …; tie …"""
     meanings = dict.fromkeys(TIES, TIE)
     for names, meaning in zip(zip(*SIDES, strict=True), (FIRST, SECOND), strict=True):
         for side in names:
@@ -53,12 +53,12 @@ MEANING = _words()
 
 @register("reader", "pairwise")
 class Pairwise(Reader):
-    """Pairwise votes: system_a, system_b (or output_a, output_b) and winner, vote, preference or choice."""
+    """Pairwise comparisons: system_a, system_b (or output_a, output_b) and winner, vote, preference or choice."""
 
     takes = Takes(
         "a table or JSON lines of two systems or outputs and a vote (Chatbot Arena, MT-Bench)",
-        people="votes of people",
-        scores="votes of models are kept apart from people's",
+        people="votes of humans",
+        scores="votes of models, separate from human ones",
     )
 
     @staticmethod
@@ -69,17 +69,17 @@ class Pairwise(Reader):
 
     @staticmethod
     def holds(row: Mapping[str, Any]) -> bool:
-        """Whether the first row of a table in memory is a vote."""
+        """Return whether the first row of a table in memory is a vote."""
         return holds_votes(row)
 
     @staticmethod
     def read(path: Path, votes: Mapping[str, str] | str | None = None, encoding: str | None = None) -> Dataset:
-        """`votes='0=first,1=second'` says what votes mean; `votes='negative=first'` what negative numbers prefer."""
+        """Read votes; `votes='0=first,1=second'` maps them, `votes='negative=first'` is for scales around 0."""
         return Pairwise.of(read_table(path, encoding), path.name, votes)
 
     @staticmethod
     def of(table: RawTable, name: str, votes: Mapping[str, str] | str | None = None) -> Dataset:
-        """The votes of a table that was read, or that is in memory."""
+        """Return the votes of a table."""
         if _only_votes(table):
             return _by_columns(table, name, votes)
         rows = _rows(table)
@@ -87,7 +87,7 @@ class Pairwise(Reader):
         columns = _vote_columns(rows[0]) or _scales(rows, pair)
         if not (pair.systems or pair.outputs) or not (columns or set(ONE_HOT) <= set(rows[0])):
             raise DataError(
-                f"{table.where.source}: expected columns such as system_a, system_b and winner. Columns found: "
+                f"{table.where.source}: expected columns such as system_a, system_b and winner. Columns: "
                 f"{', '.join(rows[0])}."
             )
         meanings = _numbered(pair) | option_map("votes", votes)
@@ -106,7 +106,7 @@ class Pairwise(Reader):
             for aspect, who, column, given_vote in _votes(row, columns):
                 vote = _vote_text(given_vote)
                 if not vote:
-                    counts["rows without a vote left out"] += 1
+                    counts["rows without a vote were left out"] += 1
                     continue
                 named = () if column in sides else (first, second)
                 where = table.where.at(i, column)
@@ -117,7 +117,7 @@ class Pairwise(Reader):
                 choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
         notes = _notes(counts, rows[0], [c for c in columns if c in signed], meanings)
         if pair.systems is None:
-            notes.append(f"no columns name the systems: {' and '.join(pair.outputs or ())} stand for them")
+            notes.append(f"no columns with systems; they are named {' and '.join(pair.outputs or ())}")
         return choices.dataset(notes)
 
 
@@ -131,28 +131,27 @@ def _rows(table: RawTable) -> list[dict[str, Any]]:
 
 
 def _bare_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Columns `left` and `right`, or `A` and `B`, under names that say what they hold: names that recur, or outputs."""
+    """Rename columns `left` and `right`, or `A` and `B`, by their content: names of systems, or outputs."""
     by_name = {plain(name): name for name in rows[0]}
     if find_pair(by_name).systems or find_pair(by_name).outputs:
         return {}
     for sides in (("left", "right"), ("a", "b")):
         if set(sides) <= set(by_name):
             held = [str(row[by_name[side]]) for row in rows for side in sides]
-            named = all(len(text) <= MOST_NAME for text in held) and (len(rows) == 1 or len(set(held)) < len(rows))
+            named = all(len(text) <= MAX_NAME for text in held) and (len(rows) == 1 or len(set(held)) < len(rows))
             return {by_name[side]: f"{'system' if named else 'output'}_{side}" for side in sides}
     return {}
 
 
 def _numbered(pair: PairColumns) -> dict[str, str]:
-    """What 0 and 1 mean where the two columns themselves are called so: `response_0`, `response_1`."""
+    """The meaning of 0 and 1 if the two columns have these names: `response_0`, `response_1`."""
     names = pair.systems or pair.outputs or ("", "")
     zero, one = (plain(name).endswith(end) for name, end in zip(names, NUMBERED, strict=True))
     return dict(zip(NUMBERED, (FIRST, SECOND), strict=True)) if zero and one else {}
 
 
 def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
-    """Whether a first row looks like a vote; `negative`: the file holds small negative numbers, as a scale of
-    preference does."""
+    """Whether a first row looks like a vote; `negative`: the file has small negative numbers, as in scales."""
     bare = _bare_sides([row]) if row else {}
     row = _both_named({bare.get(name, name): value for name, value in row.items()})
     if {"instruction", "output_1", "output_2", "preference"} <= set(row):
@@ -170,8 +169,9 @@ def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
 
 
 def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Two records of outputs in a list as columns NAME_0 and NAME_1; of columns winner and loser the two systems in the
-    order of the alphabet, as they were shown in an unknown one.
+    """Expand two records of outputs in a list to columns NAME_0 and NAME_1, and columns winner and loser to two systems.
+
+    These are in alphabetical order, since the presentation order is unknown.
     """
     for name, value in row.items():
         if isinstance(value, list) and len(value) == 2 and all(isinstance(record, dict) for record in value):
@@ -186,7 +186,7 @@ def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scaled(value: Any) -> float | None:
-    """A point of a scale of preference around 0."""
+    """A value of a preference scale around 0."""
     try:
         value_read = float(str(value))
     except ValueError:
@@ -212,12 +212,12 @@ def _vote_columns(names: Mapping[str, Any]) -> list[str]:
 
 
 def _vote_text(vote: Any) -> str:
-    """The vote as it is said: 0.0 is '0', in a file of texts too."""
+    """The text of a vote: 0.0 is '0', also in a file of texts."""
     return "" if vote is None else label_text(vote).strip().removesuffix(".0")
 
 
 def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str | None, str, Any]]:
-    """(aspect, who voted by the column's name, column, vote) of a row."""
+    """(aspect, annotator from the column's name, column, vote) of a row."""
     if not columns:
         won = [
             meaning
@@ -230,7 +230,7 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
         match = VOTE.match(column)
         question = (match["before"] or match["after"] or match["said"] or "") if match else column
         question = "" if WHICH.match(question) else question
-        # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
+        # human_winner and gpt4_winner are two annotators of one aspect; coherence_winner is an aspect.
         aspect = "" if is_model(question) else ANNOTATOR_WORDS.sub("", question).strip(" _.-")
         voter = question if question and not aspect else None
         votes.append((aspect or "preference", voter, column, row[column]))
@@ -244,8 +244,8 @@ def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], meanings:
     if scale and min(scale) < 0:
         if meanings.get("negative") not in (FIRST, SECOND):
             raise DataError(
-                f"{table.where.at(None, column)}: numbers from {min(scale):g} to {max(scale):g}; which output do the "
-                "negative ones prefer? Say "
+                f"{table.where.at(None, column)}: numbers from {min(scale):g} to {max(scale):g}. Declare which output "
+                "negative numbers prefer with "
                 f"{option('reader', PAIRWISE.format('negative=first'))}, or 'negative=second'."
             )
         return True
@@ -255,8 +255,8 @@ def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], meanings:
         if "0.5" in texts:
             only, say = ("0, 0.5 and 1", "0=first,0.5=tie,1=second")
         raise DataError(
-            f"{table.where.at(None, column)}: holds only {only}, which can mean several things; "
-            f"say which: {option('reader', PAIRWISE.format(say))}."
+            f"{table.where.at(None, column)}: has only {only}, which is ambiguous; "
+            f"declare the meaning with {option('reader', PAIRWISE.format(say))}."
         )
     return False
 
@@ -278,8 +278,7 @@ def _says_sides(names: set[str], votes: Iterable[Any]) -> bool:
 
 
 def _meaning(where: str, vote: str, meanings: Mapping[str, str], named: tuple[str, ...] | None) -> str:
-    """What a vote prefers. `named`: the two systems, where votes may name them; None where it is a number of a scale
-    around 0."""
+    """What a vote prefers. `named`: the two systems, if votes may name them; None for a scale around 0."""
     return _by_sign(where, vote, meanings["negative"]) if named is None else _preferred(where, vote, named, meanings)
 
 
@@ -289,7 +288,7 @@ def _notes(
     notes = [f"{n} {what}" for what, n in counts.items()]
     notes += [f"'{c}': negative numbers prefer the {meanings['negative']} output, 0 is a tie" for c in signed]
     if LOSER in {plain(c) for c in names}:
-        notes.append("columns winner and loser: which of the two was shown first is not known")
+        notes.append("columns winner and loser: the presentation order is unknown")
     return notes
 
 
@@ -339,7 +338,7 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
     for row in (ordered := every.with_row_index("at").sort("place", "column")).iter_rows(named=True):
         column, vote = voted[row["column"]][2], row["text"]
         if not vote:
-            counts["rows without a vote left out"] += row["len"]
+            counts["rows without a vote were left out"] += row["len"]
             preferred.append(None)
             continue
         named = () if column in sides else (row["first"], row["second"])
@@ -364,7 +363,7 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
 
 
 def _preferred(where: str, vote: str, named: tuple[str, ...], meanings: Mapping[str, str]) -> str:
-    """`named`: the two systems, where votes may name them."""
+    """What a vote prefers; `named`: the two systems, if votes may name them."""
     vote = meanings.get(vote.lower(), vote)
     by_name = (FIRST, SECOND)[named.index(vote)] if vote in named else None
     meaning = MEANING.get(plain(vote))
@@ -377,6 +376,6 @@ def _preferred(where: str, vote: str, named: tuple[str, ...], meanings: Mapping[
         return by_name or meaning or TIE
     or_named = "".join(f", '{name}'" for name in named)
     raise DataError(
-        f"{where}: found {shown(vote)}, expected a, b, tie, both, neither, left, right, 1, 2, 0{or_named}; or say what "
-        f"it means: votes='{vote}=first'."
+        f"{where}: found {shown(vote)}, expected a, b, tie, both, neither, left, right, 1, 2, 0{or_named}; or declare "
+        f"its meaning: votes='{vote}=first'."
     )

@@ -1,4 +1,4 @@
-"""Rankings: one row per input and rater, as ranks in columns or as an order 'A > B = C'."""
+"""Rankings: one row per input and annotator, as ranks in columns or as an order 'A > B = C'."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Preferences(Reader):
 
     takes = Takes(
         "a table with 'A > B = C' in `ranking`, or ranks in `rank_A`, `rank_B` …",
-        people="the order of every pair; minus the rank is a rating",
+        people="all pairs of the ranking; minus the rank is a rating",
     )
 
     @staticmethod
@@ -43,7 +43,7 @@ class Preferences(Reader):
 
     @staticmethod
     def read(path: Path, encoding: str | None = None) -> Dataset:
-        """When the user names this reader, other columns of numbers are taken for ranks of systems."""
+        """Read rankings; if this reader is named explicitly, other numeric columns are ranks of systems."""
         table = read_table(path, encoding)
         frame, choices = table.frame, Choices(path.name)
         roles = {role: column_of(role, frame.columns) for role in ("input", "source", "rater", "aspect")}
@@ -61,9 +61,7 @@ class Preferences(Reader):
             for system, merit in merits.items():
                 choices.rate(system, given, aspect, rater, merit)
             choices.rank(given, merits, aspect, rater)
-        return choices.dataset(
-            ["ratings are minus the rank in the row, so higher is better; comparisons are all pairs of a row"]
-        )
+        return choices.dataset(["ratings are minus the rank (higher is better); comparisons are all pairs of a row"])
 
 
 def _ranking_column(names: Mapping[str, Any]) -> str | None:
@@ -84,7 +82,7 @@ def _wmt_columns(names: Mapping[str, Any] | list[str]) -> list[tuple[str, str]]:
 
 
 def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
-    """A function from a row to {system: minus its rank}, in the order shown."""
+    """Return a function from a row to {system: minus its rank}, in presentation order."""
     frame = table.frame
     ranking = _ranking_column(dict.fromkeys(frame.columns))
     if ranking is not None:
@@ -103,7 +101,7 @@ def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
     if len(columns) < 2:
         raise DataError(
             f"{table.where.at()}: expected a column 'ranking', or rank_A, rank_B, … "
-            f"Columns found: {', '.join(frame.columns)}."
+            f"Columns: {', '.join(frame.columns)}."
         )
     values = {column: numbers(table, column) for column in columns.values()}
     return lambda i, _: {system: -v for system, column in columns.items() if (v := values[column][i]) is not None}

@@ -1,4 +1,4 @@
-"""QAGS (Wang et al. 2020): is a sentence of a summary consistent with the article, yes or no?"""
+"""QAGS (Wang et al. 2020): whether each sentence of a summary is consistent with the article."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ YES = {"yes": 1.0, "no": 0.0}
 
 @register("reader", "qags", only="json")
 class QagsReader(Reader):
-    """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'.
+    """QAGS jsonl: 'consistency' is the published score, 'consistency (worker)' that of individual workers.
 
     A sentence to which a worker said no is an error span of that worker.
     """
 
     takes = Takes(
         "JSON lines with `article` and `summary_sentences`",
-        people="the workers' votes on every sentence, sentences with a no as marks",
+        people="the workers' votes on every sentence, inconsistent sentences as error spans",
     )
 
     @staticmethod
@@ -73,15 +73,15 @@ class QagsReader(Reader):
             columns={"input": "input", "output": "output", "source": "source"},
             notes=[
                 "'consistency' is the published score (majority of the workers for each sentence, mean over "
-                "sentences); 'consistency (worker)' the share of sentences to which a worker said yes; "
-                "the column 'votes' has each vote; a sentence with a no is an error span of the worker"
+                "sentences); 'consistency (worker)' the share of sentences that a worker called consistent; "
+                "the column 'votes' has each vote; an inconsistent sentence is an error span of the worker"
             ],
         )
         return replace(data, spans=frame_of(span._replace(system=data.systems[0]) for span in marks))
 
 
 def _marked(given: str, sentences: list[str], votes: list[list[tuple[str, float]]]) -> list[Span]:
-    """The sentences to which each worker said no; a row without a place for one who said yes to all of them."""
+    """The sentences that each worker called inconsistent; a row without a position if there are none."""
     marked, seen, position = [], dict.fromkeys(who for some in votes for who, _ in some), 0
     for text, some in zip(sentences, votes, strict=True):
         for who in (who for who, vote in some if not vote):

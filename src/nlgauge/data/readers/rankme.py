@@ -1,4 +1,4 @@
-"""RankME (Novikova et al. 2018): one rater's magnitude estimates of several outputs, seen together."""
+"""RankME (Novikova et al. 2018): magnitude estimates of several outputs per annotator."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TEXTS = ("ref", "team")
 
 @register("reader", "rankme")
 class RankMe(Reader):
-    """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the order they imply as comparisons."""
+    """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the comparisons they imply."""
 
     takes = Takes(
-        "a table with `ref1`, `ref2`, `team1`, `team2` …", people="magnitude estimates, and the order they imply"
+        "a table with `ref1`, `ref2`, `team1`, `team2` …", people="magnitude estimates, and the comparisons they imply"
     )
 
     @staticmethod
@@ -39,7 +39,7 @@ class RankMe(Reader):
         for stem in TEXTS:
             if len(stems.get(stem, ())) < 2:
                 raise DataError(
-                    f"{path}: expected columns {stem}1, {stem}2, … Columns found: {', '.join(table.frame.columns)}."
+                    f"{path}: expected columns {stem}1, {stem}2, … Columns: {', '.join(table.frame.columns)}."
                 )
         slots = stems["team"]
         aspects = {
@@ -47,8 +47,7 @@ class RankMe(Reader):
         }
         if not aspects:
             raise DataError(
-                f"{path}: no column of ratings such as quality{slots[0]}. "
-                f"Columns found: {', '.join(table.frame.columns)}."
+                f"{path}: no column of ratings such as quality{slots[0]}. Columns: {', '.join(table.frame.columns)}."
             )
         values = {(stem, slot): numbers(table, f"{stem}{slot}") for stem in aspects for slot in slots}
         choices = Choices(path.name)
@@ -59,7 +58,7 @@ class RankMe(Reader):
                 column = "mr_id" if given is None else f"team{slots[teams.index(None)]}"
                 raise DataError(f"{table.where.at(i, column)}: is empty, expected a name.")
             if len(set(teams)) < len(teams):
-                raise DataError(f"{table.where.at(i)}: a system stands twice in this row ({', '.join(teams)}).")
+                raise DataError(f"{table.where.at(i)}: a system occurs twice in this row ({', '.join(teams)}).")
             outputs = {row[f"team{s}"]: {"output": row.get(f"ref{s}"), "source": row.get("mr")} for s in slots}
             given = choices.place(str(given), outputs)
             rater = row.get("_worker_id") or row.get("worker_id")
@@ -72,8 +71,8 @@ class RankMe(Reader):
         used = {"mr", "mr_id", "_worker_id", "worker_id", *(f"{s}{k}" for s in (*TEXTS, *aspects) for k in slots)}
         aside = [c for c in table.frame.columns if c not in used]
         return choices.dataset(
-            ["magnitude estimates: every rater has a scale of their own; comparisons are the order in a row"]
-            + ([f"columns left aside: {', '.join(aside)}"] if aside else [])
+            ["magnitude estimates: each annotator has an individual scale; comparisons are the pairs of a row"]
+            + ([f"columns not read: {', '.join(aside)}"] if aside else [])
         )
 
 
@@ -87,5 +86,5 @@ def _stems(table: RawTable) -> dict[str, list[str]]:
 
 
 def _rates(table: RawTable, stem: str, columns: list[str], slots: list[str]) -> bool:
-    # One column of numbers is enough: a word in another is then an error, not a reason to look away.
+    # One numeric column is enough: a word in another one is then an error.
     return set(columns) >= set(slots) and any(is_number_column(table.frame[f"{stem}{slot}"]) for slot in slots)

@@ -17,11 +17,11 @@ GROUPS = {"expert_annotations": ("expert", "{}"), "turker_annotations": ("turker
 
 @register("reader", "summeval", only="json")
 class SummEval(Reader):
-    """SummEval jsonl: every expert and every crowd rating; crowd ratings are aspects of their own."""
+    """SummEval jsonl: every expert and crowd rating; crowd ratings are separate aspects."""
 
     takes = Takes(
         "JSON lines with `model_id` and `expert_annotations` or `turker_annotations`",
-        people="experts and crowd, kept apart",
+        people="experts and crowd, as separate aspects",
         scores="metric scores in the lines",
     )
 
@@ -60,5 +60,5 @@ class SummEval(Reader):
             ratings=ratings,
             columns=columns,
             human={},
-            notes=["'coherence' is the experts', 'coherence (turker)' the crowd's; they are never averaged"],
+            notes=["'coherence' is by experts, 'coherence (turker)' by the crowd; they are not averaged"],
         )

@@ -27,7 +27,7 @@ PREFERRED = ("first", "second", "tie")
 
 @register("reader", "tidy", only="json")
 class Tidy(Reader):
-    """NLGauge's own JSON lines: a header, a line per output with ratings, scores, spans, one per comparison."""
+    """NLGauge's own JSON lines: a header, one line per output with ratings, scores, spans, one per comparison."""
 
     takes = Takes(
         'one `.jsonl` file (or `.jsonl.gz`) whose first line says `"nlgauge": 1`',
@@ -35,7 +35,7 @@ class Tidy(Reader):
         scores="`scores` and `failures`",
     )
 
-    whole = True  # of which metrics less is better stands in the file
+    whole = True  # the file names the metrics for which lower is better
 
     @staticmethod
     def recognizes(peek: Peek) -> bool:
@@ -66,7 +66,7 @@ class Tidy(Reader):
 
 
 def _with_facts(data: Dataset, header: Record) -> Dataset:
-    """What the header says and no table holds; whatever it does not say stays as found (people: by name)."""
+    """Apply the fields of the header that are not tables; others stay as inferred."""
     facts: dict[str, Any] = {}
     for field in fields(Dataset):
         now = getattr(data, field.name)
@@ -89,9 +89,9 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
 
 
 def _source(header: Record, value: Any) -> Provenance:
-    """Where the judgments of an aspect come from; a kind that is not known is unknown."""
+    """The source of the judgments of an aspect; an unrecognized kind is unknown."""
     if not isinstance(value, dict) or value.get("kind") not in get_args(Kind):
-        return Provenance("unknown", f"{header.where} says nothing else")
+        return Provenance("unknown", f"{header.where} does not name a source")
     return Provenance(value["kind"], str(value.get("how", "")))
 
 
@@ -109,7 +109,7 @@ def _check_header(path: Path, header: Record, lines: int) -> None:
     version = header.want("nlgauge", int)
     if version > VERSION:
         raise DataError(
-            f"{header.where}: format {version} is newer than this nlgauge reads ({VERSION}); update nlgauge."
+            f"{header.where}: format {version} is newer than the supported one ({VERSION}); update nlgauge."
         )
     promised = header.maybe("lines", int)
     if promised is not None and promised != lines:
@@ -147,7 +147,7 @@ def _samples(header: Record, outputs: Sequence[Record]) -> pl.DataFrame:
 def _column(
     header: Record, outputs: Sequence[Record], name: str, values: list[Any], type_name: str | None
 ) -> pl.Series:
-    if type_name is None:  # written by hand: as JSON has it
+    if type_name is None:  # written by hand: the type in JSON
         return pl.Series(name, values, strict=False)
     dtype = parse_type(type_name)
     if dtype is None:
@@ -207,7 +207,7 @@ def _scores(header: Record, outputs: Sequence[Record], samples: pl.DataFrame) ->
     columns = []
     for name in names:
         values = [scores.get(name) for scores in by_output]
-        if not set(map(type, values)) <= {float, int, type(None)}:  # look at each only when something is odd
+        if not set(map(type, values)) <= {float, int, type(None)}:  # check each only if needed
             values = [
                 None if value is None else _float(f"{line.where}, score '{name}'", value)
                 for line, value in zip(outputs, values, strict=True)

@@ -1,4 +1,4 @@
-"""UniEval (Zhong et al. 2022): outputs with human scores, and in result files the predicted ones."""
+"""UniEval (Zhong et al. 2022): outputs with human scores, and predicted scores in result files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nlgauge.registry import register
 
 @register("reader", "unieval", only="json")
 class UniEvalReader(Reader):
-    """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
+    """UniEval json: system_output with scores{} (human) and predict_scores{} (the metric)."""
 
     takes = Takes(
         "JSON objects with `scores` and `system_output` or `predict_scores`",
@@ -29,7 +29,7 @@ class UniEvalReader(Reader):
 
     @staticmethod
     def read(path: Path, metric: str = "unieval", encoding: str | None = None) -> Dataset:
-        """`metric` names whoever predicted: predict_scores.coherence is the metric 'unieval-coherence'."""
+        """Read the file; `metric` names the predictor: predict_scores.coherence becomes 'unieval-coherence'."""
         records = read_records(path, encoding)
         aspects = dict.fromkeys(name for r in records for name in r.want("scores", dict))
         predicted = dict.fromkeys(name for r in records for name in r.maybe("predict_scores", dict) or {})

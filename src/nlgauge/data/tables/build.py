@@ -1,4 +1,4 @@
-"""From a raw table and the roles of its columns to a Dataset: keys, repeats, raters, numbers."""
+"""Build a Dataset from a table and the roles of its columns: keys, trials, annotators, numbers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.types import AspectScale
 
-# Records of ratings are called so, where they do not name their raters.
+# Names of columns with records of ratings that do not name their annotators.
 BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
 TEXT_PARTS = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
 def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:
-    """Everything that a table says, as tidy frames keyed by (system, input)."""
+    """Return the Dataset of a table, as tidy frames keyed by (system, input)."""
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
     frame = frame.with_columns(systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles))
@@ -40,7 +40,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
     notes += shared(frame, table, roles)
-    # An attribute such as 'topic' also keeps its own name, by which people group (`by`).
+    # An attribute such as 'topic' also remains a column, for groups (`by`).
     extra = (*roles.sets, *roles.trials, *roles.aside, *([roles.control] if roles.control else ()))
     frame = frame.with_columns(table.frame[c] for c in extra if c not in frame.columns)
     check_metrics(table.where.source, roles.metrics)
@@ -98,7 +98,7 @@ def _number_repeats(
     ratings: list[tuple[str, str | None, pl.Series]],
     notes: list[str],
 ) -> pl.DataFrame:
-    """Different outputs of one system for one input are its trials; equal rows count once.
+    """Number different outputs of one system for one input as trials; equal rows count once.
 
     Rows of several raters (or of long tables) repeat a sample on purpose: there only another trial or a different
     output is a new one.
@@ -108,7 +108,7 @@ def _number_repeats(
     if repeats != "mean" and (roles.trials or "output" in frame.columns or repeats == "number"):
         frame = _numbered(frame, roles, repeats)
         if TRIAL_OF in frame.columns and PART_OF not in frame.columns:
-            notes.append(f"{trials_text(frame.unique(KEY))}: the trials of one input count as one cluster")
+            notes.append(f"{trials_text(frame.unique(KEY))}: the trials of one input are one cluster")
         frame = _noted(_parts_of_trials(frame), notes)
     if roles.rater or roles.aspect or roles.metric or repeats == "mean":
         return frame
@@ -123,9 +123,9 @@ def _number_repeats(
         raise DataError(
             f"{table.where.at(clash.two)}: repeats system '{clash.key[0]}', input '{clash.key[1]}' of "
             f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' ({clash.other:g}, "
-            f"before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are raters, name their "
-            f"column ({option('rater')}); if they are separate outputs, pass {option('repeats', 'number')}; to average "
-            f"them, {option('repeats', 'mean')}."
+            f"before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If annotators differ: "
+            f"{option('rater')}; if they are different outputs: {option('repeats', 'number')}; to average "
+            f"them: {option('repeats', 'mean')}."
         )
     if extra := frame.height - frame.select(KEY).n_unique():
         apart = [
@@ -169,7 +169,7 @@ def _noted(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 
 def _numbered(frame: pl.DataFrame, roles: Roles, repeats: Repeats) -> pl.DataFrame:
-    """Name further outputs of a system for an input 'input #2', …, and keep the input's own name in `TRIAL_OF`.
+    """Name further outputs of a system for an input 'input #2', …; `TRIAL_OF` has the base name of the input.
 
     Where the values of the columns of trials recur from input to input, 'q1 #3' is the same trial of every system;
     other outputs are counted in the order of the file.
@@ -199,7 +199,7 @@ def _numbered(frame: pl.DataFrame, roles: Roles, repeats: Repeats) -> pl.DataFra
 
 
 class _Clash(NamedTuple):
-    """Two rows of one key with different values: the first row that has a value, and the first that has another one."""
+    """Two rows of one key with different values: the first row with a value, and the first with another."""
 
     key: tuple[str, ...]
     one: int
@@ -209,7 +209,7 @@ class _Clash(NamedTuple):
 
 
 def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
-    """The first key whose rows differ in a column, gaps aside."""
+    """The first key whose rows differ in a column, ignoring missing values."""
     groups = values.drop_nulls(column).group_by(keys, maintain_order=True).agg(pl.col(column, ROW))
     apart = groups.filter(pl.col(column).list.n_unique() > 1)
     if not apart.height:
@@ -222,15 +222,13 @@ def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
     before, after = (table.frame.row(row, named=True) for row in (one, two))
     columns = [c for c in roles.aside if before[c] != after[c]]
-    return (
-        f"; they differ in '{columns[0]}' ({option('input', columns[0])} where that names the input)" if columns else ""
-    )
+    return f"; they differ in '{columns[0]}' (if that is the input: {option('input', columns[0])})" if columns else ""
 
 
 def _one_value_a_sample(
     frame: pl.DataFrame, metrics: list[pl.Series], table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
 ) -> pl.DataFrame:
-    """Metric values per sample; rows of several raters must repeat the same value."""
+    """Metric values per sample; rows of several annotators must have the same value."""
     values = frame.select(ROW, *KEY).with_columns(metrics)
     names = [s.name for s in metrics]
     if has_unique_keys(values):
@@ -239,7 +237,7 @@ def _one_value_a_sample(
     if repeats == "mean":
         if names and not roles.rater:
             notes.append(
-                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of "
+                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input; the means of "
                 "their scores are used"
             )
         return means_by(values, KEY, names, [n for n in names if roles.metrics.get(n) in table.classes])
@@ -253,8 +251,8 @@ def _one_value_a_sample(
                 raise DataError(
                     f"{table.where.at(row[ROW][-1], roles.metrics[name])}: system '{row['system']}', input "
                     f"'{row['input']}' has different values here and in {table.where.word} "
-                    f"{table.where.line_of(row[ROW][0])}; a metric gives one value to one output. "
-                    f"If it is a rating, name it with {option('human')}; to average, {option('repeats', 'mean')}."
+                    f"{table.where.line_of(row[ROW][0])}; expected one value per output and metric. "
+                    f"If it is a rating, name it with {option('human')}; to average: {option('repeats', 'mean')}."
                 )
     return grouped.agg(pl.col(names).drop_nulls().first())
 
@@ -262,7 +260,7 @@ def _one_value_a_sample(
 def _pivot_scores(
     frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
 ) -> pl.DataFrame:
-    """Long scores as columns; one metric gives one value to one output."""
+    """Long scores as columns, one value per output and metric."""
     assert roles.metric and roles.score
     long = frame.select(ROW, *KEY).with_columns(
         table.frame[roles.metric].cast(pl.String).alias("metric"), numbers(table, roles.score).alias("value")
@@ -276,7 +274,7 @@ def _pivot_scores(
         raise DataError(
             f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has "
             f"another value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before "
-            f"{clash.value:g}); to average, {option('repeats', 'mean')}."
+            f"{clash.value:g}); to average: {option('repeats', 'mean')}."
         )
     if repeated:
         notes.append(
@@ -305,11 +303,11 @@ def _ratings(
     notes: list[str],
     sources: dict[str, Provenance],
 ) -> tuple[pl.DataFrame, bool]:
-    """All ratings, long; and whether a rater's name is one person throughout."""
+    """All ratings, long; and whether annotator names identify persons."""
     keys = frame.select(KEY)
     persons = roles.rater is not None or roles.persons
     rater = None
-    if roles.rater is not None:  # rows that nobody rated need no rater
+    if roles.rater is not None:  # rows without ratings need no annotator
         by_rows = (
             [numbers(table, roles.rating)] if roles.rating else [value for _, who, value in columns if who is None]
         )
@@ -354,13 +352,13 @@ def _ratings(
     long = pl.concat([p.select(list(Dataset.RATINGS)) for p in parts])
     long = long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
     if infinite := int(long["value"].is_infinite().sum()):  # in lists or records; columns are counted by `values`
-        notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
+        notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} infinite; left out")
         long = long.filter(pl.col("value").is_finite())
     return _settle(long, notes, coded_aspects(table, roles, long)), persons
 
 
 def _settle(long: pl.DataFrame, notes: list[str], coded: Mapping[str, AspectScale]) -> pl.DataFrame:
-    """One value per sample, aspect and rater; an average given beside individual ratings only fills gaps."""
+    """One value per sample, aspect and annotator; averages are used only where individual ratings are missing."""
     who = [*KEY, "aspect"]
     if 0 < long["rater"].null_count() < long.height:
         long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
@@ -410,7 +408,7 @@ def scales_of_table(table: RawTable, roles: Roles, data: Dataset, ordinal: Seque
 def _nested_ratings(
     frame: pl.DataFrame, table: RawTable, notes: list[str], sources: dict[str, Provenance]
 ) -> tuple[list[pl.DataFrame], bool]:
-    """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`; fills `sources`."""
+    """Columns with lists of rating records, such as `[{"annotator": "r1", "Natural": 3}, …]`; fills `sources`."""
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         long_rows: list[tuple[str, str, str, str, float]] = []
@@ -426,11 +424,11 @@ def _nested_ratings(
         if long_rows and not (named or BY_PEOPLE.search(column)):
             aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in long_rows))
             notes.append(
-                f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made "
-                "them: left aside; name it ratings, or give each record its rater, if they did"
+                f"column '{column}' not read: its records have numbers ({aspects[:60]}), but may not be "
+                "human; if they are, rename it to ratings, or add the annotator to each record"
             )
         elif long_rows and not named and _of_parts(frame, rows):
-            notes.append(f"column '{column}' holds records about parts of an output, not ratings of the whole: ignored")
+            notes.append(f"column '{column}' not read: its records are about parts of an output")
         elif long_rows:
             parts.append(pl.DataFrame(long_rows, schema=Dataset.RATINGS, orient="row"))
             who = f"the annotators named in '{column}'" if named else ""
@@ -438,13 +436,13 @@ def _nested_ratings(
             of = column_source(column, table.frame.columns, None, declared=declared, annotators=who)
             sources |= dict.fromkeys((aspect for _, _, aspect, _, _ in long_rows), of)
         else:
-            notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
+            notes.append(f"column '{column}' not read: its nested records are not ratings")
         persons = persons or named
     return parts, persons
 
 
 def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
-    """Whether every record has a text that stands in the output, as its sentences and spans do."""
+    """Whether every record has a text that is part of the output, such as a sentence or span."""
     if "output" not in frame.columns:
         return False
     texts = (

@@ -1,7 +1,7 @@
 """Data frames as plain columns, through narwhals: pandas, pyarrow, Modin, cuDF, DuckDB relations, Hugging Face
 datasets.
 
-What stands in the index of a pandas frame is data too, and is used or refused, never dropped unsaid.
+The index of a pandas frame is data, too: it is used or refused, never dropped without a note.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nlgauge.errors import DataError, NeedsMissing
 
 
 def frame_columns(data: Any, source: str) -> tuple[dict[str, list[Any]], list[str]] | None:
-    """The columns as lists, and lines that say what was not used; None where it is no frame.
+    """Return the columns as lists, and notes on what was not used; None if it is not a frame.
 
     >>> import pyarrow
     >>> frame_columns(pyarrow.table({"system": ["A"], "bleu": [0.5]}), "mine")
@@ -49,7 +49,7 @@ def frame_columns(data: Any, source: str) -> tuple[dict[str, list[Any]], list[st
 
 
 def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
-    """A pandas frame with plain names, and its named index levels as columns in front."""
+    """A pandas frame with plain names, and its named index levels as first columns."""
     names = [_name(c) for c in frame.columns]
     check_names(names, source)
     given = [None if name is None else _name(name) for name in frame.index.names]
@@ -59,9 +59,9 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
     for level, name in enumerate(given):
         values = frame.index.get_level_values(level)
         if name is None and len(given) == 1 and values.dtype.kind in "iu":
-            # What is left of a default index after rows were filtered or sorted; said unless it counts the rows.
+            # A default index after rows were filtered or sorted; noted unless it counts the rows.
             if not (len(values) and (np.asarray(values) == np.arange(len(values))).all()):
-                notes.append("the frame's index has no name and is not used (name it: frame.rename_axis('input'))")
+                notes.append("the unnamed index of the frame is not used (to use it: frame.rename_axis('input'))")
         elif name is None:
             which = f"level {level + 1} of its index" if len(given) > 1 else "its index"
             raise DataError(
@@ -70,7 +70,9 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
             )
         elif name in names:
             if _plain(flat[name].tolist()) != _plain(values.tolist()):
-                raise DataError(f"{source}: '{name}' is both in the index and a column, with other values; rename one.")
+                raise DataError(
+                    f"{source}: '{name}' is in the index and in a column with different values; rename one."
+                )
         elif name in columns:
             raise DataError(f"{source}: two levels of its index have the same name; rename one.")
         else:
@@ -82,7 +84,7 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
 
 
 def _name(column: Any) -> str:
-    """Several levels of names are read as `human.coherence`."""
+    """Join several levels of names, as in `human.coherence`."""
     if isinstance(column, tuple):
         return ".".join(str(part) for part in column if str(part).strip())
     return str(column)
@@ -92,11 +94,11 @@ def check_names(names: Sequence[str], source: str) -> None:
     """Raise an error if two columns have the same name."""
     repeated = [name for name, n in Counter(names).items() if n > 1]
     if repeated:
-        raise DataError(f"{source}: two columns are called '{repeated[0]}'; rename one.")
+        raise DataError(f"{source}: two columns have the name '{repeated[0]}'; rename one.")
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """Lists of plain values; missing ones, which pandas marks as NaN or NA also among texts, are None."""
+    """Convert to lists of plain values; missing ones (NaN or NA of pandas, also among texts) are None."""
     return [value.tolist() if isinstance(value, np.ndarray) else None if _missing(value) else value for value in values]
 
 

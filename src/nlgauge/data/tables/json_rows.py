@@ -1,4 +1,4 @@
-"""Where the rows of a JSON file are: a list of objects, a list a column, or below names."""
+"""Find the rows of a JSON file: a list of objects, a list per column, or nested below names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_json_lines(text: str) -> bool:
 
 
 def json_rows(source: str, content: Any, named: bool = False) -> tuple[Rows, list[str]]:
-    """The rows, and what is to be said about how they were found. `named`: the user names columns.
+    """Return the rows and notes on how they were found. `named`: the user declares columns.
 
     >>> json_rows("a.json", {"system": {"0": "A", "1": "B"}, "bleu": {"0": 0.3, "1": 0.2}})
     ([{'system': 'A', 'bleu': 0.3}, {'system': 'B', 'bleu': 0.2}], [])
@@ -32,7 +32,7 @@ def json_rows(source: str, content: Any, named: bool = False) -> tuple[Rows, lis
     if isinstance(content, dict):
         content, notes = _rows_below(source, content, named)
     if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
-        raise DataError(f"{source}: expected a JSON list of objects (one a row), or an object of equally long lists.")
+        raise DataError(f"{source}: expected a JSON list of objects (one per row), or an object of equally long lists.")
     return content, notes
 
 
@@ -45,24 +45,24 @@ def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any,
         (rows,) = tables.values()
         _refuse_log(source, content, rows, named)
         return rows, []
-    if len(lists) == len(content) and not tables and len({len(v) for v in lists.values()}) == 1:  # one list a column
+    if len(lists) == len(content) and not tables and len({len(v) for v in lists.values()}) == 1:  # one list per column
         names, notes = _of_one(list(lists))
         return [dict(zip(names, row, strict=True)) for row in zip(*lists.values(), strict=True)], notes
     if from_pandas := _keyed_records(content):
         return from_pandas, []
     *_, second, first = sorted([("", []), ("", []), *tables.items()], key=lambda table: len(table[1]))
-    if len(first[1]) > len(second[1]):  # what describes the rows stands beside them
+    if len(first[1]) > len(second[1]):  # other lists describe the rows
         _refuse_log(source, content, first[1], named)
         others = ", ".join(f"'{name}' ({len(v)})" for name, v in tables.items() if name != first[0])
-        return first[1], [f"the rows are the {len(first[1])} records of '{first[0]}'; others are left aside: {others}"]
+        return first[1], [f"the rows are the {len(first[1])} records of '{first[0]}'; not read: {others}"]
     return content, []
 
 
 def _of_one(names: list[str]) -> tuple[list[str], list[str]]:
-    """A list is called by what it holds, `responses`; the column by what one row has, `response`.
+    """Rename lists with plural names (`responses`) to columns with singular names (`response`).
 
     >>> _of_one(["responses", "bleus"])
-    (['response', 'bleus'], ["lists called 'responses' are read as columns 'response'"])
+    (['response', 'bleus'], ["lists named 'responses' are read as columns 'response'"])
     """
     text_names = {word for role in ("system", "output", "source", "context") for word in NAMES[role]}
     text_names -= {plain(name) for name in names}
@@ -71,12 +71,12 @@ def _of_one(names: list[str]) -> tuple[list[str], list[str]]:
     }
     if not of_one:
         return names, []
-    note = f"lists called {quoted(list(of_one))} are read as columns {quoted(list(of_one.values()))}"
+    note = f"lists named {quoted(list(of_one))} are read as columns {quoted(list(of_one.values()))}"
     return [of_one.get(name, name) for name in names], [note]
 
 
 def _of_pandas(content: Mapping[str, Any]) -> Rows:
-    """`DataFrame.to_json()` as it is by default, {column: {"0": value}}, and with orient="split"."""
+    """Rows of `DataFrame.to_json()`: the default layout, {column: {"0": value}}, or orient="split"."""
     names, data = content.get("columns"), content.get("data")
     if isinstance(names, list) and isinstance(data, list) and set(content) <= {"columns", "index", "data"}:
         fit = all(isinstance(row, list) and len(row) == len(names) for row in data)
@@ -91,7 +91,7 @@ def _of_pandas(content: Mapping[str, Any]) -> Rows:
 
 
 def _keyed_records(content: Mapping[str, Any]) -> Rows:
-    """Records below their names: {id: record}, {set: [record, …]} or {set: {id: record}}; empty for anything else.
+    """Records nested below names: {id: record}, {set: [record, …]} or {set: {id: record}}; else empty.
 
     The names become columns, `id` and `dataset`, where the records have none so called.
     """
@@ -113,7 +113,7 @@ def _keyed_records(content: Mapping[str, Any]) -> Rows:
 
 
 def _refuse_log(source: str, whole: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], named: bool) -> None:
-    """Objects around a list of nested records are a tool's log: read as a table, it would lose what it is about."""
+    """Refuse objects around a list of nested records: the log of a tool, which is not a table."""
     around = [key for key, value in whole.items() if isinstance(value, dict) and value]
     nested = [
         key
@@ -123,7 +123,7 @@ def _refuse_log(source: str, whole: Mapping[str, Any], rows: Sequence[Mapping[st
     ]
     if around and nested and not named:
         raise DataError(
-            f"{source}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
-            "reader knows; `nlgauge data formats` lists those that are known. Write a table of its records, or name "
-            f"columns ({option('system')}, {option('metrics')} …) to read them as they are."
+            f"{source}: looks like the log of an unknown tool (objects {', '.join(around[:4])} around nested records); "
+            "`nlgauge data formats` lists the known formats. Write a table of its records, or declare "
+            f"columns ({option('system')}, {option('metrics')} …) to read the file as a table."
         )

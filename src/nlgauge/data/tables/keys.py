@@ -7,8 +7,9 @@ from dataclasses import replace
 import polars as pl
 
 from nlgauge.data.names import changed_names, common_forms
-from nlgauge.data.tables.columns import NAMED, Roles
+from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.pairs import find_pair
+from nlgauge.data.tables.rating_columns import NAMED
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import LABEL, is_label
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
@@ -57,10 +58,8 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     for name in roles.sets:
         if table.frame[name].n_unique() > 1:
             names = table.frame[name].cast(pl.String).fill_null("") + ": " + names
-            notes.append(
-                f"several data sets in column '{name}'; inputs are named 'data set: input' ({option('by', name)} reports "
-                "each)"
-            )
+            each = option("by", name)
+            notes.append(f"several data sets in column '{name}'; inputs are named 'set: input' ({each} separates them)")
     return names.alias("input")
 
 

@@ -1,4 +1,4 @@
-"""Long tables with a row per output and aspect: whose ratings they are, and which scores are about one aspect only."""
+"""Long tables with a row per output and aspect: provenance of the ratings, and scores that evaluate one aspect."""
 
 from __future__ import annotations
 

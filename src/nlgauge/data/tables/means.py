@@ -1,4 +1,4 @@
-"""Means of repeated values that keep equal what is equal."""
+"""Means of repeated values that preserve ties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def means_by(
     (x + x + x) / 3 need not be x, and the order of a sum changes its last bit: both would split ties. So a value that
     only repeats is kept as it is, and means that differ by rounding alone are made equal.
     """
-    # By number: a column's name may look like a pattern to polars.
+    # By index: polars could read a column's name as a pattern.
     bare = frame.select(*keys, *(frame[c].alias(f"__{i}__") for i, c in enumerate(columns)))
     each = [
         (pl.col(f"__{i}__"), pl.lit(None) if c in coded else pl.col(f"__{i}__").mean()) for i, c in enumerate(columns)

@@ -1,4 +1,4 @@
-"""Two systems or two outputs in a row: by the names of their columns."""
+"""Columns with two systems or two outputs, inferred from their names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nlgauge.data.tables.vocabulary import plain
 
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
-NUMBERED = ("0", "1")  # as sides of a pair, where the columns are so called: a vote 1 means the first elsewhere
+NUMBERED = ("0", "1")  # sides of a pair in column names; elsewhere a vote 1 means the first
 SYSTEMS = ("system", "model", "method", "policy", "team", "generator", "systemname", "modelname", "systemid", "modelid")
 OUTPUTS = tuple(
     "output response answer text summary translation candidate conversation story generation completion sample reply "
@@ -17,14 +17,14 @@ OUTPUTS = tuple(
 
 
 class PairColumns(NamedTuple):
-    """Names of the columns with the two systems and the two outputs, the one shown first before the other."""
+    """Names of the columns with the two systems and the two outputs, in presentation order."""
 
     systems: tuple[str, str] | None
     outputs: tuple[str, str] | None
 
 
 def find_pair(names: Iterable[str]) -> PairColumns:
-    """`system_a`/`system_b`, `left_output`/`right_output`, `model1`/`model2` …: by name.
+    """Return the columns of a pair, such as `system_a`/`system_b`, `left_output`/`right_output`, `model1`/`model2`.
 
     >>> find_pair(["model_a", "response_a", "model_b", "response_b"])
     PairColumns(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))

@@ -1,4 +1,4 @@
-"""A file or frame as a plain table, before anyone knows what its columns mean.
+"""A file or frame as a plain table, before roles are given to its columns.
 
 CSV, TSV, JSONL, JSON and Parquet (also gzipped), pandas, polars and Hugging Face `datasets` objects all become one
 `RawTable`: a polars frame, list-of-record columns kept aside, and a `Where` that turns a row into file and line.
@@ -36,14 +36,14 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-MOST_COLUMNS = 5_000
+MAX_COLUMNS = 5_000
 PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
-KEYS = ("system", "input", "rater", "output", "source")  # read by name also where only named columns are read
+KEYS = ("system", "input", "rater", "output", "source")  # read even if only declared columns are read
 
 
 @dataclass(frozen=True)
 class Where:
-    """Names a place in the source for error messages: `ratings.csv, line 214, column 'coherence'`."""
+    """Names a location in the source for error messages: `ratings.csv, line 214, column 'coherence'`."""
 
     source: str
     word: str = "row"
@@ -64,23 +64,23 @@ class RawTable:
     frame: pl.DataFrame
     where: Where
     nested: dict[str, list[Any]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)  # what was done to get it
-    worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
+    notes: list[str] = field(default_factory=list)  # on how it was read
+    worth: Mapping[str, float] = field(default_factory=dict)  # numbers of labels, declared by the user
     known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.parse_column`
     classes: Mapping[str, Any] = field(default_factory=dict)  # columns of classes, by `classes.with_classes`
-    declared: frozenset[str] = frozenset()  # nested columns that the user says are human
-    in_settings: frozenset[str] = frozenset()  # names that stand in nlgauge.toml
+    declared: frozenset[str] = frozenset()  # nested columns declared as human
+    in_settings: frozenset[str] = frozenset()  # names in nlgauge.toml
 
     def __post_init__(self) -> None:
         forms = Counter(map(common_form, self.frame.columns))
         changed = {c: form for c in self.frame.columns if (form := common_form(c)) != c and forms[form] == 1}
-        if changed:  # headings that two columns would share stay as they are, and are reported
+        if changed:  # headings that two columns would share are not changed, but reported
             self.frame = self.frame.rename(changed)
         refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
 
     def who_names(self, column: str) -> str:
-        """Return who names a column, for messages, where it is not the caller."""
-        return ", which nlgauge.toml names" if column in self.in_settings else ""
+        """Return where a column is named, for messages, if not by the caller."""
+        return " (named in nlgauge.toml)" if column in self.in_settings else ""
 
 
 def read_table(
@@ -90,9 +90,9 @@ def read_table(
     mentioned: Collection[str] = (),
     whole: bytes | None = None,
 ) -> RawTable:
-    """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing.
+    """Read a table file; its kind is inferred from the suffix, else from its first bytes.
 
-    Of a table with more than MOST_COLUMNS columns only the `wanted` ones are read. `whole`: the content of the file,
+    Of a table with more than MAX_COLUMNS columns only the `wanted` ones are read. `whole`: the content of the file,
     where it was read already.
     """
     raw = read_bytes(path, whole)
@@ -106,12 +106,12 @@ def read_table(
     if raw[:4] == b"PAR1":
         return _read_parquet(path, raw, mentioned)
     if kind == "parquet":
-        raise DataError(f"{path}: is called Parquet but does not begin like one.")
+        raise DataError(f"{path}: has the suffix .parquet, but is not a Parquet file.")
     text = decode(path, raw, encoding)
     if not kind or kind == "json":
         head = text.lstrip()[:1]
         kind = "csv" if head not in "[{" else kind or "jsonl"
-        if head == "{":  # a .json file of one object a line is common
+        if head == "{":  # .json files with one object per line are common
             kind = "jsonl" if is_json_lines(text) else "json"
         elif head == "[":
             kind = "json"
@@ -125,7 +125,7 @@ def read_table(
 
 
 def from_object(data: Any, mentioned: Collection[str] = ()) -> RawTable:
-    """A data frame of any kind that narwhals knows, a Hugging Face `datasets.Dataset`, columns or rows."""
+    """Return the table of a data frame (through narwhals), a Hugging Face `datasets.Dataset`, columns or rows."""
     kind, room = type(data).__name__, type(data).__module__.split(".")[0]
     where = Where(
         "rows" if isinstance(data, list) else "columns" if isinstance(data, dict) else f"{room} {kind}",
@@ -161,20 +161,20 @@ def _read_parquet(path: Path, raw: bytes, mentioned: Collection[str]) -> RawTabl
         rows, columns = lazy.select(pl.len()).collect().item(), len(names)
         if rows * columns * 8 > most_bytes(len(raw)):
             raise DataError(
-                f"{path}: claims {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a "
-                "decompression bomb. Write it anew if it is what you mean."
+                f"{path}: declares {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a possible "
+                "decompression bomb. If the file is right, write it again."
             )
         chosen, notes = chosen_columns(names, mentioned, str(path))
         frame = pl.read_parquet(io.BytesIO(raw), columns=chosen if notes else None)
     except DataError:
         raise
-    except (Exception, pl.exceptions.PanicException) as error:  # a panic is no Exception
+    except (Exception, pl.exceptions.PanicException) as error:
         raise DataError(f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]}).") from None
     return _split_nested(frame, Where(str(path)), notes)
 
 
 def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) -> RawTable:
-    """Structs become dotted columns; lists of structs go aside as records."""
+    """Convert structs to dotted columns; lists of structs become records."""
     while structs := [c for c, t in frame.schema.items() if isinstance(t, pl.Struct)]:
         frame = frame.with_columns(pl.col(c).name.prefix_fields(f"{c}.") for c in structs).unnest(structs)
     nested = {
@@ -186,7 +186,7 @@ def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) 
     durations = [c for c, t in frame.schema.items() if t == pl.Duration]
     seconds = [(frame[c].cast(pl.Float64) / PER_SECOND[frame.schema[c].time_unit]).alias(c) for c in durations]  # type: ignore[attr-defined]
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String), *seconds)
-    more = [f"column '{c}' holds durations: read as seconds" for c in durations]
+    more = [f"column '{c}' has durations, read as seconds" for c in durations]
     return RawTable(frame.drop(list(nested)), where, nested, [*notes, *more])
 
 
@@ -225,13 +225,13 @@ def _from_records(rows: list[dict[str, Any]], where: Where, mentioned: Collectio
             columns[name] = _series(name, values)
     if not columns:
         raise DataError(
-            f"{where.source}: every column ({', '.join(nested) or 'none'}) holds records; which output is which?"
+            f"{where.source}: all columns ({', '.join(nested) or 'none'}) have records; expected values per output."
         )
     return RawTable(pl.DataFrame(columns), where, nested, [*spread, *notes])
 
 
 def _outputs_apart(rows: list[dict[str, Any]], where: Where) -> tuple[list[dict[str, Any]], Where, list[str]]:
-    """One row an output, where each row is an input with a list of records that hold its outputs."""
+    """Expand rows of inputs with a list of output records to one row per output."""
     named = {plain(name) for row in rows[:50] for name in row}
     if not named.isdisjoint(NAMES["output"]):
         return rows, where, []
@@ -250,7 +250,7 @@ def _outputs_apart(rows: list[dict[str, Any]], where: Where) -> tuple[list[dict[
 
 
 def _holds_output(records: list[Any]) -> bool:
-    """Whether each record has an output by name and a system or a value that is no text: no turns of a dialogue."""
+    """Whether each record has an output and a system or a value that is not text, unlike turns of a dialogue."""
     return all(
         isinstance(r, dict)
         and any(plain(k) in NAMES["output"] and isinstance(v, str) for k, v in r.items())
@@ -260,19 +260,19 @@ def _holds_output(records: list[Any]) -> bool:
 
 
 def chosen_columns(names: list[str], mentioned: Collection[str], source: str) -> tuple[list[str], list[str]]:
-    """All columns; of very many those that the user names, with a line that says so. Nobody means 100,000 metrics."""
-    if len(names) <= MOST_COLUMNS:
+    """Return all columns; of very many only the declared ones, with a note."""
+    if len(names) <= MAX_COLUMNS:
         return names, []
     if not any(name in mentioned for name in names):
         raise DataError(
-            f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only "
-            f"they are read ({option('system')}, {option('human')}, …). The first: "
+            f"{source}: {len(names):,} columns exceed the limit of {MAX_COLUMNS:,}; declare those that are "
+            f"needed ({option('system')}, {option('human')}, …). The first: "
             f"{', '.join(n[:40] for n in names[:8])}, …"
         )
     keys = {word for role in KEYS for word in NAMES[role]}
     chosen = [name for name in names if name in mentioned or plain(name) in keys]
     return chosen, [
-        f"{len(chosen)} of {len(names):,} columns are read: those you named, and {', '.join(KEYS)} by their names"
+        f"{len(chosen)} of {len(names):,} columns are read: the declared ones, and {', '.join(KEYS)} if present"
     ]
 
 
@@ -307,7 +307,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
 
 def _float(value: float) -> float:
-    """A JSON whole number may be too large for a float."""
+    """A number as a float; a JSON integer may be too large for one."""
     try:
         return float(value)
     except OverflowError:
@@ -328,12 +328,12 @@ def _read_separated(path: Path, text: str, separator: str, mentioned: Collection
         check_alone(path, text)
         if (tabbed := blanks_to_tabs(text)) != text:
             text, separator = tabbed, "\t"
-            notes.append("fields are separated by blanks")
+            notes.append("fields are separated by spaces")
     quoted = has_quotes(text, separator)
     lines = record_lines(path, text, separator, quoted)
     where = Where(str(path), "line", lambda row: lines[row + 1])
     columns: list[str] | None = None
-    if text[: text.find("\n")].count(separator) >= MOST_COLUMNS:
+    if text[: text.find("\n")].count(separator) >= MAX_COLUMNS:
         header = next(csv.reader(io.StringIO(text), delimiter=separator))
         columns, more = chosen_columns(header, mentioned, str(path))
         notes += more
@@ -347,11 +347,10 @@ def _read_separated(path: Path, text: str, separator: str, mentioned: Collection
         header = next(csv.reader(io.StringIO(text), delimiter=separator))
         plain_names = {name.replace('"', '""'): name for name in header}
         frame.columns = [plain_names.get(name, name) for name in frame.columns]
-    # whole numbers may be names (of raters), but not twice
+    # whole numbers may be names of annotators if they are distinct
     if values := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*|\d+_duplicated_\d+", c)]:
         raise DataError(
-            f"{path}, line 1: '{values[0].partition('_')[0]}' is no name of a column; write a line with names above "
-            "the rows."
+            f"{path}, line 1: '{values[0].partition('_')[0]}' is not a column name; add a header line above the rows."
         )
     _check_header(frame.columns, where)
     bare = [c.strip() for c in frame.columns]
@@ -360,7 +359,7 @@ def _read_separated(path: Path, text: str, separator: str, mentioned: Collection
     if frame.height != len(lines) - 1:  # polars makes a row of a blank line, which would shift all line numbers
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
         if frame.height != len(lines) - 1:
-            raise DataError(f"{path}: holds blank lines and rows without any value; remove them.")
+            raise DataError(f"{path}: has blank lines and rows without values; remove them.")
     if not frame.height:
         raise DataError(f"{path}: has a header but no rows.")
     empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]
@@ -373,4 +372,4 @@ def _check_header(columns: list[str], where: Where) -> None:
     if repeated and len(columns) > len(repeated):
         name = re.sub(r"_duplicated_\d+$", "", repeated[0])
         if name:
-            raise DataError(f"{where.source}, line 1: two columns are called '{name}'; rename one.")
+            raise DataError(f"{where.source}, line 1: two columns have the name '{name}'; rename one.")

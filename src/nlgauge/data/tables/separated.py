@@ -1,4 +1,4 @@
-"""CSV and TSV before they are read: what separates the fields, and which lines make a record."""
+"""CSV and TSV files: separators, and the lines of each record."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from nlgauge.data.files import MAX_LINE, decode, read_bytes
 from nlgauge.errors import DataError
 
 SEPARATORS = ",\t;|"
-STRANGE = ":~^，；"  # which separate fields elsewhere
+STRANGE = ":~^，；"  # rare separators
 QUOTED = re.compile(r'"[^"]*"')
 QUOTED_FIELD = re.compile(r'(^|\t)"[^\t\n]*"(\t|\n|$)', re.MULTILINE)
 
 
 def separator_of(text: str, likely: str = ",") -> str:
-    """The most frequent of the header's signs, not counting those in quotes: a question may hold commas. Where the
-    likely one stands in a file that is called so (.tsv), it is that.
-    """
+    """Return the most frequent separator in the header outside of quotes; a tab if the file is .tsv and has one."""
     header = QUOTED.sub("", text.lstrip("\n").partition("\n")[0])
     if likely == "\t" and likely in header:
         return likely
@@ -29,7 +27,7 @@ def separator_of(text: str, likely: str = ",") -> str:
 
 
 def blanks_to_tabs(text: str) -> str:
-    """WMT tools write blanks for tabs, in the header or everywhere: take them for tabs where every line then fits."""
+    """Replace spaces by tabs, as some WMT tools write them, if every line then has as many fields."""
     if len(text.partition("\n")[0].split()) < 2:
         return text
     lines = [line.split() for line in text.split("\n") if line.strip()]
@@ -37,25 +35,25 @@ def blanks_to_tabs(text: str) -> str:
 
 
 def check_alone(path: Path, text: str) -> None:
-    """A single column whose header and lines hold one strange sign equally often was meant to be several."""
+    """Refuse a single column with a rare separator in every line."""
     lines = [line for line in text.split("\n") if line.strip()]
     for sign in STRANGE:
         many = {line.count(sign) for line in lines}
         if len(lines) > 1 and len(many) == 1 and many != {0}:
             raise DataError(
-                f"{path}: has one column, '{lines[0][:40]}', and '{sign}' in every line; separate the fields by "
+                f"{path}: one column, '{lines[0][:40]}', with '{sign}' in every line; separate the fields with "
                 "commas, tabs, semicolons or |."
             )
 
 
 def text_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a small CSV or TSV file, each column a text: options and facts, not data to be understood."""
+    """Return the rows of a small CSV or TSV file as texts."""
     text = decode(path, read_bytes(path))
     return list(csv.DictReader(io.StringIO(text), delimiter=separator_of(text)))
 
 
 def has_quotes(text: str, separator: str) -> bool:
-    """Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields."""
+    """Return whether quotes are special: in TSV files by WMT tools they are not, in those by pandas they are."""
     return separator != "\t" or QUOTED_FIELD.search(text) is not None
 
 
@@ -70,13 +68,13 @@ def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[
         parts.append(part)
         length += len(part)
         if length >= MAX_LINE and not part.endswith("\n"):
-            raise DataError(f"{path}, line {line + 1}: is longer than {MAX_LINE >> 20} MiB.")
+            raise DataError(f"{path}, line {line + 1}: longer than the limit of {MAX_LINE >> 20} MiB.")
         is_open ^= quoted and part.count('"') & 1
         if not is_open:
             yield line + 1, part if len(parts) == 1 else "".join(parts)
             line, parts, length = line + len(parts), [], 0
     if parts:
-        raise DataError(f"{path}, line {line + 1}: a double quote is left open.")
+        raise DataError(f"{path}, line {line + 1}: a double quote is not closed.")
 
 
 def fields(record: str, separator: str, quoted: bool) -> int:
@@ -93,12 +91,12 @@ def wrong_width(path: Path, line: int, fields: int, width: int, separator: str) 
     """Return the error for a line with more or fewer fields than the header."""
     return DataError(
         f"{path}, line {line}: found {fields} fields, the header has {width}; "
-        f"a text that holds '{separator}' or a line break must stand in double quotes."
+        f"put texts with '{separator}' or a line break in double quotes."
     )
 
 
 def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
-    """The line on which each record starts, header included; a record with a wrong number of fields is refused.
+    """Return the line on which each record starts, with the header; refuse records with a wrong number of fields.
 
     polars fills short lines with nulls in silence, so the fields are counted here; when something looks wrong once more
     with the csv module, which is slow but exact about quotes.
@@ -121,5 +119,5 @@ def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[in
                 starts.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"{path}, line {line}: {error}; is a double quote left open?") from None
+        raise DataError(f"{path}, line {line}: {error}; a double quote may not be closed.") from None
     return starts

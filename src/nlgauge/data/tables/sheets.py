@@ -26,7 +26,7 @@ def is_workbook(path: Path, raw: bytes) -> bool:
 
 
 def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame, list[int], list[str]]:
-    """A sheet as texts, the row of each line in the sheet, and remarks. Several filled sheets: one must be named."""
+    """Return a sheet as texts, its row numbers, and notes; of several filled sheets one must be named."""
     _check_size(path, raw)
     book = _open(path, raw)
     if sheet is not None and sheet not in book.sheet_names:
@@ -39,16 +39,14 @@ def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame,
     if len(filled) > 1:
         largest = max(filled, key=lambda entry: entry[1].height)[0]
         sizes = ", ".join(f"'{name}' ({cells.height} rows)" for name, cells in filled)
-        raise DataError(
-            f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with {option('sheet', largest)}."
-        )
+        raise DataError(f"{path}: {len(filled)} sheets with data: {sizes}; choose one with {option('sheet', largest)}.")
     name, cells = filled[0]
     frame, lines = _with_header(path, name, cells)
     return (frame, lines, [f"sheet '{name}' of {', '.join(book.sheet_names)}"] if len(book.sheet_names) > 1 else [])
 
 
 def _check_size(path: Path, raw: bytes) -> None:
-    """A workbook is a zip file, which may claim to be small."""
+    """Refuse a workbook (a zip file) that unpacks to too many bytes."""
     if raw[:2] != b"PK":
         return
     try:
@@ -90,7 +88,7 @@ def _line(error: Exception) -> str:
 
 
 def _with_header(path: Path, name: str, cells: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
-    """The first row that is not blank names the columns; blank rows and columns do not count."""
+    """Use the first row that is not blank as the header; ignore blank rows and columns."""
     cells = cells.with_columns(pl.all().str.strip_chars().replace("", None))
     rows = cells.with_row_index("__row__").filter(pl.any_horizontal(pl.exclude("__row__").is_not_null()))
     numbers = [int(row) + 1 for row in rows["__row__"]]

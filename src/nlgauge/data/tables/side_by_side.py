@@ -1,6 +1,6 @@
 """Tables with the outputs of several systems side by side: `GPT-4 answer`, `GPT-4 rating`, `Claude answer`, …
 
-They become one row an output, with a column `system`.
+They become one row per output, with a column `system`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nlgauge.data.tables.vocabulary import NAMES, REFERENCES, plain, quoted
 MARKS = " _.:-"
 # Of an object of outputs, {system: output}, too.
 OUTPUTS = {*NAMES["output"], *(f"{name}s" for name in NAMES["output"]), "summaries", "stories", "replies"}
-# What a part of a record is called: `summary.text` is no output of a system "text".
+# Names of parts of a record: `summary.text` is not an output of a system "text".
 PARTS = {name for role in ("output", "system", "source", "input") for name in NAMES[role]} - {"mt"}
-# Before or behind the name of an output these words say which text it is, not who wrote it.
+# Next to the name of an output, these words describe the text, not the system.
 NO_SYSTEMS = frozenset(
     """expected reference references ref gold golden ideal correct actual generated model llm system predicted
     groundtruth target source original user final raw full short best previous prompt input new old""".split()
@@ -28,7 +28,7 @@ NO_SYSTEMS = frozenset(
 
 
 def explode_outputs(table: RawTable, mentioned: Collection[str] = ()) -> RawTable:
-    """The table itself, or where it has outputs side by side and the user named none of their columns, one row each."""
+    """Return the table with one row per output if it has outputs side by side and none of their columns is declared."""
     frame = table.frame
     names = {plain(c) for c in frame.columns}
     if table.nested or not names.isdisjoint((*NAMES["output"], *NAMES["system"])):
@@ -46,7 +46,7 @@ def explode_outputs(table: RawTable, mentioned: Collection[str] = ()) -> RawTabl
 
 
 def _split(column: str, first: bool) -> list[tuple[str, str]]:
-    """(system, field) at every mark inside a name; `first`: the system's name stands first. `answer (GPT-4)` too."""
+    """(system, field) at every mark inside a name; `first`: the system's name is first. Also `answer (GPT-4)`."""
     if not first and (match := re.fullmatch(r"(?P<field>[^()]+?)\s*\((?P<system>[^()]+)\)", column)):
         return [(match["system"].strip(), match["field"])]
     cuts = [(column[:i].strip(MARKS), column[i:].strip(MARKS)) for i, sign in enumerate(column) if sign in MARKS]
@@ -54,7 +54,7 @@ def _split(column: str, first: bool) -> list[tuple[str, str]]:
 
 
 def _systems(texts: list[str], first: bool) -> list[str]:
-    """The names that stand beside one name of outputs, two or more."""
+    """The systems named next to one name of outputs, two or more."""
     by_field: dict[str, list[str]] = {}
     for column in texts:
         if REFERENCES.match(column):
@@ -102,6 +102,6 @@ def _melted(table: RawTable, systems: list[str], fields: dict[str, dict[str, str
     ]
     line_of = table.where.line_of
     where = replace(table.where, line_of=lambda row: line_of(row % frame.height))
-    note = f"outputs stand side by side ({quoted(columns, 4)}): one row each, of the systems {quoted(systems)}"
+    note = f"outputs side by side ({quoted(columns, 4)}) are read as one row per output of {quoted(systems)}"
     melted = pl.concat(parts, how="vertical_relaxed")
     return replace(table, frame=melted, where=where, notes=[*table.notes, note], known={})

@@ -1,4 +1,4 @@
-"""What was understood of a plain table, and the lines that say so: every guess, and every number that is not used."""
+"""Notes on how a plain table was read: inferred roles, parsed values, and columns that are not used."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from nlgauge.data.tables.values import (
     blank_to_null,
     few_words,
     is_number_list,
-    open_worth,
     parse_column,
     read_numbers,
+    values_to_fill,
 )
 from nlgauge.data.tables.vocabulary import ASPECTS, NAMES, PROGRAMS, plain, quoted
 from nlgauge.errors import Note, code_of
 from nlgauge.options import option
 
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
-MOST = 8  # names in a line
-FEW = 3  # words of a verdict
-SCALE = 11  # levels of a rating, 0 to 10
+MAX_NAMES = 8  # in a note
+MAX_VERDICT_WORDS = 3
+MAX_SCALE_LEVELS = 11  # of a rating, 0 to 10
 
 
 def lines(table: RawTable, roles: Roles) -> list[str]:
-    """For the card: which columns are what (where their names differ), how values were read, what is not used."""
+    """Return notes for the summary: inferred roles, how values were read, what is not used."""
     return [
         *table.notes,
         *_found(roles),
@@ -52,53 +52,51 @@ def _found(roles: Roles) -> Iterator[str]:
         if (column := getattr(roles, role)) and plain(column) != role and code_of(roles.why.get(column, "")) == "named"
     ]
     if inferred:
-        text = f"by their names: {', '.join(inferred)} (`nlgauge data check` shows all columns and how to correct them)"
+        text = f"inferred from column names: {', '.join(inferred)}"
         yield Note(text, "roles")
 
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
-    """No rating by name: whole numbers on a scale may be some, under the names of raters."""
+    """Notes for tables without recognized ratings, on columns that may be ratings."""
     if roles.human or roles.rating or table.nested or roles.labels_external or tool_of(table.frame.columns):
         return
-    rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= SCALE]
+    rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= MAX_SCALE_LEVELS]
     likely = [c for c in rated if code_of(roles.why.get(c, "")) != "said" and not _of_program(c)]
     if systems := _systems_in_names(table, roles):
         yield (
-            f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+            f"{quoted(systems)} look like one column per system; write one row per output with columns system and input"
         )
     elif roles.system is None and sum(map(is_model, rated)) > 1 and len(rated) == len(roles.metrics):
         yield (
-            f"{quoted(rated)} look like one column per system or per judge; of systems: make one row per output, with "
-            f"columns system and input; of judges: people's ratings are missing ({option('labels')})"
+            f"{quoted(rated)} look like one column per system or per judge. For systems, write one row per output with "
+            f"columns system and input; for judges, human ratings are missing ({option('labels')})"
         )
     elif likely:
-        several = f" (raters of one aspect: {option('human.rating', likely)})" if len(likely) > 1 else ""
-        yield (
-            f"no column is called like a rating; if people rated {quoted(likely)}: {option('human', likely)}{several}"
-        )
+        several = f" (as annotators of one aspect: {option('human.rating', likely)})" if len(likely) > 1 else ""
+        yield (f"no column is named like a rating; if {quoted(likely)} are human: {option('human', likely)}{several}")
     elif words := _of_words(table, roles):
-        open_values = open_worth(list(dict.fromkeys(word for each in words.values() for word in each)))
+        open_values = values_to_fill(list(dict.fromkeys(word for each in words.values() for word in each)))
         first = next(iter(words))
         yield (
-            f"not used: {quoted(list(words))} (words); if people gave them: {option('human', first)} and "
+            f"not used: {quoted(list(words))} (labels); if they are human: {option('human', first)} and "
             f"{option('values', open_values)}"
         )
 
 
 def _of_program(column: str) -> bool:
-    """`gpt4_score`, `FactCC`, `judge 1`: whatever its values, no person gave them."""
+    """Whether a name is that of a model or program: `gpt4_score`, `FactCC`, `judge 1`."""
     return is_model(column) or (bool(PROGRAMS.match(plain(column))) and not plain(column).startswith("score"))
 
 
 def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
-    """Unused columns with the few words of an unknown verdict: two or three, or the same as in another one."""
-    named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are no verdicts
+    """Unused columns with few labels: two or three, or the same as in another column."""
+    named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are not verdicts
     texts = [c for c in named if table.frame[c].dtype == pl.String and parse_column(table, c) is None]
     few = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
-    if any(map(called_rating, few)):  # which is said
+    if any(map(called_rating, few)):  # noted elsewhere
         return {}
     shared = {c for c in few if sum(set(few[c]) == set(other) for other in few.values()) > 1}
-    return {c: words for c, words in few.items() if c in shared or (len(words) <= FEW and not shared)}
+    return {c: words for c, words in few.items() if c in shared or (len(words) <= MAX_VERDICT_WORDS and not shared)}
 
 
 def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
@@ -139,7 +137,7 @@ def with_lists_of_words(table: RawTable) -> RawTable:
 
 
 def used_numbers(roles: Roles) -> list[str]:
-    """Columns whose numbers become ratings or scores."""
+    """Return the columns whose numbers become ratings or scores."""
     of_people = [c for pairs in roles.human.values() for _, c in pairs]
     more = [c for c in (roles.rating, roles.score) if c is not None]
     return [*of_people, *more, *roles.metrics.values()]
@@ -164,7 +162,7 @@ def _read(table: RawTable, roles: Roles) -> Iterator[str]:
 
 
 def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
-    """Nothing numeric is dropped without a line."""
+    """Notes on numeric columns that are not used."""
     reasons: dict[str, list[str]] = {}
     for column in roles.aside:
         if reason := unused(table, roles, column):
@@ -173,7 +171,7 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
         if columns == [""]:
             yield f"not used: the column without a name ({reason})"
             continue
-        more = [f"+{c}" for c in columns[:MOST]]
+        more = [f"+{c}" for c in columns[:MAX_NAMES]]
         them = "them" if len(columns) > 1 else "it"
         use = (
             "" if code_of(reason) == "declare" else f"; to use {them}: {option('metrics', more)} (or {option('human')})"
@@ -184,38 +182,36 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
 
 
 def _reverse(numbers: Numbers | None) -> str:
-    """Return the option that reverses yes and no; empty for more words and other values."""
+    """Return the option that reverses yes and no; empty for other labels."""
     word_of = {value: word for word, value in numbers.answers.items()} if numbers else {}
     if set(word_of) != {0, 1}:
         return ""
-    return f", and {option('values', {word_of[1]: 0, word_of[0]: 1})} where {word_of[1]} is bad"
+    return f", and {option('values', {word_of[1]: 0, word_of[0]: 1})} if {word_of[1]} is bad"
 
 
 def rating_words(series: pl.Series) -> list[str]:
-    """Return the few words of a column of texts, or of lists of texts."""
+    """Return the few different words of a column of texts or of lists of texts."""
     lists = series.dtype == pl.List(pl.String)
     return few_words(series.explode(empty_as_null=True, keep_nulls=True) if lists else series)
 
 
 def unused(table: RawTable, roles: Roles, column: str) -> str:
-    """Why a column of numbers, or of what may be numbers, is not used; empty for texts."""
+    """Return why a numeric column, or one that may be numeric, is not used; empty for texts."""
     series = table.frame[column]
-    if code_of(roles.why[column]) == "row_number":  # said where the input is chosen
+    if code_of(roles.why[column]) == "row_number":  # noted with the input
         return ""
     if is_number_list(series) or parse_column(table, column) is not None:
         return roles.why[column]
     if series.dtype == pl.List(pl.String) and called_rating(column):
         words = rating_words(series)
-        return (
-            Note(f"holds lists of words; map them: {option('values', open_worth(words))}", "declare") if words else ""
-        )
+        return Note(f"lists of labels; map them: {option('values', values_to_fill(words))}", "declare") if words else ""
     if series.dtype != pl.String:
         return ""
     if called_rating(column) and len(words := few_words(series)) > 1:
-        return Note(f"holds words; say what they are worth: {option('values', open_worth(words))}", "declare")
+        return Note(f"labels; map them to numbers with {option('values', values_to_fill(words))}", "declare")
     filled = blank_to_null(series).drop_nulls()
     read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())
     if len(filled) and 0.2 * len(filled) < read:
         word = filled.filter(filled.cast(pl.Float64, strict=False).is_null())[0]
-        return f"{read} of {len(filled)} values are numbers, others not, e.g. '{word[:20]}'"
+        return f"{read} of {len(filled)} values are numbers, others are not, such as '{word[:20]}'"
     return ""

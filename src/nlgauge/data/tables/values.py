@@ -20,7 +20,7 @@ from nlgauge.options import SOME, option
 BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
 LARGEST = 1e150  # whose square is a number
 LOOK = 200  # values
-MOST_WORDS = 12  # more different ones are texts
+MAX_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 COMMA = r"^[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"  # 0,403 or 1.234,5
 THOUSANDS = r"^[+-]?(?:\d{1,3}(?:,\d{3})*(?:\.\d+)?|(?i:inf|infinity))$"  # 1,234.5
@@ -32,17 +32,17 @@ class Numbers:
     """A column read as numbers; null where there is none."""
 
     values: pl.Series
-    how: str = ""  # for the card
-    missing: str = ""  # words that stand for nothing, for the card
-    infinite: int = 0  # left out, as those are that are too large
+    how: str = ""  # for the summary
+    missing: str = ""  # labels that mean missing, for the summary
+    infinite: int = 0  # left out, like values that are too large
     large: int = 0
-    wrong: int | None = None  # the first row that holds something else
-    doubt: str = ""  # why it must not be read, though it looks like numbers
-    answers: Mapping[str, float] = field(default_factory=dict)  # yes and no, high and low, and their values: of what?
+    wrong: int | None = None  # the first row with another value
+    doubt: str = ""  # why it is not read, though it looks numeric
+    answers: Mapping[str, float] = field(default_factory=dict)  # values of yes and no, high and low
 
 
 def read_numbers(series: pl.Series, label_values: Mapping[str, float] | None = None) -> Numbers | None:
-    """The column as numbers, or None. A column of numbers with a stray word is one: the word is then an error."""
+    """Return the column as numbers, or None; in a column of numbers, a stray word is an error."""
     if series.dtype == pl.Boolean:
         if series.null_count() == len(series):
             return None
@@ -65,9 +65,9 @@ def _of_texts(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | 
     read = filled - int((values.is_null() & not_null).sum())
     if read == filled:
         return _finite(values)
-    # Every value must fit, so the first few tell most texts apart from numbers without a look at the rest.
+    # Every value must fit, so the first few values suffice to recognize most texts.
     sample = clean.drop_nulls().head(LOOK)
-    few = sample.n_unique() <= MOST_WORDS + len(label_values)
+    few = sample.n_unique() <= MAX_WORDS + len(label_values)
     digits = bool(sample.str.contains(r"^(?:[+-]?[.\d]|(?i:[+-]?inf))").all())
     return (
         (_of_said_words(clean, label_values) if few and label_values else None)
@@ -79,7 +79,7 @@ def _of_texts(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | 
 
 
 def blank_to_null(series: pl.Series) -> pl.Series:
-    """Strip texts; blank ones become null."""
+    """Return stripped texts; blank ones become null."""
     stripped = series.str.strip_chars()
     return stripped.set(stripped.str.to_lowercase().is_in(BLANKS), None)
 
@@ -92,7 +92,7 @@ def _finite(values: pl.Series, wrong: int | None = None, how: str = "") -> Numbe
 
 
 def _with_commas(clean: pl.Series) -> Numbers | None:
-    """`0,403` is read when all values of the column are so; where 1,234 could be a thousand it is not guessed."""
+    """Read `0,403` if all values of the column have this form; 1,234 is ambiguous and not read."""
     filled = clean.drop_nulls()
     if not filled.str.contains(",", literal=True).any():
         return None
@@ -100,14 +100,14 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
     thousands = bool(filled.str.contains(THOUSANDS).all())
     if not (commas or thousands):
         return None
-    # A zero before the comma, or other than three digits behind it, is no thousand.
+    # A zero before the comma, or other than three digits after it, is not a thousands separator.
     if thousands and not filled.str.contains(r"^[+-]?0\d*,").any():
         example = filled.filter(filled.str.contains(",", literal=True))[0]
         values = clean.str.replace_all(",", "", literal=True).cast(pl.Float64, strict=False)
         if filled.str.contains(r",\d{3}(,|\.)").any():  # 1,234,567 or 1,234.5
-            return _finite(values, how=f"commas stand between thousands ({example})")
+            return _finite(values, how=f"thousands separators ({example})")
         fewer, more = example.replace(",", "."), example.replace(",", "")
-        return Numbers(values, doubt=f"'{example}' may be {fewer} or {more}; write a decimal point or no comma")
+        return Numbers(values, doubt=f"'{example}' may be {fewer} or {more}; use a decimal point or no comma")
     pointed = clean.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     values = pointed.cast(pl.Float64, strict=False)
     example = filled.filter(filled.str.contains(",", literal=True))[0]
@@ -115,7 +115,7 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
 
 
 def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | None:
-    """Words by what the user says of them; others must be numbers, or known words."""
+    """Labels with declared values; others must be numbers or known labels."""
     words = clean.str.to_lowercase()
     each = words.unique().drop_nulls().to_list()
     rest = [w for w in each if w not in label_values]
@@ -130,7 +130,7 @@ def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbe
 
 
 def _of_words(clean: pl.Series) -> Numbers | None:
-    """Words of one list that is known."""
+    """Labels of one known list."""
     words = bare_words(clean)
     mapped = worth_of(words.unique().drop_nulls().to_list())
     if mapped is None:
@@ -154,7 +154,7 @@ def _is_float(word: str) -> bool:
 
 
 def _missing(series: pl.Series, clean: pl.Series) -> str:
-    """Rows that hold a word for nothing: "12 rows 'n/a' are missing"."""
+    """Describe rows with a word for missing: "12 rows 'n/a' are missing"."""
     if series.null_count() == clean.null_count():
         return ""
     words = series.filter(clean.is_null()).str.strip_chars()
@@ -167,7 +167,7 @@ def _missing(series: pl.Series, clean: pl.Series) -> str:
 
 
 def _graded(clean: pl.Series) -> Numbers | None:
-    """`4/5`, `4 - good`, `85%`, `3 stars`: the number in front, when every value is so."""
+    """`4/5`, `4 - good`, `85%`, `3 stars`: the leading number, if every value has this form."""
     filled = clean.drop_nulls()
     behind = filled.str.contains(GRADES)
     plain = filled.str.contains(rf"^{NUMBER}$")
@@ -177,11 +177,11 @@ def _graded(clean: pl.Series) -> Numbers | None:
     example = filled.filter(behind)[0]
     values = clean.str.extract(rf"^({NUMBER})").cast(pl.Float64, strict=False)
     if len(scales) > 1 or (filled.str.contains("%", literal=True).any() and plain.any()):
-        return Numbers(values, doubt=f"'{example}' stands beside values on another scale; use one")
+        return Numbers(values, doubt=f"'{example}' is on another scale than other values; use one scale")
     if len(scales) and (values.drop_nulls() > float(scales[0])).any():
-        return Numbers(values, doubt=f"'{example}' is beyond its own scale; if these are dates, they are no values")
+        return Numbers(values, doubt=f"'{example}' exceeds its own scale; if these are dates, they are not scores")
     return _finite(
-        values, how=f"the number in front ('{_short(example)}' is {values.drop_nulls()[int(behind.arg_max() or 0)]:g})"
+        values, how=f"the leading number ('{_short(example)}' is {values.drop_nulls()[int(behind.arg_max() or 0)]:g})"
     )
 
 
@@ -193,7 +193,7 @@ def _short(text: str) -> str:
 
 
 def parse_column(table: RawTable, column: str) -> Numbers | None:
-    """Each column is looked at once."""
+    """Return a column as numbers, parsed once."""
     if column not in table.known:
         table.known[column] = read_numbers(table.frame[column], table.worth)
     numbers: Numbers | None = table.known[column]
@@ -201,17 +201,17 @@ def parse_column(table: RawTable, column: str) -> Numbers | None:
 
 
 def is_number_list(series: pl.Series) -> bool:
-    """Return whether a column holds lists of numbers."""
+    """Return whether a column has lists of numbers."""
     return isinstance(series.dtype, pl.List) and series.dtype.inner.is_numeric()
 
 
 def is_number_column(series: pl.Series) -> bool:
-    """Return whether a column holds numbers, or texts that are numbers."""
+    """Return whether a column has numbers, or texts that are numbers."""
     return is_number_list(series) or read_numbers(series) is not None
 
 
 def few_words(series: pl.Series, recur: bool = True) -> list[str]:
-    """The different words of a column that holds only a few short ones, most frequent first; otherwise none.
+    """Return the different words of a column with only a few short ones, most frequent first; else none.
 
     `recur`: one at least must stand in two rows; without that, none may be a number.
     """
@@ -219,18 +219,18 @@ def few_words(series: pl.Series, recur: bool = True) -> list[str]:
         return []
     counts = blank_to_null(series).drop_nulls().value_counts(sort=True)
     words: list[str] = counts[:, 0].to_list()
-    fits = 0 < len(words) <= MOST_WORDS and max(map(len, words)) <= 30
+    fits = 0 < len(words) <= MAX_WORDS and max(map(len, words)) <= 30
     again = counts["count"].sum() > len(words)
     return words if fits and (again or not (recur or any(map(_is_float, words)))) else []
 
 
-def open_worth(words: Sequence[str]) -> dict[str, str]:
-    """What words are worth, for the user to fill in."""
+def values_to_fill(words: Sequence[str]) -> dict[str, str]:
+    """Return a mapping of labels to numbers for the user to fill in."""
     return dict.fromkeys(words, SOME)
 
 
 def numbers(table: RawTable, column: str) -> pl.Series:
-    """The column as floats, null where missing; anything else is refused with its line."""
+    """Return the column as floats, null if missing; other values are refused with their line."""
     parsed = parse_column(table, column)
     series = table.frame[column]
     filled = blank_to_null(series) if series.dtype == pl.String else series
@@ -242,8 +242,8 @@ def numbers(table: RawTable, column: str) -> pl.Series:
             return (filled.str.to_lowercase() == "true").cast(pl.Float64).alias(series.name)
         if words:
             raise DataError(
-                f"{table.where.at(None, column)}: found the words {', '.join(words)}, expected numbers; "
-                f"say what they are worth: {option('values', open_worth(words))}."
+                f"{table.where.at(None, column)}: found the labels {', '.join(words)}, expected numbers; "
+                f"map them with {option('values', values_to_fill(words))}."
             )
         if series.dtype != pl.String:
             raise DataError(f"{table.where.at(None, column)}: found {series.dtype}, expected numbers.")
@@ -261,13 +261,13 @@ def _stray(table: RawTable, column: str, row: int) -> str:
     value = table.frame[column][row]
     value = value if len(value) < 40 else value[:37] + "..."
     hint = " Use a decimal point." if value.count(",") == 1 and value.replace(",", "").isdigit() else ""
-    return f"{table.where.at(row, column)}: found '{value}', expected a number (or leave it empty).{hint}"
+    return f"{table.where.at(row, column)}: found '{value}', expected a number or an empty cell.{hint}"
 
 
 # --- names and texts ---
 
-LABEL = 60  # letters that a name has at most
-WORDS = 5  # of a text at least
+LABEL = 60  # longest name, in characters
+WORDS = 5  # fewest words of a text
 
 
 def has_blanks(series: pl.Series) -> bool:
@@ -276,7 +276,7 @@ def has_blanks(series: pl.Series) -> bool:
 
 
 def is_text(series: pl.Series) -> bool:
-    """Most values have more words than a name has."""
+    """Return whether most values have more words than names have."""
     if series.dtype != pl.String:
         return series.dtype.is_nested()
     blanks = series.str.strip_chars().str.count_matches(r"\s+").median()
@@ -284,7 +284,7 @@ def is_text(series: pl.Series) -> bool:
 
 
 def is_label(series: pl.Series) -> bool:
-    """Names recur and are short; texts do not and are not."""
+    """Return whether values are names: short, and not all different."""
     if series.dtype.is_nested():
         return False
     text = series.cast(pl.String, strict=False).drop_nulls()

@@ -1,4 +1,4 @@
-"""The words by which columns are known, as data: whoever wants another name to be understood adds it here."""
+"""The names by which roles of columns are inferred, as data; add a name here to have it recognized."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-# In order of preference; compared after lower-casing and dropping everything but letters and digits.
+# In order of preference; compared in lower case, with letters and digits only.
 NAMES: dict[str, tuple[str, ...]] = {
     "system": ("system", "systemid", "systemname", "sys", "sysid", "sysname", "model", "modelid", "modelname", "llm",
                "llmname", "llmid",
@@ -48,7 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "metric": ("metric", "metricname", "evaluator"),
     "score": ("metricscore", "metricvalue", "score", "value"),
 }  # fmt: skip
-# Names that mean a role only when the column holds names: few, short, and not another one in every row.
+# Names that imply a role only if the column has names: few, short, and not all different.
 SOFT: dict[str, tuple[str, ...]] = {
     "system": ("mt", "engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach",
                "agent", "agentname",
@@ -58,22 +58,22 @@ SOFT: dict[str, tuple[str, ...]] = {
     "input": ("example", "sample", "dialog", "dialogue", "conversation"),
     "rater": ("expert", "user", "grader", "respondent", "participant", "participantid", "username", "emailaddress"),
 }  # fmt: skip
-# Texts, unless the column holds numbers: then they number the inputs.
+# Texts, unless the column has numbers: then they number the inputs.
 NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src")
-# Names of inputs, unless the column holds texts: then outputs come from these.
+# Names of inputs, unless the column has texts: then these are the sources.
 TEXTS = ("doc", "input")
-# Texts, unless the column holds single words beside an id: then they name what several inputs belong to.
+# Texts, unless the column has single words and there is an ID column: then they group several inputs.
 SHARED = ("conversation", "dialogue", "dialog", "document", "article")
-# Words that name a system in a longer name, as in a question of a form.
+# Words that mark a system in a longer name, such as a question of a form.
 ABOUT = {"system": frozenset("system model llm".split())}
 REFERENCES = re.compile(
     r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*|expected(?:_?(?:output|answer|response))?|"
     r"ground_?truth|ideal)([ _.-]?\w{0,2})$",
     re.I,
 )
-# Several data sets in one file: their inputs must not be mixed.
+# Several data sets in one file: their inputs are distinct.
 SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
-# Columns that tell apart the trials of one input, also as `trial_id` or `Run No.`.
+# Columns that number the trials of one input, also as `trial_id` or `Run No.`.
 TRIALS = frozenset("epoch trial attempt sample run seed repeat repetition replicate iteration rollout".split())
 _TRIAL = re.compile(rf"^({'|'.join(sorted(TRIALS))})s?(id|idx|index|no|num|number|name)?$")
 _TRIAL_VALUE = re.compile(rf"^(({'|'.join(sorted(TRIALS))}|r|s|t)?[ _.#-]*)?\d+(\.0)?$", re.I)
@@ -95,14 +95,14 @@ ASPECTS = frozenset(
     overallrating generalquality sqm dascore humanjudgment humanjudgement judgment judgement
     """.split()
 )
-# Metrics are called so too: where such a column is taken for a rating, it is said.
+# Metrics have these names, too: such a column is read as a rating with a note.
 DOUBTFUL = frozenset(
     "accuracy coverage diversity toxicity readability complexity simplicity correctness factuality specificity "
     "repetitiveness".split()
 )
 HUMAN_PREFIX = re.compile(
     r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ "
-    r"]+(?=\S)(?!\d+$)|^human(?=[A-Z])",  # rating_1 and rating_2 are raters, not aspects
+    r"]+(?=\S)(?!\d+$)|^human(?=[A-Z])",  # rating_1 and rating_2 are annotators, not aspects
     re.I,
 )
 METRIC_PREFIX = re.compile(
@@ -112,10 +112,10 @@ SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)(?!\d+$)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|(.*_)?(time(stamp)?|date)|year"
     r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?"
-    r"|label_(probability|stratum|round)|annotators|raters)$",  # how a labelled row was drawn
+    r"|label_(probability|stratum|round)|annotators|raters)$",  # sampling design of a labeled row
     re.I,
 )
-# What a run needed, and how it was set up: never a metric, whatever stands before the dot.
+# Resources and settings of a run: never a metric, whatever precedes the dot.
 TELEMETRY = re.compile(
     r"^((.*_)?tokens|start|end|((estimated|total|prompt|completion|input|output)_)?(costs?|price|usd)|(.*_)?cost(_usd)?"
     r"|(.*_)?latency(_m?s)?|(.*_)?duration(_m?s)?|elapsed(_.*)?|(time_to_)?first_token(_.*)?|(llm|tool|api|model|function)_?"
@@ -123,23 +123,23 @@ TELEMETRY = re.compile(
     r"|(.*_)?timestamp|(created|updated|started|ended|completed)(_?at)?)$",
     re.I,
 )
-# Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
+# Words around an aspect that mark human ratings (STRONG), or may mark them if nothing else does (WEAK).
 STRONG = frozenset(
     """avg average mean median human humans people person rating ratings rated annotation annotations annotated
     annotator rater expert reviewer labeler labeller crowd manual sme user users customer likert gold ground
     truth raw individual majority""".split()
 )
-# Those of them that name a person.
+# Those of them that mark a person.
 PERSONS = frozenset(
     """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller
     crowd manual sme user users customer gold ground truth""".split()
 )
-# What somebody wrote about a verdict is no verdict, be it one word.
+# Comments on a verdict are not verdicts, even if they are one word.
 REMARKS = frozenset(
     "comment comments note notes remark remarks reason reasons reasoning rationale explanation critique "
     "justification".split()
 )
-# Words that rather people use, where a judge's column is called by the others of WEAK.
+# Words that annotators use more than judges do.
 LABELS = frozenset("label labels feedback thumbs vote".split())
 WEAK = frozenset(
     "score scores label labels labelled labeled verdict grade judgment judgement vote correct pass passed thumbs "
@@ -148,10 +148,10 @@ WEAK = frozenset(
 FILLERS = frozenset(
     "your my our the a an of by for how is was would you please rate out this overall on scale points".split()
 )
-# Statistics of ratings, which are no ratings.
+# Statistics of ratings, which are not ratings.
 SPREADS = frozenset("std sd stdev stddev var variance se sem ci count n range min max iqr".split())
 ZSCORES = frozenset("z zs zscore zscores znorm znormalized znormalised standardized standardised".split())
-# Words that name a program and no person; `coherence_unieval` is a metric of coherence.
+# Words that name a program; `coherence_unieval` is a metric of coherence.
 PROGRAMS = re.compile(
     r"^(?:gpt|chatgpt|llm|claude|gemini|llama|mi[sx]tral|qwen|deepseek|palm|prometheus|judge|auto|model|predict|machine|bot$|pipeline|ai$"
     r"|bleu|sacrebleu|rouge|meteor|chrf|ter$|[wc]er$|bert|comet|unieval|geval|eval|mover|bart|quest|summac|factcc|align|cider|spice|nist$"
@@ -168,7 +168,7 @@ WHO = frozenset(
 SCALE = re.compile(
     r"\s*[(\[][^()\[\]\d]*(\d+)\b[^()\[\]\d]*?(?:-|–|—|to|\.\.|,|;|/)[^()\[\]\d]*(\d+)\b[^()\[\]\d]*[)\]]\s*$", re.I
 )
-# No system has such a name.
+# Names that are not those of systems.
 ANSWERED = frozenset("winner preference preferred choice vote label verdict answer comment comments note notes".split())
 
 
@@ -192,7 +192,7 @@ def names_part(column: str) -> bool:
 
 
 def names_trial(column: str) -> bool:
-    """Whether a column is called after trials.
+    """Return whether a column is named after trials.
 
     >>> names_trial("epoch"), names_trial("Trial No."), names_trial("response.seed"), names_trial("trial_score")
     (True, True, True, False)
@@ -201,7 +201,7 @@ def names_trial(column: str) -> bool:
 
 
 def is_trial_value(value: str) -> bool:
-    """Whether a value can only number a trial: a whole number, or such a word with a number.
+    """Return whether a value can only number a trial: a whole number, or such a word with a number.
 
     >>> is_trial_value("3"), is_trial_value("run_2"), is_trial_value("gpt-4")
     (True, True, False)
@@ -210,7 +210,7 @@ def is_trial_value(value: str) -> bool:
 
 
 def column_of(role: str, columns: Iterable[str]) -> str | None:
-    """The column with the role by its name alone.
+    """Return the column that has the role according to its name.
 
     >>> column_of("system", ["id", "Model", "text"])
     'Model'
@@ -220,12 +220,12 @@ def column_of(role: str, columns: Iterable[str]) -> str | None:
 
 
 def label_text(value: Any) -> str:
-    """A value as the name of a system, an input or a rater: 3.0 is '3'."""
+    """Return a value as the name of a system, an input or an annotator: 3.0 is '3'."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def tokens(name: str) -> list[str]:
-    """Words of a column's name: at signs that are no letters or digits, and where a capital follows a small letter.
+    """Split a column's name into words, at punctuation and before capitals.
 
     >>> tokens("humanScore (Bob)")
     ['human', 'Score', 'Bob']
@@ -234,7 +234,7 @@ def tokens(name: str) -> list[str]:
 
 
 def words_of(name: str) -> set[str]:
-    """The words of a column's name without their case.
+    """Return the words of a column's name in lower case.
 
     >>> sorted(words_of("Human Label"))
     ['human', 'label']
@@ -260,8 +260,8 @@ def quoted(names: Sequence[str], most: int = 8) -> str:
 
 
 def metric_names(columns: Sequence[str]) -> dict[str, str]:
-    """Name to use -> column, without prefixes such as `metric.`."""
+    """Return name -> column, without prefixes such as `metric.`."""
     names = {METRIC_PREFIX.sub("", SCORES_PREFIX.sub("", c)): c for c in columns}
-    if len(names) < len(columns):  # two prefixes, one name: keep them apart
+    if len(names) < len(columns):  # two prefixes, one name
         return {c: c for c in columns}
     return names

@@ -25,10 +25,10 @@ TEXTS = ("output", "source", "context", "control", "references")
 
 
 def write_wide(data: Dataset, path: str | Path) -> list[str]:
-    """Write a .csv or .parquet file; the lines returned say what it does not hold."""
+    """Write a .csv or .parquet file; return what it omits."""
     path = Path(path)
     table, omitted = wide_table(data)
-    with whole(path) as part, part.open("wb") as file:  # polars opens no name that is not UTF-8
+    with whole(path) as part, part.open("wb") as file:  # polars cannot open names that are not UTF-8
         if path.suffix.lower() == ".parquet":
             table.write_parquet(file)
         else:
@@ -37,9 +37,9 @@ def write_wide(data: Dataset, path: str | Path) -> list[str]:
 
 
 def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
-    """The table, and what it does not hold."""
+    """Return the table and what it omits."""
     if not data.ratings.height and not data.metrics and data.comparisons.height:
-        raise DataError(f"{data.name}: holds comparisons only, which a wide table cannot; write it as .jsonl.")
+        raise DataError(f"{data.name}: has only comparisons, which a wide table cannot represent; write it as .jsonl.")
     named = bool(data.raters)
     omitted = _lost(data, named)
     samples = _extras(data.samples, named)
@@ -64,13 +64,13 @@ def _lost(data: Dataset, named: bool) -> list[str]:
     if named and (nobody := data.ratings["rater"].null_count()):
         omitted.append(f"that {nobody} ratings have no annotator (written as '{NOBODY}')")
     if named and not data.persons:
-        omitted.append("that a rater's name does not stand for one person throughout")
+        omitted.append("that annotator names do not identify persons")
     if data.rated_by != "humans":
         omitted.append(f"that the ratings were made by {data.rated_by}")
     if untold := sorted(m for m in data.metrics if (m in data.lower) != lower_by_name(m)):
-        words = {True: "less", False: "more"}
+        words = {True: "lower", False: "higher"}
         omitted += [
-            f"that {word} is better for {', '.join(some)} (say {option('lower' if less else 'higher')} when you "
+            f"that {word} is better for {', '.join(some)} (declare {option('lower' if less else 'higher')} when you "
             "read it)"
             for less, word in words.items()
             if (some := [m for m in untold if (m in data.lower) is less])
@@ -82,7 +82,7 @@ def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
     if not data.ratings.height:
         return data.samples.select(KEY)
     by = [*KEY, "rater"] if named else KEY
-    column = ("human." + pl.col("aspect")).alias("aspect")  # before it is a column: an aspect may be called "system"
+    column = ("human." + pl.col("aspect")).alias("aspect")  # an aspect may have the name "system"
     filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY), column)
     table = filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
     names = {f"human.{aspect}": data.scales[aspect] for aspect in data.unordered}
@@ -99,7 +99,7 @@ def class_names(codes: pl.Series, scale: AspectScale) -> pl.Series:
 
 
 def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:
-    """Other columns get names that do not make them metrics, raters or texts when the table is read."""
+    """Rename other columns that would be read as metrics, annotators or texts."""
     taken = {"rater"} if named else set()
     free = [role for role in NAMES if role in ("aspect", "metric") or role not in (*samples.columns, *taken)]
     words = {name for role in free for name in (*NAMES[role], *SOFT.get(role, ()))}
@@ -115,7 +115,7 @@ def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:
 
 
 def _bare_inputs(table: pl.DataFrame) -> pl.DataFrame:
-    """Without the name of the data set before the input, which reading puts there again."""
+    """Remove the data set's name from the input, which is added when the table is read."""
     for name in reversed([c for c in table.columns if plain(c) in SETS and table[c].n_unique() > 1]):
         prefix = pl.col(name).cast(pl.String).fill_null("") + ": "
         if table.select(pl.col("input").str.starts_with(prefix).all()).item():
@@ -124,7 +124,7 @@ def _bare_inputs(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
-    """Lists as a CSV can have them: one column per reference, JSON for the others."""
+    """Convert lists for CSV: one column per reference, JSON for the others."""
     if "references" in table.columns and isinstance(table.schema["references"], pl.List):
         most = table.select(pl.col("references").list.len().max()).item() or 0
         one = pl.col("references").list

@@ -1,7 +1,6 @@
-"""Words that stand for values: what pass, 👎, C, tie or excellent are worth. Whoever wants another word to be
-understood adds it here.
+"""Values of words such as pass, 👎, C, tie or excellent; add a word here to have it recognized.
 
-A column is read when all its words stand in one line of one list; anything else is not guessed.
+A column is read if all its words are in one line of one list; other columns are not guessed.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
-# Good words and bad words of one kind: 1 and 0. No one means anything else by them, so one of them alone is enough.
+# Good and bad words: 1 and 0. They are unambiguous, so one of a pair is enough.
 VERDICTS = (
     ("pass, passed, passes, passing", "fail, failed, fails, failing, failure"),
     ("success, successful, succeeded", "failure, failed, unsuccessful"),
@@ -36,14 +35,14 @@ VERDICTS = (
     ("like, liked", "dislike, disliked"),
     ("upvote, upvoted", "downvote, downvoted"),
 )
-# The same where one alone may mean something else (n, t), or says nothing of a pair.
+# Pairs whose words are ambiguous alone (n, t).
 ANSWERS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
-# From bad to good, words of one rank parted by a slash: 0, ½, 1, …
+# From bad to good, words of one rank separated by a slash: 0, ½, 1, …
 THIRDS = (
     "incorrect/wrong, partially correct/partly correct/partial, correct",
     "loss/lose/loses/lost, tie/ties/tied/draw, win/wins/won",
 )
-# … and 1, 2, 3, …; read where three of a line are there, or two on either side of its middle.
+# … and 1, 2, 3, …; read if three of a line occur, or two on either side of its middle.
 SCALES = (
     "bad, poor, fair, good, excellent",
     "poor, fair, good, very good, excellent",
@@ -56,7 +55,7 @@ SCALES = (
     "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
 )
 INSPECT = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0}  # correct, partially, incorrect, no answer
-# What is around a word and no part of it: skin tones and variants of an emoji, Markdown, quotes, a full stop.
+# Ignored around a word: skin tones and variants of an emoji, Markdown, quotes, a full stop.
 AROUND = r"[\x{1F3FB}-\x{1F3FF}\x{FE0E}\x{FE0F}\x{200D}*`\"“”]"
 
 
@@ -65,7 +64,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _tables() -> list[tuple[dict[str, float], str]]:
-    """Word → value of every line, and what must be there: 'any' of its words, 'both' values, or 'apart'."""
+    """Word → value of every line, and the words it requires: 'any', 'both' values, or 'apart'."""
     tables = []
     for kind, pairs in (("any", VERDICTS), ("both", ANSWERS)):
         for good, bad in pairs:
@@ -78,18 +77,18 @@ def _tables() -> list[tuple[dict[str, float], str]]:
 
 
 TABLES = _tables()
-# Of a pair's words alone, for readers of logs in which all verdicts may be the same.
+# Values of single words, for readers of logs in which all verdicts may be equal.
 WORTH = {word: value for table, kind in TABLES if kind == "any" or len(table) == 2 for word, value in table.items()}
 OF_WHAT = [table for table, kind in TABLES if (kind == "both" and len(table) == 2) or max(table.values()) > 1]
 
 
 def of_what(words: Collection[str]) -> bool:
-    """Whether the words (yes, high) say nothing of good and bad without the name of their column."""
+    """Return whether the meaning of the words (yes, high) depends on the name of their column."""
     return any(all(word in table for word in words) for table in OF_WHAT)
 
 
 def worth_of(words: Collection[str]) -> dict[str, float] | None:
-    """What the words of a column are worth, or None where no line holds them all.
+    """Return the numbers of the words of a column, or None if no list has them all.
 
     >>> worth_of(["pass", "fail"]), worth_of(["good", "excellent"]), worth_of(["win", "tie"])
     ({'pass': 1.0, 'fail': 0.0}, None, {'win': 1.0, 'tie': 0.5})
@@ -113,7 +112,7 @@ def _enough(values: set[float], table: Mapping[str, float], needs: str) -> bool:
 
 
 def bare_words(series: pl.Series) -> pl.Series:
-    """Words without case, marks around them and other signs than blanks between their parts.
+    """Normalize words: lower case, no surrounding marks, spaces between their parts.
 
     >>> bare_words(pl.Series(["**PASS**", "thumbs-up", "Not_OK.", "👍🏽"])).to_list()
     ['pass', 'thumbs up', 'not ok', '👍']
