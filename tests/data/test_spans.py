@@ -73,7 +73,7 @@ def test_a_mark_that_is_not_closed_loses_its_place_and_that_is_said(tmp_path: Pa
     data = ng.load(path)
     assert data.spans.row(0)[4:] == (None, None, "major", "Fluency/Grammar")
     assert (
-        "1 places of errors whose mark is not closed, or stands in another text of the segment, left out" in data.notes
+        "1 positions of errors whose tag is not closed or is in another text of the segment were left out" in data.notes
     )
 
 
@@ -114,9 +114,9 @@ def test_a_model_that_marks_is_told_from_people_by_its_name_or_the_user(tmp_path
 @pytest.mark.parametrize(
     ("span", "words"),
     [
-        ({"rater": "a", "start": 3, "end": 11}, "a span ends at 11, its text has 10 letters."),
+        ({"rater": "a", "start": 3, "end": 11}, "a span ends at 11, its text has 10 characters."),
         ({"rater": "a", "start": 4, "end": 3}, "a span from 4 to 3; expected 0 ≤ start ≤ end."),
-        ({"rater": "a", "start": 4}, "key 'end': found null, expected a whole number of letters."),
+        ({"rater": "a", "start": 4}, "key 'end': found null, expected a whole number of characters."),
         ({"rater": "a", "start": True, "end": 3}, "key 'start': found true/false (True), expected a whole number"),
         ({"rater": "a", "start": 1.5, "end": 3}, "key 'start': found a number (1.5), expected a whole number"),
         ({"start": 1, "end": 3}, "no value for key 'rater'"),

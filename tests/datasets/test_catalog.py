@@ -113,7 +113,7 @@ def test_a_set_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
         load_set("qags-xsum", tmp_path)
     with pytest.raises(NotHere, match=r"`nlgauge data get hanna` downloads it"):
         load_set("hanna", tmp_path)
-    with pytest.raises(NotHere, match=r"`nlgauge data get mans-wp` says where it is"):
+    with pytest.raises(NotHere, match=r"`nlgauge data get mans-wp` shows where to get it"):
         load_set("mans-wp", tmp_path)
 
 

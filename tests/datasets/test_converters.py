@@ -405,7 +405,7 @@ def test_a_converted_file_is_checked_before_and_after(
     file = File("set/t.csv.gz", parts=("o/r data/t.csv",), convert="reading.unchanged", result=digest(CONTENT))
     address = f"/o/r/{COMMIT}/data/t.csv"
     origin[address] = CONTENT.replace(b"1", b"2")
-    with pytest.raises(NlgaugeError, match="not the file that was published"):
+    with pytest.raises(NlgaugeError, match="not the published file"):
         converted.converted(file, tmp_path, lambda *_: None)
     origin[address] = CONTENT
     made = converted.converted(file, tmp_path, lambda *_: None)

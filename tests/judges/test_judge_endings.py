@@ -127,7 +127,7 @@ def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(s
     server = serve(says="It is neat. MARK<4>")
     none = nlgauge(folder, *words(server, "-o", "judged.jsonl"))
     assert none.returncode == 2
-    assert "200 of 200 replies could not be read" in none.stderr
+    assert "200 of 200 replies could not be parsed" in none.stderr
     assert "'It is neat. MARK<4>'" in none.stderr
     assert "--reparse" in none.stderr
     assert not (folder / "judged.jsonl").exists()
@@ -152,7 +152,7 @@ def test_asking_again_asks_only_for_what_could_not_be_read(serve: Serve, folder:
     command = [w if w != "outputs.csv" else "all.csv" for w in words(server, "-o", "judged.jsonl")]
     some = nlgauge(folder, *command)
     assert some.returncode == 0
-    assert "50 of 200 replies could not be read" in some.stderr
+    assert "50 of 200 replies could not be parsed" in some.stderr
     server.set(says="Rating: 2")
     anew = nlgauge(folder, *command, "--reask")
     assert anew.returncode == 0, anew.stderr

@@ -333,7 +333,7 @@ def test_a_lock_is_waited_for_and_then_named(store: Store, monkeypatch: pytest.M
         with pytest.raises(NlgaugeError, match=r"another program has kept it locked for 0\.05 s"):
             Store(store.path).put("s", {b"k": StoredScore(0.6)})
     monkeypatch.setenv("NLGAUGE_STORE_WAIT", "soon")
-    with pytest.raises(NlgaugeError, match="NLGAUGE_STORE_WAIT is 'soon': give seconds"):
+    with pytest.raises(NlgaugeError, match="NLGAUGE_STORE_WAIT is 'soon'; expected seconds"):
         Store(store.path).counts()
 
 

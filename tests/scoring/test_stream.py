@@ -165,7 +165,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path: Path, change: dict[str, 
     options: dict[str, Any] = {"metrics": METRICS, "batch": 4, **change}
     if options.pop("touch", 0):
         write(path, rows())
-    with pytest.raises(NlgaugeError, match=rf"scores\.csv\.parts: is left from another run \(other {other}\)"):
+    with pytest.raises(NlgaugeError, match=rf"scores\.csv\.parts: belongs to another run \(different {other}\)"):
         stream(path, out=out, **options)
 
 
@@ -199,7 +199,7 @@ def test_a_batch_that_a_crash_has_damaged_is_scored_again(tmp_path: Path, lost: 
 
 def test_metrics_of_the_whole_corpus_are_refused_by_name(tmp_path: Path) -> None:
     path = write(tmp_path / "outputs.jsonl", rows())
-    with pytest.raises(NlgaugeError, match=r"'cider', 'nist': looks at all outputs at once"):
+    with pytest.raises(NlgaugeError, match=r"'cider', 'nist': needs all outputs at once"):
         stream(path, ["bleu", "cider", "nist"])
     assert stream(path, ["nist(weights='sample')"]).rows == 40
 
@@ -224,12 +224,12 @@ def test_needs_and_columns_are_checked_before_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.jsonl", '{"output": "a"}\n\n{"output": \n', r"x\.jsonl, line 3: is not JSON"),
+        ("x.jsonl", '{"output": "a"}\n\n{"output": \n', r"x\.jsonl, line 3: invalid JSON"),
         ("x.jsonl", '{"output": "a"}\n["b"]\n', r"line 2: found list, expected one JSON object"),
         ("x.jsonl", '{"output": "a"}\n{"output": 3}\n', r"row 2, column 'output': found int, expected a text"),
         ("x.jsonl", "\n", "the file has no rows"),
         ("x.csv", 'output,n\n"a\nb",1\n\nc,1,2\n', r"x\.csv, line 5: found 3 fields, the header has 2"),
-        ("x.csv", 'output,n\na,1\n"b,1\n', r"line 3: a double quote is left open"),
+        ("x.csv", 'output,n\na,1\n"b,1\n', r"line 3: a double quote is not closed"),
         ("x.json", "[]", "only JSONL, CSV, TSV and Parquet"),
     ],
 )
@@ -283,4 +283,4 @@ def test_the_command_scores_in_batches_and_says_what_it_wrote(tmp_path: Path) ->
     run = score("-m", "bleu", "--batch", "7", "--columns", "rater=n")
     assert (run.returncode, "columns=rater has no meaning there" in run.stderr) == (2, True)
     run = score("-m", "bleu,nist", "--batch", "7")
-    assert (run.returncode, "'nist': looks at all outputs at once" in run.stderr) == (2, True)
+    assert (run.returncode, "'nist': needs all outputs at once" in run.stderr) == (2, True)

@@ -61,7 +61,9 @@ def test_a_context_beside_a_fact_is_the_dialogue_and_it_is_said() -> None:
     data = ng.load(ROWS, name="d")
     row = data.samples.row(0, named=True)
     assert (row["source"], row["context"]) == ("hello 0\nhow are you 0", "it rains in town 0")
-    assert any("'context' beside 'fact'" in note and "context='context'" in note for note in data.notes)
+    assert any(
+        "'context' is read as the dialogue history" in note and "context='context'" in note for note in data.notes
+    )
     other = ng.load(ROWS, name="d", source="fact", context="context").samples.row(0, named=True)
     assert (other["source"], other["context"]) == ("it rains in town 0", "hello 0\nhow are you 0")
 

@@ -107,10 +107,10 @@ def test_a_metric_is_called_with_sources_and_contexts() -> None:
 @pytest.mark.parametrize(
     ("outputs", "references", "error", "message"),
     [
-        ("the cat", ["x"], NlgaugeError, "outputs: expected a list of texts; got the text 'the cat'"),
-        (["a", "b"], ["x"], NlgaugeError, "found 2 of output, 1 of references"),
-        (["a"], [3], NlgaugeError, "references: a text or a list of texts is needed; found int"),
-        (["a"], [["x", 3]], NlgaugeError, "references: a text is needed; found int"),
+        ("the cat", ["x"], NlgaugeError, "outputs: expected a list of texts; got the single text 'the cat'"),
+        (["a", "b"], ["x"], NlgaugeError, "got 2 of output, 1 of references"),
+        (["a"], [3], NlgaugeError, "references: expected a text or a list of texts; got int"),
+        (["a"], [["x", 3]], NlgaugeError, "references: expected a text; got int"),
         (["a"], None, NeedsMissing, "'rouge-l' needs references"),
         ([], [], NeedsMissing, "'rouge-l' needs outputs and references"),
         (["a"], [""], NlgaugeError, "no output got a value: rouge-l: 1 unscored .empty reference"),

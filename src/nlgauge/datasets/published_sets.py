@@ -196,7 +196,7 @@ def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
     if refused[0].page:
         return f"{name}: needs a browser: open {refused[0].page} and save the file as {folder / refused[0].path}"
     return (
-        f"{name}: {refused[0].path} cannot be downloaded automatically ({refused[0].where or chosen.origins[0]}). Save it "
+        f"{name}: {refused[0].path} needs a manual download ({refused[0].where or chosen.origins[0]}). Save it "
         f"as {folder / refused[0].path}; `nlgauge data show {name}` describes the expected layout."
     )
 

@@ -37,7 +37,7 @@ def test_written_outputs_are_read_when_said(samples: Path, refused: Callable[...
         ("annotator", "1 #2", "Good morning", "Morgen!"),
         ("annotator", "2", "Good night", "Gute Nacht"),
     ]
-    assert "'label' was answered a text ('Guten Morgen'), which is no number" in refused(
+    assert "'label' was answered a text ('Guten Morgen'), like all answers" in refused(
         samples / "doccano_seq2seq.jsonl"
     )
     assert refused(samples / "doccano_seq2seq.jsonl", task="x") == "option task: found 'x', expected labels or seq2seq."
@@ -52,14 +52,11 @@ def put(key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str,
 
 
 HOSTILE = [
-    (put("label", [[0, 3, "LOC"]]), "doccano.jsonl, line 2, key 'label': holds marked spans, which are no ratings"),
+    (put("label", [[0, 3, "LOC"]]), "doccano.jsonl, line 2, key 'label': has marked spans, which are not ratings"),
     (put("label", "4"), "line 2, key 'label': found a text ('4'), expected a list."),
     (put("label", ["quality:good"]), "line 2: 'quality' was answered a text ('good') here, elsewhere with numbers"),
     (put("id", None), "line 2: no value for key 'id'."),
-    (
-        lambda rows: [rows[0], {"id": 2, "text": "x"}],
-        "line 2: no key 'label', 'labels' or 'cats'. Keys found: id, text.",
-    ),
+    (lambda rows: [rows[0], {"id": 2, "text": "x"}], "line 2: no key 'label', 'labels' or 'cats'. Keys: id, text."),
     (lambda rows: [{**row, "label": []} for row in rows], "none of the 4 texts has a label."),
 ]
 

@@ -75,7 +75,7 @@ def test_words_among_numbers_are_refused(edited: Callable[..., Path], refused: C
     path = edited("label_studio.json", lambda rows: words(rows, "4", "bad"))
     assert refused(path) == (
         "label_studio.json, record 2, key 'annotations', item 1, key 'result', item 2: 'fluency' was answered a list "
-        "(['bad']) here, elsewhere with numbers; say what the word is worth (values='bad=1'), or leave the question "
+        "(['bad']) here, elsewhere with numbers; map the label to a number (values='bad=1'), or leave the question "
         "out (ignore='fluency')."
     )
     assert ng.load(path, ignore="fluency").aspects == ["quality", "confidence"]
@@ -87,7 +87,7 @@ def test_nothing_but_words_is_refused(edited: Callable[..., Path], refused: Call
             row["annotations"] = [{"completed_by": 1, "result": row["annotations"][0]["result"][1:2]}]
         return rows
 
-    assert "which is no number, and so is every answer in label_studio.json; say what the words are worth" in refused(
+    assert "like all answers in label_studio.json; map labels to numbers" in refused(
         edited("label_studio.json", change)
     )
 
@@ -135,7 +135,7 @@ def test_a_broken_pairwise_task_is_named(edited: Callable[..., Path], refused: C
         rows[0]["annotations"][0]["result"][0]["value"] = {"selected": "middle"}
         return rows
 
-    assert "found a text ('middle') as selected, expected left or right." in refused(
+    assert "expected left or right as selected, got a text ('middle')." in refused(
         edited("label_studio_pairwise.json", middle)
     )
 

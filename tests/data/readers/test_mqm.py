@@ -31,7 +31,7 @@ def test_weights_and_direction_are_said(samples: Path) -> None:
     assert data.persons
     assert "higher is better" in data.notes[0]
     assert "major 5, minor 1, neutral 0, no-error 0, minor fluency/punctuation 0.1, non-translation 25" in data.notes[0]
-    assert "1 segments were called unrateable by a rater: no score by that rater" in data.notes
+    assert "1 segments were marked unrateable by an annotator; they have no score by that annotator" in data.notes
 
 
 def test_marks_are_taken_out_and_quotes_are_kept(samples: Path) -> None:
@@ -48,7 +48,7 @@ def test_newer_files_are_read_without_tests_and_metadata_rows(samples: Path) -> 
     }
     data = ng.load(samples / "mqm_2023.tsv")
     assert len(data) == 4  # the output that nobody rated is kept, the canary is not
-    assert data.notes[1:] == ("1 attention tests left out", "1 rows without a rater left out")
+    assert data.notes[1:] == ("1 attention tests were left out", "1 rows without an annotator were left out")
 
 
 def test_average_files_give_one_score_and_none_is_missing(samples: Path) -> None:
@@ -60,8 +60,8 @@ def test_average_files_give_one_score_and_none_is_missing(samples: Path) -> None
 def test_other_weights_can_be_said(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     path = edited("mqm.tsv", lambda text: text.replace("Grammar\tMajor", "Grammar\tCritical"))
     assert refused(path) == (
-        "mqm.tsv, line 2, column 'severity': found 'critical', which has no weight; known: major, minor, neutral, "
-        "no-error. Say its weight: weights='critical=5'."
+        "mqm.tsv, line 2, column 'severity': found 'critical', which has no weight. Severities: major, minor, neutral, "
+        "no-error. Set its weight: weights='critical=5'."
     )
     assert rows(path, weights="critical=10,punctuation=0.5")["Alpha", "talk.1:11", "rater1"] == -10.5
     assert "expected pairs" in refused(path, weights="critical")
@@ -76,10 +76,7 @@ def test_a_constant_segment_number_is_not_used(edited: Callable[..., Path]) -> N
 HOSTILE: list[tuple[Callable[[str], str], str]] = [
     (lambda t: t + "Alpha\ttalk\n", "mqm.tsv, line 11: found 2 fields, the header has 9."),
     (lambda t: t.split("\n")[0] + "\n", "mqm.tsv: has a header but no rows."),
-    (
-        lambda t: t.replace("doc_id\tseg_id", "x\ty"),
-        "line 1: no column 'seg_id' or 'globalSegId'. Columns found: system",
-    ),
+    (lambda t: t.replace("doc_id\tseg_id", "x\ty"), "line 1: no column 'seg_id' or 'globalSegId'. Columns: system"),
 ]
 
 
@@ -92,7 +89,7 @@ def test_damage_is_named(
 
 def test_a_missing_column_is_named(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     path = edited("mqm.tsv", lambda text: text.replace("severity", "weight"))
-    assert "no column 'severity'. Columns found: system, doc" in refused(path, reader="mqm")
+    assert "no column 'severity'. Columns: system, doc" in refused(path, reader="mqm")
 
 
 def test_broken_averages_are_named(tmp_path: Path, refused: Callable[..., str]) -> None:
@@ -107,4 +104,4 @@ def test_another_target_of_the_same_segment_is_counted(edited: Callable[..., Pat
     path = edited(
         "mqm.tsv", lambda text: text.replace("rater2\tIt rains.\tEs regnen.", "rater2\tIt rains.\tEs schneit.")
     )
-    assert any("another target text" in note for note in ng.load(path).notes)
+    assert any("a target text that differs" in note for note in ng.load(path).notes)

@@ -57,7 +57,7 @@ def test_the_path_of_the_pair_and_the_option_choose_it(folder: Path, refused: Ca
     (folder / "system-outputs" / "de-en").mkdir()
     (folder / "system-outputs" / "de-en" / "Gamma.txt").write_text("Hello.\n")
     assert refused(folder) == (
-        f"wmt99: holds several language pairs; choose with lp='…' or the path {'wmt99'}/de-en. Pairs: de-en, en-de."
+        f"wmt99: has several language pairs; choose with lp='…' or the path {'wmt99'}/de-en. Pairs: de-en, en-de."
     )
     assert "has no language pair 'fr-en'" in refused(folder, lp="fr-en")
     assert ng.load(folder, lp="de-en").systems == ["Gamma"]
@@ -102,7 +102,7 @@ HOSTILE = [
     (RATING, "Alpha\tNone\n", "has 1 ratings of 'Alpha', the source has 4 segments."),
     (RATING, "Nobody\tNone\n", "line 1: system 'Nobody' has no file in system-outputs."),
     (RATING, "Alpha None\n", "line 1: found 1 fields, expected 2 or 3 between tabs: 'Alpha None'."),
-    (RATING, 'Alpha\t{"errors": [{"start": 0, "end": 99}]}\n', "item 1: a span ends at 99, its text has 24 letters."),
+    (RATING, 'Alpha\t{"errors": [{"start": 0, "end": 99}]}\n', "item 1: a span ends at 99, its text has 24 characters."),
     (RATING, "Alpha\t[]\n", "line 1: found list, expected one JSON object per line."),
     (RATING, "Alpha\t{\n", "line 1: invalid JSON"),
     ("human-scores/en-de.mqm.doc.rating", "Alpha\tNone\n", "level 'doc' in the file's name; expected NAME.seg.rating."),
@@ -119,7 +119,7 @@ def test_a_missing_piece_is_named(folder: Path, refused: Callable[..., str]) -> 
     shutil.rmtree(folder / "system-outputs" / "en-de")
     assert "no SYSTEM.txt in it" in refused(folder)
     (folder / "sources" / "en-de.txt").unlink()
-    assert "no sources/SRC-TGT.txt in it" in refused(folder)
+    assert "no sources/SRC-TGT.txt; expected" in refused(folder)
 
 
 def test_scores_of_whole_systems_alone_leave_texts(folder: Path) -> None:

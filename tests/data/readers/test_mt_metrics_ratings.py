@@ -50,11 +50,11 @@ def test_a_rater_without_a_name_and_an_error_without_a_severity(edited: Callable
         (lambda rows: [{**rows[0], "system_id": None}], "line 1: no value for key 'system_id'."),
         (
             lambda rows: [rows[0], {**rows[0], "hypothesis": "Ja."}],
-            "line 2: another output of system 'Alpha', segment 1",
+            "line 2: system 'Alpha', segment 1 has another output",
         ),
         (
             lambda rows: [{**rows[0], "hypothesis": "Ja."}],
-            "key 'errors', item 1: a span ends at 15, its text has 3 letters.",
+            "key 'errors', item 1: a span ends at 15, its text has 3 characters.",
         ),
     ],
 )

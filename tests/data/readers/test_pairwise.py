@@ -35,7 +35,7 @@ def test_votes_are_comparisons_in_the_order_shown(samples: Path) -> None:
 def test_what_is_lost_or_left_out_is_said(samples: Path) -> None:
     assert ng.load(samples / "pairwise.csv").notes == (
         "1 votes 'neither' are read as ties",
-        "1 rows without a vote left out",
+        "1 rows without a vote were left out",
         "1 votes 'both' are read as ties",
     )
 
@@ -93,7 +93,7 @@ def test_one_column_per_outcome_is_understood(tmp_path: Path) -> None:
     )
     data = ng.load(path)
     assert data.comparisons["preferred"].to_list() == ["second", "tie"]
-    assert data.notes == ("1 rows without a vote left out",)
+    assert data.notes == ("1 rows without a vote were left out",)
 
 
 def test_parquet_is_recognized_too(samples: Path, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_zero_and_one_alone_are_not_guessed(tmp_path: Path, refused: Callable[..
     path = tmp_path / "votes.csv"
     path.write_text("id,system_a,system_b,choice\n1,X,Y,0\n2,X,Y,1\n")
     assert refused(path) == (
-        "votes.csv, column 'choice': holds only 0 and 1, which can mean several things; say which: "
+        "votes.csv, column 'choice': has only 0 and 1, which is ambiguous; declare the meaning with "
         "reader=\"pairwise(votes='0=first,1=second')\"."
     )
     assert ng.load(path, votes="0=first,1=second").comparisons["preferred"].to_list() == ["first", "second"]
@@ -125,7 +125,7 @@ def test_a_strange_vote_is_named(edited: Callable[..., Path], refused: Callable[
 
 def test_a_named_reader_says_what_it_misses(samples: Path, refused: Callable[..., str]) -> None:
     message = refused(samples / "plain.csv", reader="pairwise")
-    assert "expected columns such as system_a, system_b and winner. Columns found: system, doc_id" in message
+    assert "expected columns such as system_a, system_b and winner. Columns: system, doc_id" in message
 
 
 def test_votes_that_are_all_empty_are_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
@@ -147,7 +147,7 @@ def test_outputs_without_systems_are_named_by_their_columns(tmp_path: Path) -> N
     path.write_text("id,output_a,output_b,vote\n1,x,y,a\n")
     data = ng.load(path)
     assert data.comparisons.rows() == [("1", "output_a", "output_b", "preference", None, "first")]
-    assert "output_a and output_b stand for them" in data.notes[0]
+    assert "they are named output_a and output_b" in data.notes[0]
 
 
 def test_a_blank_line_does_not_shift_the_line_numbers(edited: Callable[..., Path], refused: Callable[..., str]) -> None:

@@ -50,7 +50,7 @@ def test_columns_left_aside_are_said(samples: Path) -> None:
 
 HOSTILE = [
     (("120", "many"), "rankme.csv, line 3, column 'informativeness3': found 'many', expected a number"),
-    (("base\n0.9", "slug\n0.9"), "rankme.csv, line 3: a system stands twice in this row (slug, shef, slug)."),
+    (("base\n0.9", "slug\n0.9"), "rankme.csv, line 3: a system occurs twice in this row (slug, shef, slug)."),
     (("slug,shef,base\n1", ",shef,base\n1"), "rankme.csv, line 2, column 'team1': is empty, expected a name."),
     (('Thai]",2,', 'Thai]",,'), None),  # without mr_id the mr itself is the input
 ]
@@ -70,7 +70,7 @@ def test_damage_is_named(
 def test_a_named_reader_says_what_it_misses(
     samples: Path, edited: Callable[..., Path], refused: Callable[..., str]
 ) -> None:
-    assert "expected columns ref1, ref2, … Columns found: system" in refused(samples / "plain.csv", reader="rankme")
+    assert "expected columns ref1, ref2, … Columns: system" in refused(samples / "plain.csv", reader="rankme")
     path = edited("rankme.csv", lambda t: t.replace("informativeness", "x").replace("naturalness1", "y"))
     assert ng.load(path).aspects == ["x"]
     text = "mr,ref1,ref2,team1,team2\nm,a,b,A,B\n"

@@ -66,7 +66,7 @@ def _is_doccano(record: dict[str, Any]) -> bool:
 def _labels(record: Record) -> list[Any]:
     key = next((k for k in LABELS if k in record.values), None)
     if key is None:
-        raise DataError(f"{record.where}: no key 'label', 'labels' or 'cats'. Keys found: {', '.join(record.values)}.")
+        raise DataError(f"{record.where}: no key 'label', 'labels' or 'cats'. Keys: {', '.join(record.values)}.")
     labels: list[Any] = record.maybe(key, list) or []
     if any(isinstance(label, list) for label in labels):
         raise DataError(

@@ -77,7 +77,7 @@ def _fields(path: Path, lines: list[str]) -> tuple[list[str], list[tuple[int, di
     names = [name.strip() for name in lines[0].split("\t")]
     missing = [name for name in NEEDED if name not in names]
     if missing:
-        raise DataError(f"{path}, line 1: no column '{missing[0]}'. Columns found: {', '.join(names)}.")
+        raise DataError(f"{path}, line 1: no column '{missing[0]}'. Columns: {', '.join(names)}.")
     # Fields have no tabs and quotes are not special, so that splitting is exact.
     rows = []
     for i, line in enumerate(lines[1:], 2):
@@ -165,7 +165,7 @@ def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str
     """The column of the segment's number in the test set, or in its document if the former is constant."""
     candidates = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
     if not candidates:
-        raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}.")
+        raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns: {', '.join(names)}.")
     return next((name for name in candidates if len({row[name] for _, row in rows}) > 1), candidates[0])
 
 

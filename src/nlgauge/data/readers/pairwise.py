@@ -169,7 +169,7 @@ def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
 
 
 def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Expand two records of outputs in a list to columns NAME_0 and NAME_1, and columns winner and loser to two systems.
+    """Expand two records of outputs in a list to columns NAME_0 and NAME_1, and columns winner and loser to systems.
 
     These are in alphabetical order, since the presentation order is unknown.
     """

@@ -69,7 +69,7 @@ class Prodigy(Reader):
         said = {"input": "input", "output": outputs[0] if outputs else None}
         said |= {"source": "text"} if outputs and outputs[0] != "text" and "text" in outputs else {}
         where = numbered(path, records, "line")
-        return dataset_of(where, rows, ratings=ratings, said=said, persons=True, notes=notes)
+        return dataset_of(where, rows, ratings=ratings, columns=said, persons=True, notes=notes)
 
 
 def _row(values: Mapping[str, Any]) -> dict[str, Any]:
