@@ -281,9 +281,9 @@ def test_texts_are_scored_without_a_file() -> None:
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [
-        (["a"], {"ref": ["a", "b"]}, "found 1 of output, 2 of references"),
+        (["a"], {"ref": ["a", "b"]}, "got 1 of output, 2 of references"),
         ([{"output": "a"}], {"ref": ["a"]}, "references: only for outputs that are a text file or a list of texts"),
-        (["a"], {"src": [3]}, "source: a text is needed; found int"),
+        (["a"], {"src": [3]}, "source: expected a text; got int"),
     ],
 )
 def test_texts_that_do_not_fit_are_refused_in_one_line(data: Any, options: dict[str, Any], said: str) -> None:
