@@ -1,25 +1,20 @@
-"""Screenshots of the report, the explorer and a terminal, from real data, into docs/images/screens.
+"""Screenshots of the report and the explorer, from the built-in example and files of examples/, into docs/images/screens.
 
-`NLGAUGE_DATA=… python docs/screenshots.py [report explorer terminal]` (or `report:answer` for one of them) needs SummEval, USR and WMT23, Playwright, a
-Chromium and, for small files, Pillow. Look at what comes out: labels readable, nothing cut off, the message clear in
-five seconds.
+`python docs/screenshots.py [report explorer]` (or `report:answer` for one of them) needs Playwright, a Chromium and, for
+small files, Pillow. Look at what comes out: labels readable, nothing cut off, the message clear in five seconds.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,17 +23,14 @@ SCREENS = Path(__file__).parent / "images" / "screens"
 NLGAUGE = [sys.executable, "-m", "nlgauge"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SUMMEVAL, USR, WMT23 = "summeval --quick", "usr-topical --quick", "wmt23-en-de --quick"
+EXAMPLE = "example --quick"
 JUDGED = shlex.join([str(EXAMPLES / "judged.csv"), "--quick"])
 MINE = shlex.join([str(EXAMPLES / "mine.csv"), "--columns", "human=coherence", "--quick"])
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A part of a report: the section to open ("" is the first screen), and the size in pixels.
-
-    No section with texts of the data: those are not ours to publish.
-    """
+    """A part of a report: the section to open ("" is the first screen), and the size in pixels."""
 
     name: str
     run: str
@@ -51,18 +43,13 @@ class Shot:
 PHONE = {"width": 390, "height": 844}
 SHOTS = [
     Shot("answer", MINE, height=560),  # of the README
-    Shot("summeval", SUMMEVAL),
-    Shot("summeval-phone", SUMMEVAL, **PHONE),
-    Shot("summeval-agrees", SUMMEVAL, "agrees"),
-    Shot("usr", USR),
-    Shot("usr-people", USR, "people"),
-    Shot("wmt23", WMT23, dark=True),
-    Shot("wmt23-real", WMT23, "real"),
+    Shot("example", EXAMPLE),
+    Shot("example-phone", EXAMPLE, **PHONE),
+    Shot("example-people", EXAMPLE, "people"),
+    Shot("example-agrees", EXAMPLE, "agrees", dark=True),
     Shot("judged", JUDGED),
     Shot("judged-phone", JUDGED, **PHONE),
 ]
-# Terminal sessions: a name, the command as people type it, and the number of columns.
-SESSIONS = [("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80)]
 
 
 @contextmanager
@@ -118,8 +105,6 @@ def explorer() -> None:
             page.wait_for_timeout(800)
             page.evaluate("window.scrollTo(0, 0)")
             keep(page, "explorer")
-            page.select_option("#other", "char3_f1")
-            page.click("#random")
             page.click("#mode")
             page.wait_for_timeout(800)
             page.keyboard.press("4")
@@ -127,42 +112,6 @@ def explorer() -> None:
             keep(page, "explorer-labels")
     finally:
         server.terminate()
-
-
-def terminal() -> None:
-    """What a command really prints, as an SVG without fonts of other hosts."""
-    from rich._export_format import CONSOLE_SVG_FORMAT
-    from rich.console import Console
-    from rich.text import Text
-
-    plain = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    plain = plain.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace")
-    for name, command, columns in SESSIONS:
-        said = typed([*NLGAUGE, *shlex.split(command)[1:]], columns)
-        console = Console(record=True, width=columns, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
-        console.print(f"[bold green]$[/] {command}", highlight=False)
-        console.print(Text.from_ansi(said.rstrip()))
-        SCREENS.mkdir(parents=True, exist_ok=True)
-        path = SCREENS / f"{name}.svg"
-        path.write_text(console.export_svg(title="nlgauge", code_format=plain), encoding="utf-8")
-        print(path.name, path.stat().st_size // 1000, "kB")
-
-
-def typed(command: list[str], columns: int) -> str:
-    """What a command prints on a terminal of that width; a pipe would get another layout."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
-    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
-    process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=env)
-    os.close(theirs)
-    parts = []
-    with suppress(OSError):  # the other end is closed
-        while part := os.read(ours, 65536):
-            parts.append(part)
-    os.close(ours)
-    if process.wait():
-        raise SystemExit(f"{shlex.join(command)}: failed")
-    return b"".join(parts).decode().replace("\r\n", "\n")
 
 
 def keep(page: Any, name: str) -> None:
@@ -184,7 +133,7 @@ def keep(page: Any, name: str) -> None:
     print(path.name, path.stat().st_size // 1000, "kB")
 
 
-PARTS = {"terminal": terminal, "explorer": explorer, "report": reports}
+PARTS = {"explorer": explorer, "report": reports}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
