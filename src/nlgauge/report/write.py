@@ -140,7 +140,8 @@ def report(
     stem = re.sub(r"[^\w-]+", "-", Path(chosen.source or name).name.split(".")[0]).strip("-")[:80]
     path = Path(out) if out is not None else Path(f"{stem}.report.html") if command else None
     if path is not None and path.suffix.lower() not in (".html", ".htm"):
-        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge analyze NAME -o` for {path.suffix}.")
+        other = f"use `nlgauge analyze NAME -o` for {path.suffix}" if path.suffix else f"write -o {out}.html"
+        raise NlgaugeError(f"-o {out}: the report is one .html file; {other}.")
     if Measure.parse(gate).grouping != "input":
         raise NlgaugeError(f"{option('gate', gate)}: use an input/… measure, which has a value per input to compare.")
     alone = without_humans(chosen.data)  # then only what metrics say of each other can be told
