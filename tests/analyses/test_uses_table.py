@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from nlgauge.analyses.agreement.uses import uses
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.stats.correlation.uses import flag_right
+from nlgauge.stats.correlation.uses import bad_areas
 
 
 def arrays(seed: int, missing: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -51,19 +51,24 @@ def test_each_use_equals_a_direct_count(seed: int) -> None:
     assert (at["flag"]["positives"], at["flag"]["positive_systems"]) == (int((bad & both).sum()), 6)
 
 
-def test_weights_count_systems_and_inputs_as_often_as_they_are_given() -> None:
-    metric, human = arrays(7)
-    systems, drawn = np.array([0, 2, 3, 5]), np.array([3, 3, 5, 7, 7, 7])
-    weights = (
-        np.bincount(systems, minlength=6)[None].astype(float),
-        np.bincount(drawn, minlength=30)[None].astype(float),
-    )
-    again = [v[np.ix_(systems, drawn)] for v in (metric, human)]
-    once = np.ones((1, len(systems))), np.ones((1, len(drawn)))
-    bad = human < 2.3
-    assert flag_right(metric, bad, human, *weights) == pytest.approx(
-        flag_right(again[0], bad[np.ix_(systems, drawn)], again[1], *once)
-    )
+@pytest.mark.parametrize("seed", range(3))
+def test_areas_without_a_unit_are_those_of_the_other_outputs(seed: int) -> None:
+    metric, human = arrays(seed)
+    bad, both = human < 2.3, np.isfinite(metric + human)
+    clusters, families, outputs = np.arange(30) // 4, np.array([0, 0, 1, 2, 3, 3]), np.arange(180).reshape(6, 30) % 7
+    whole, *areas = bad_areas(metric, bad, human, clusters[None, :], families[:, None], outputs)
+    assert whole[0] == pytest.approx(roc_auc_score(bad[both], -metric[both]))
+    for labels, without in zip((clusters[None, :], families[:, None], outputs), areas, strict=True):
+        unit = np.broadcast_to(labels, human.shape)
+        left = [both & (unit != k) for k in range(unit.max() + 1)]
+        assert without == pytest.approx([roc_auc_score(bad[rest], -metric[rest]) for rest in left], abs=1e-14)
+
+
+def test_without_bad_outputs_or_scores_there_is_no_area() -> None:
+    metric, human = arrays(0)
+    unit = np.arange(30)[None, :]
+    for bad, scores in ((human < 0, metric), (human < 2.3, np.full(human.shape, np.nan))):
+        assert all(np.isnan(areas).all() for areas in bad_areas(scores, bad, human, unit))
 
 
 def made(human: np.ndarray, length: np.ndarray | None = None, **metrics: np.ndarray) -> Dataset:

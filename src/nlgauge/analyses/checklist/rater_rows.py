@@ -140,9 +140,13 @@ class RaterRows:
         )
 
     def ks(self, one: Mask, two: Mask, draws: int, seed: int) -> KSTests:
-        """KS and p of every metric between two sets of rows."""
+        """KS and p of every metric between two sets of rows; analyses of one panel share the answer."""
         if not self.panel.metrics:
             return {}
+        key = ("ks", self.unit, one.tobytes(), two.tobytes(), draws, seed)
+        return self.panel.once(key, lambda: self._ks(one, two, draws, seed))
+
+    def _ks(self, one: Mask, two: Mask, draws: int, seed: int) -> KSTests:
         low, high = self.weights(one), self.weights(two)
         if self.crossed:
             grid = (1, self.panel.n_systems, self.panel.n_inputs)
@@ -170,7 +174,14 @@ class RaterRows:
         return _named([human_name(a) for a in values], found)
 
     def ks_systems(self, pair: tuple[int, int], draws: int, seed: int) -> KSTests:
-        """KS and p between two systems: every metric, then people's aspects; the outputs of an input change places."""
+        """KS and p between two systems: every metric, then human aspects; the outputs of an input change places.
+
+        Analyses of one panel share the answer.
+        """
+        key = ("ks_systems", self.unit, pair, draws, seed)
+        return self.panel.once(key, lambda: self._ks_systems(pair, draws, seed))
+
+    def _ks_systems(self, pair: tuple[int, int], draws: int, seed: int) -> KSTests:
         grid, both = (1, self.panel.n_systems, self.panel.n_inputs), list(pair)
         weights = self.weights(np.ones(len(self.cell), bool)).reshape(grid)[:, both]
         scores = self.scores.reshape(len(self.scores), *grid)[:, :, both]
@@ -236,7 +247,8 @@ def chosen_panel(choice: Choice, overall: bool = False) -> Panel:
     names = choice.wanted
     panel = choice.panel(names[0] if names else None, canonical=True)
     kept = {a: panel.humans[a] for a in names if a in panel.humans}
-    panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
+    if list(kept) != list(panel.humans):  # the same panel where nothing is left out, which keeps its answers
+        panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
     return with_overall(panel) if overall else panel
 
 

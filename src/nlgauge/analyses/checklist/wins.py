@@ -280,15 +280,9 @@ def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: boo
 
 def _rows(side: str, found: WinCounts) -> list[Row]:
     w = found.sides[side]
+    won, tied, n = w.fraction.tolist(), w.tied.tolist(), w.n.tolist()
     return [
-        {
-            "side": side,
-            "first": a,
-            "second": b,
-            "value": float(w.fraction[i, j]),
-            "tied": float(w.tied[i, j]),
-            "n": int(w.n[i, j]),
-        }
+        {"side": side, "first": a, "second": b, "value": won[i][j], "tied": tied[i][j], "n": n[i][j]}
         for i, a in enumerate(found.systems)
         for j, b in enumerate(found.systems)
     ]

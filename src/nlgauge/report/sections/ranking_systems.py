@@ -10,6 +10,8 @@ from nlgauge.report.sections.outputs import best_metrics
 from nlgauge.report.sections.words import missing, two
 from nlgauge.table import Table, grouped
 
+MAX_SYSTEMS = 40  # whose pairs are shown: 1,600 cells for each side
+
 
 @section(
     "wins",
@@ -25,12 +27,23 @@ from nlgauge.table import Table, grouped
 def wins(run: ReportContext) -> Findings:
     """Show the win fractions of pairs of systems, by human ratings and by the best metric of each aspect."""
     if run.data.comparisons.height or not run.answer or not run.metrics:
-        return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
+        return Findings([Finding(run.about(t), win_words(t), [_of_the_first(t)]) for t in run.each("wins")])
     best = best_metrics(run)
     sources = [replace(run.source, aspects=[a], metrics=m and [m]) for a, m in best.items()]
     tables = [t for source in sources for t in source.each("wins")]
     run.tables |= {id(t): t for t in tables}
-    return Findings([Finding(run.about(t), win_words(t, run.ratings), [t]) for t in tables])
+    return Findings([Finding(run.about(t), win_words(t, run.ratings), [_of_the_first(t)]) for t in tables])
+
+
+def _of_the_first(table: Table) -> Table:
+    """Return the table of the highest-ranked systems only where there are more than a page can show."""
+    systems = list(dict.fromkeys(row["first"] for row in table))  # from best to worst
+    if len(systems) <= MAX_SYSTEMS:
+        return table
+    shown = set(systems[:MAX_SYSTEMS])
+    rows = [row for row in table if row["first"] in shown and row["second"] in shown]
+    note = f"The {MAX_SYSTEMS} systems with the highest win rates of {len(systems)}; `nlgauge analyze wins` has all."
+    return replace(table, rows=rows, notes=[*table.notes, note])
 
 
 def win_words(table: Table, rated_by: str = "human comparisons") -> str:

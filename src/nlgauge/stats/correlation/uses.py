@@ -30,14 +30,12 @@ from nlgauge.stats.resampling.jackknife import (
     system_groups,
     too_few,
     unit_word,
-    without_each,
 )
 from nlgauge.stats.resampling.rank_intervals import perfect
-from nlgauge.types import Array, Mask
+from nlgauge.types import Array, Ints, Mask
 
 Use = Literal["rank", "pairwise", "flag"]
 Badge = Literal["reliable", "inconclusive", "not reliable"]
-CHUNK = 4_000_000  # maximum number of output weights in memory
 MIN_BAD = 10  # bad outputs, and others, below which an area under the ROC curve gets no interval (docs/trust.md)
 OUTLYING = 3.5  # robust standard deviations between an outlying system and the median
 MIN_BAD_SYSTEMS = 3  # systems with such outputs that are needed, if there are several systems
@@ -143,11 +141,12 @@ def flag_shares(
     metrics, z = arrays(x, human)
     kin, groups = system_groups(len(z), families), input_groups(metrics, z, clusters)
     over = generalizes_to("auto", int(kin.max()) + 1)
-    rows, cols = without_each(z.shape, groups, over, kin)
-    sets = output_sets(z) if over == "both" else None
+    labels = [groups[None, :], *([kin[:, None], output_sets(z)] if over == "both" else [])]
 
     def left(scores: Array) -> LeaveOneOut:
-        return _without_each_unit(scores, bad, z, rows, cols, sets, int(kin.max()) + 1 if over == "both" else 0)
+        whole, inputs, *others = bad_areas(scores, bad, z, *labels)
+        systems, outputs = others or (None, None)
+        return LeaveOneOut(whole[0], systems, inputs, outputs)
 
     whole = [left(m) for m in metrics]
     length_left = None if length is None else left(_oriented(length, lambda v: _area(v, bad, z)))
@@ -191,16 +190,6 @@ def _gap_interval(gap: LeaveOneOut, level: float) -> tuple[Array, Array]:
     return gap.value - half, gap.value + half
 
 
-def _without_each_unit(
-    scores: Array, bad: Mask, z: Array, rows: Array, cols: Array, sets: Any, systems: int
-) -> LeaveOneOut:
-    values = flag_right(scores, bad, z, rows, cols)
-    outputs = None
-    if sets is not None:
-        outputs = np.array([_area(np.where(sets == s, np.nan, scores), bad, z) for s in range(int(sets.max()) + 1)])
-    return LeaveOneOut(values[0], values[1 : 1 + systems] if systems else None, values[1 + systems :], outputs)
-
-
 def _stacked(each: list[LeaveOneOut]) -> LeaveOneOut:
     parts = [(w.value, w.systems, w.inputs, w.outputs) for w in each]
     joined = [None if any(p is None for p in column) else np.stack(column) for column in zip(*parts, strict=True)]
@@ -208,7 +197,7 @@ def _stacked(each: list[LeaveOneOut]) -> LeaveOneOut:
 
 
 def _area(scores: Array, bad: Mask, z: Array) -> float:
-    return float(flag_right(scores, bad, z, np.ones((1, z.shape[0])), np.ones((1, z.shape[1])))[0])
+    return float(bad_areas(scores, bad, z)[0][0])
 
 
 def _input_means(scores: Array, z: Array) -> Array:
@@ -243,28 +232,68 @@ def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over
     return too_few(len(np.unique(kin[there.any(axis=1)])), inputs, over, "input", unit_word(groups))  # type: ignore[arg-type]
 
 
-def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
+def bad_areas(metric: Array, bad: Mask, human: Array, *labels: Ints) -> list[Array]:
     """Compute the area under the ROC curve for bad outputs: the share of pairs in which the bad output scores lower.
 
-    `rows` (draws × systems) and `cols` (draws × inputs) are the weights of systems and inputs.
+    Parameters
+    ----------
+    metric, bad, human : array of N × M
+        Scores, which outputs are bad, and ratings; an output without a score or a rating is left out.
+    *labels : array of N × M, or of a shape that is broadcast to it
+        The number of the unit that each output belongs to, from 0.
+
+    Returns
+    -------
+    list of arrays
+        The area of all outputs (one value), then for each of `labels` the areas without each of its units.
+
+    Notes
+    -----
+    Each output has a count of the outputs of the other kind that it is on the right side of, ties as one half. An area
+    without a unit is the sum without the counts of its outputs, to which the pairs within the unit are added again,
+    since both of their outputs were taken out.
     """
-    valid = np.isfinite(metric) & np.isfinite(human)
-    system, given = np.nonzero(valid)
-    values, is_bad = metric[valid], bad[valid]
-    if not len(values):
-        return np.full(len(cols), np.nan)
-    order = np.argsort(values, kind="stable")
-    values, is_bad, system, given = values[order], is_bad[order], system[order], given[order]
-    first = np.flatnonzero(np.r_[True, np.diff(values) > 0])
-    out = np.empty(len(cols))
-    step = max(1, CHUNK // len(values))
-    for index in range(0, len(cols), step):
-        weights = rows[index : index + step, system] * cols[index : index + step, given]
-        bads, goods = (np.add.reduceat(weights * mask, first, axis=1) for mask in (is_bad, ~is_bad))
-        above = goods.sum(axis=1, keepdims=True) - np.cumsum(goods, axis=1)
-        right = (bads * (above + 0.5 * goods)).sum(axis=1)
-        out[index : index + step] = _share(right, bads.sum(axis=1) * goods.sum(axis=1))
-    return out
+    known = np.isfinite(metric) & np.isfinite(human)
+    values, is_bad = metric[known], bad[known]
+    right = _right_pairs(values, is_bad, np.zeros(len(values), np.int64))
+    bads, total = int(is_bad.sum()), float(right[is_bad].sum())
+    areas = [_share(np.array([total]), np.array([bads * (len(values) - bads)]))]
+    for each in labels:
+        units = int(each.max(initial=-1)) + 1
+        unit = np.broadcast_to(each, metric.shape)[known]
+
+        def summed(weights: Array, unit: Ints = unit, units: int = units) -> Array:
+            return np.bincount(unit, weights, minlength=units)
+
+        within = summed(np.where(is_bad, _right_pairs(values, is_bad, unit), 0.0))
+        own_bads, own = summed(is_bad.astype(np.float64)), summed(np.ones(len(unit)))
+        pairs = (bads - own_bads) * (len(values) - bads - (own - own_bads))
+        areas.append(_share(total - summed(right) + within, pairs))
+    return areas
+
+
+def _right_pairs(values: Array, is_bad: Mask, unit: Ints) -> Array:
+    """Count for each output the outputs of the other kind in its unit that it is on the right side of; a tie is 0.5."""
+    order = np.lexsort((values, unit))
+    v, b, u = values[order], is_bad[order], unit[order]
+    if not len(v):
+        return np.empty(0)
+    new_unit = np.r_[True, np.diff(u) > 0]
+    new_run = new_unit | np.r_[True, np.diff(v) != 0]  # runs of equal scores
+    first, run = np.flatnonzero(new_run), np.cumsum(new_run) - 1
+    bads, goods = (np.add.reduceat(kind.astype(np.float64), first) for kind in (b, ~b))
+    start = np.flatnonzero(new_unit[first])
+    unit_of_run = np.cumsum(new_unit[first]) - 1
+    bads_below, goods_to_here = (np.cumsum(c) for c in (bads, goods))
+    bads_below = bads_below - bads
+    bads_below -= bads_below[start][unit_of_run]
+    goods_above = np.add.reduceat(goods, start)[unit_of_run] - (
+        goods_to_here - (goods_to_here - goods)[start][unit_of_run]
+    )
+    right = np.where(b, (goods_above + 0.5 * goods)[run], (bads_below + 0.5 * bads)[run])
+    counts = np.empty(len(v))
+    counts[order] = right
+    return counts
 
 
 def badge_of(low: float, high: float, limit: float, advantage_low: float, advantage_high: float) -> Badge | None:
