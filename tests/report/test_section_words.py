@@ -27,12 +27,12 @@ from nlgauge.metrics.judge.replies import Reply
 from nlgauge.report.answer import answer_of
 from nlgauge.report.sections import GATE, Answered, ReportContext, answer_all, sections
 from nlgauge.report.sections.agreeing import compact_letters, rank_words
-from nlgauge.report.sections.ranking_systems import win_words
+from nlgauge.report.sections.ranking_systems import _of_the_first, win_words
 from nlgauge.report.sections.trusting import tie_words, trust_words
 from nlgauge.scoring.plan import known_metric
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Session
-from nlgauge.table import Table
+from nlgauge.table import Layout, Table
 
 
 def run_of(data: Dataset, **more: Any) -> ReportContext:
@@ -320,3 +320,13 @@ def test_of_metrics_that_know_nothing_none_is_called_close() -> None:
     sentence = answer_of(run_of(load(rows, name="d", human=["quality"]))).aspects[0].sentences[""]
     assert sentence.startswith("Quality: no metric is shown to agree with the human ratings better than chance; ")
     assert "agrees best" not in sentence and "eliabl" not in sentence
+
+
+def test_the_page_shows_the_pairs_of_forty_systems_and_says_so() -> None:
+    systems = [f"s{k}" for k in range(45)]
+    rows = [{"side": "human", "first": a, "second": b, "value": 0.5, "n": 1} for a in systems for b in systems]
+    table = Table(title="wins", rows=rows, layout=Layout("first", "second", "value"))
+    shown = _of_the_first(table)
+    assert (len(table), len(shown)) == (45**2, 40**2)
+    assert shown.notes[-1].startswith("The 40 systems with the highest win rates of 45")
+    assert {row["first"] for row in shown} == set(systems[:40])
