@@ -263,7 +263,7 @@ def bad_areas(metric: Array, bad: Mask, human: Array, *labels: Ints) -> list[Arr
         unit = np.broadcast_to(each, metric.shape)[known]
 
         def summed(weights: Array, unit: Ints = unit, units: int = units) -> Array:
-            return np.bincount(unit, weights, minlength=units)
+            return np.bincount(unit, weights, minlength=units).astype(np.float64)
 
         within = summed(np.where(is_bad, _right_pairs(values, is_bad, unit), 0.0))
         own_bads, own = summed(is_bad.astype(np.float64)), summed(np.ones(len(unit)))
