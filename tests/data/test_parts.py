@@ -192,3 +192,22 @@ def test_agent_reward_bench_by_annotator(tmp_path):
     values = {(a, i, r): v for _, i, a, r, v in data.ratings.iter_rows()}
     assert values["success", "t1", "A"] == 1 and ("success", "t1", "B") not in values
     assert values["optimality", "t1", "B"] == 3 and any("1 judgments 'Unsure'" in n for n in data.notes)
+
+
+def test_agreement_on_parts_counts_outputs_and_not_parts():
+    rng = random.Random(5)
+    rows = []
+    for i in range(24):
+        truth = rng.random() < 0.5
+        flip = rng.random() < 0.2  # the whole output is rated otherwise by the second annotator
+        for step in range(1, 6):
+            both = int(truth), int(truth != flip)
+            rows.append({"id": f"q{i}", "step": step, "annotator_1": both[0], "annotator_2": both[1], "judge": both[0]})
+    data = ng.load(rows, name="mine")
+    found = {r["coefficient"]: r for r in ng.agreement(data, level="nominal")}
+    once = {
+        r["coefficient"]: r
+        for r in ng.agreement(ng.load([r for r in rows if r["step"] == 1], name="one", ignore="step"), level="nominal")
+    }
+    alpha, alone = found["Krippendorff's alpha (nominal)"], once["Krippendorff's alpha (nominal)"]
+    assert alpha["n"] == 120 and alpha["high"] - alpha["low"] > 0.7 * (alone["high"] - alone["low"])

@@ -7,14 +7,24 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, ratings_of
+from nlgauge.analyses._common import people_note, rater_count, ratings_of
 from nlgauge.analyses.verdicts.class_verdicts import annotator_counts
 from nlgauge.data.panel import Panel
+from nlgauge.data.units import has_parts
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
-from nlgauge.stats.agreement.label_sets import ac1_of_counts, alpha_of_counts, pair_agreement, set_distances
+from nlgauge.stats.agreement.label_sets import (
+    ac1_of_counts,
+    alpha_of_counts,
+    code_counts,
+    pair_agreement,
+    set_distances,
+)
 from nlgauge.table import Row, Table, Title
+
+MOST_PART_VALUES = 101  # different ratings of parts
 
 
 @analysis(
@@ -76,6 +86,8 @@ def agreement(
     """
     if panel.scale.unordered:
         return _class_agreement(panel)
+    if panel.data is not None and has_parts(panel.data.samples):
+        return _part_agreement(panel, level)
     ratings = ratings_of(panel, "agreement")
     units = ratings.reshape(len(ratings), -1)
     units = units[:, ~np.isnan(units).all(axis=0)]
@@ -154,6 +166,41 @@ def _class_agreement(panel: Panel) -> Table:
     )
 
 
+def _part_agreement(panel: Panel, level: str) -> Table:
+    """Alpha of ratings of the parts of outputs, which are not independent: its interval is over the outputs."""
+    cube = ratings_of(panel, "agreement").reshape(rater_count(panel), -1)
+    values = np.unique(cube[np.isfinite(cube)])
+    if level not in ("nominal", "interval") or len(values) > MOST_PART_VALUES:
+        raise NeedsMissing(
+            f"parts of outputs: alpha takes the level nominal or interval, and at most {MOST_PART_VALUES} values.",
+            data=panel.name,
+            aspect=panel.aspect,
+            code="unsuited_option",
+        )
+    codes = np.where(np.isfinite(cube), np.searchsorted(values, np.nan_to_num(cube, nan=values[0])), np.nan)
+    counts = code_counts(codes, len(values))
+    units = panel.row_units(np.arange(counts.shape[0]) % panel.n_inputs)
+    clusters = None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
+    same = set_distances(np.eye(len(values)), "nominal")
+    apart = (values[:, None] - values[None, :]) ** 2 if level == "interval" else same
+    found = {
+        f"Krippendorff's alpha ({level})": alpha_of_counts(counts, apart, clusters),
+        "Gwet's AC1": ac1_of_counts(counts, clusters),
+        "agreement of two annotators": pair_agreement(counts, same, clusters),
+    }
+    alone = int((counts.sum(axis=1) == 1).sum())
+    return Table(
+        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
+        rows=[_row(panel, name, figure, figure.n, alone) for name, figure in found.items()],
+        shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
+        heads={"n": "parts"},
+        method="95% intervals over clusters of outputs: that of the disagreement with as many rows as give its "
+        "jackknife variance.",
+        notes=people_note(panel),
+        signature=f"raters:{len(cube)}|aspect:{panel.aspect}|level:{level}",
+    )
+
+
 def side_by_side(units: np.ndarray) -> np.ndarray:
     """Ratings of each unit moved to the first rows; as many rows as the most ratings of a unit."""
     order = np.argsort(np.isnan(units), axis=0, kind="stable")
@@ -162,14 +209,17 @@ def side_by_side(units: np.ndarray) -> np.ndarray:
 
 
 def _row(panel: Panel, name: str, found: Any, units: int, dropped: int) -> Row:
-    """One coefficient; kappas have no interval."""
+    """One coefficient; kappas have no interval, and neither has a value that every resample gives."""
+    low, high, reason = float(getattr(found, "low", np.nan)), float(getattr(found, "high", np.nan)), found.reason
+    if low == high:
+        low, high, reason = np.nan, np.nan, "no interval: no two ratings of an output differ"
     return {
         "coefficient": name,
         "aspect": panel.aspect,
         "value": float(found.value),
-        "low": float(getattr(found, "low", np.nan)),
-        "high": float(getattr(found, "high", np.nan)),
+        "low": low,
+        "high": high,
         "n": int(units),
         "left_out": int(dropped),
-        "reason": found.reason or None,
+        "reason": reason or None,
     }

@@ -123,7 +123,7 @@ def _rows(panel: Panel, name: str, codes: Array, given: Array, kind: tuple[int, 
         if divergence == "earth_mover" and unordered:
             continue
         faced = face_others(codes, given, values, divergence)
-        found = clustered_mean(faced.judge - faced.annotator, _clusters(panel, faced.outputs), level)
+        found = clustered_mean(faced.judge - faced.annotator, _clusters(panel, faced.outputs), level, faced.spread)
         value, annotator = (float(v.mean()) if len(v) else np.nan for v in (faced.judge, faced.annotator))
         yield _row(panel, name, divergence, None, (value, annotator), found)
 
@@ -192,7 +192,7 @@ def _group_row(panel: Panel, name: str, group: str, given: Array, parts: Sequenc
     shares = [c[outputs, code] / c[outputs].sum(axis=1) for c in parts]
     apart = set_distances(np.eye(parts[0].shape[1]), "nominal")
     values = tuple(judge_agreement(code, c[outputs], apart).value for c in parts)
-    found = clustered_mean(shares[0] - shares[1], _clusters(panel, outputs), level)
+    found = clustered_mean(shares[0] - shares[1], _clusters(panel, outputs), level, 1.0)
     return _row(panel, name, "agreement", group, (values[0], values[1]), found)
 
 

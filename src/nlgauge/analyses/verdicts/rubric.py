@@ -162,7 +162,7 @@ def _total_rows(panel: Panel, parts: OutputParts, judge: str, points: Array, lev
         "human_total": clustered_mean(human, units, level),
         "judge_total": clustered_mean(given, units, level),
         "total_difference": clustered_mean(given - human, units, level),
-        "total_distance": clustered_mean(np.abs(given - human), units, level),
+        "total_distance": Figure(float(np.abs(given - human).mean()) if len(human) else np.nan, n=len(human)),
         "total_correlation": correlation_interval(human, given, units, level),
     }
     return [_row(panel, judge, name, figure) for name, figure in figures.items()]
@@ -192,7 +192,7 @@ def correlation_interval(a: Array, b: Array, clusters: Ints, level: float = 0.95
         return Figure(value, n=n, reason=f"{many} independent outputs; an interval needs {CLUSTERS}")
     a, b = a - a.mean(), b - b.mean()
     found = jackknifed(np.stack([np.ones(n), a, b, a * a, b * b, a * b], axis=1), clusters, fisher)
-    half = float(found.half(level)[0])
+    half = float(found.half(level)[0]) * (many / (many - 3)) ** 0.5  # as the 1 / (n - 3) of Fisher's variance
     centre = float(found.value[0])
     return Figure(value, float(np.tanh(centre - half)), float(np.tanh(centre + half)), n)
 

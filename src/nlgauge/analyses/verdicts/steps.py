@@ -141,7 +141,7 @@ def _of_outputs(parts: OutputParts, judge: str, level: float) -> dict[str, Figur
         "first_failure": _share(human == given, units, level),
         "first_failure_found": _share((human == given)[failed], units[failed], level),
         "first_failure_near": _share(near, units[failed], level),
-        "first_failure_distance": clustered_mean(distance[both], units[both], level),
+        "first_failure_distance": Figure(float(distance[both].mean()) if both.any() else np.nan, n=int(both.sum())),
         "whole_agreement": _share(failed == flagged, units, level),
         "whole_recall": _share(flagged[failed], units[failed], level),
         "whole_precision": _share(failed[flagged], units[flagged], level),

@@ -25,6 +25,7 @@ class Faced(NamedTuple):
     judge: Array
     annotator: Array
     outputs: Ints
+    spread: float = 0.0  # mean over outputs: the farthest value less the nearest one
 
 
 def divergences(counts: Array, divergence: Divergence) -> Array:
@@ -80,7 +81,7 @@ def face_others(codes: Array, judge: Array, values: int, divergence: Divergence)
     """
     there = np.isfinite(codes)
     outputs = np.flatnonzero((there.sum(axis=0) >= 3) & np.isfinite(judge))
-    own, others = np.zeros(len(outputs)), np.zeros(len(outputs))
+    own, others, spread = np.zeros(len(outputs)), np.zeros(len(outputs)), np.zeros(len(outputs))
     many = there[:, outputs].sum(axis=0)
     counts = np.zeros((len(outputs), values))
     for row in codes[:, outputs]:
@@ -95,11 +96,15 @@ def face_others(codes: Array, judge: Array, values: int, divergence: Divergence)
         each = divergences(rest, divergence)
         others[rated] += each[np.arange(len(rated)), code]
         own[rated] += each[np.arange(len(rated)), named[rated]]
-    return Faced(own / many, others / many, outputs)
+        spread[rated] += np.ptp(each, axis=1)
+    return Faced(own / many, others / many, outputs, float((spread / many).mean()) if len(outputs) else 0.0)
 
 
-def clustered_mean(values: Array, clusters: Ints | None = None, level: float = 0.95) -> Figure:
+def clustered_mean(values: Array, clusters: Ints | None = None, level: float = 0.95, prior: float = 0.0) -> Figure:
     """Return the mean over outputs with Student's interval over clusters, and the p-value of a mean of 0.
+
+    `prior`: the variance is that of these outputs and of two more that lie this far from the mean on either side. Where
+    few outputs differ, none may by chance, and the variance of the others would be too small (as Agresti and Min 2005).
 
     >>> found = clustered_mean(np.arange(20.0))
     >>> round(found.value, 1), round(found.low, 2), round(found.high, 2)
@@ -116,7 +121,7 @@ def clustered_mean(values: Array, clusters: Ints | None = None, level: float = 0
     if many < CLUSTERS:
         return Figure(mean, n=n, reason=f"{many} independent outputs; an interval needs {CLUSTERS}")
     sums = np.bincount(code, values - mean)
-    error = float(np.sqrt(many / (many - 1) * (sums**2).sum())) / n
+    error = float(np.sqrt(many / (many - 1) * (sums**2).sum() + 2 * prior**2)) / n
     if not error > 1e-12:
         return Figure(mean, n=n, reason="all outputs have one value")
     half = float(stdtrit(many - 1, (1 + level) / 2)) * error
