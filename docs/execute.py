@@ -25,7 +25,12 @@ from pathlib import Path
 from typing import Any
 
 REPO = Path(__file__).resolve().parent.parent
-PAGES = [REPO / "README.md", REPO / "docs" / "delegate.md", REPO / "docs" / "classes.md", *sorted((REPO / "docs" / "tutorials").glob("*.md"))]
+PAGES = [
+    REPO / "README.md",
+    REPO / "docs" / "delegate.md",
+    REPO / "docs" / "classes.md",
+    *sorted((REPO / "docs" / "tutorials").glob("*.md")),
+]
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 BLOCK = re.compile(
     r"(?:<!-- needs (?P<needs>\S+) -->\n)?(?:<!-- show (?P<show>\S+) -->\n)?"

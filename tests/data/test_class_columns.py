@@ -121,3 +121,18 @@ def test_different_classes_of_one_annotator_leave_nothing():
     data = ng.load(twice, name="mine")
     assert rows[0]["id"] not in classes_of(data, "label") and len(classes_of(data, "label")) == len(rows) - 1
     assert not np.isnan(data.panel().human).all()
+
+
+def test_labels_of_another_file_share_the_code_book_of_the_judge(tmp_path):
+    rows = rows_of(40)
+    outputs, labels = tmp_path / "outputs.csv", tmp_path / "labels.csv"
+    outputs.write_text(
+        "id,text,judge_label\n" + "".join(f"{r['id']},some words here,{r['judge_label']}\n" for r in rows)
+    )
+    labels.write_text("id,human_label\n" + "".join(f"{r['id']},{r['human_label']}\n" for r in reversed(rows)))
+    data = ng.load(outputs, labels=labels)
+    assert classes_of(data, "label") == {r["id"]: r["human_label"] for r in rows}
+    same = {r["measure"]: r["value"] for r in ng.verdicts(ng.load(rows, name="mine"))}
+    found = {r["measure"]: r["value"] for r in ng.verdicts(data)}
+    assert found["kappa"] == same["kappa"] and found["recall:unrelated"] == same["recall:unrelated"]
+    assert ng.load(outputs, labels=labels, nominal="judge_label").scales["label"].declared

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, ROW, Dataset
 from nlgauge.data.provenance import is_model
-from nlgauge.data.tables.build import build
+from nlgauge.data.tables.build import build, coded_aspects
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
@@ -21,6 +21,7 @@ from nlgauge.data.units import TRIAL_OF, base_inputs
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.stats.design.label_sampling import combined_probability
+from nlgauge.types import AspectScale
 
 MAX_EXAMPLES = 5  # in a message
 ROW_SYSTEM, ROW_INPUT = "__label_system__", "__label_row__"
@@ -48,6 +49,7 @@ class Labels:
     texts: dict[str, str]  # output and source → column, if there are any
     persons: bool
     notes: Sequence[str]
+    scales: Mapping[str, AspectScale] = field(default_factory=dict)  # of aspects of classes
 
 
 def joined_labels(files: Sequence[Dataset | RawTable]) -> Dataset | RawTable:
@@ -120,7 +122,8 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     flat = _flat(table.frame)
     keys = pl.DataFrame([pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)])
     notes = [line for line in (*lines(table, roles), *built.notes) if code_of(line) != "roles"]
-    return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes)
+    scales = coded_aspects(table, roles, built.ratings)
+    return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes, scales)
 
 
 def labels_of_dataset(data: Dataset) -> Labels:
@@ -134,7 +137,15 @@ def labels_of_dataset(data: Dataset) -> Labels:
     texts: dict[str, str] = {role: role for role in ("output", "source") if role in flat}
     notes = [note for note in data.notes if code_of(note) != "no_shared_input"]
     return Labels(
-        data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, notes
+        data.name,
+        rows.select(ROW, "aspect", "rater", "value"),
+        keys,
+        system,
+        "input",
+        texts,
+        data.persons,
+        notes,
+        data.scales,
     )
 
 
@@ -169,6 +180,7 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
         samples=samples,
         ratings=ratings,
         persons=data.persons or labels.persons,
+        scales={**data.scales, **labels.scales},
         notes=(*data.notes, *notes, *design_notes),
     )
 

@@ -21,7 +21,7 @@ from nlgauge.data.readers._unsupported import unsupported
 from nlgauge.data.readers.tracing._tool_tables import declare_tool
 from nlgauge.data.records import label_values
 from nlgauge.data.services import fetch, is_address
-from nlgauge.data.tables._classes import with_classes
+from nlgauge.data.tables._classes import share_classes, with_classes
 from nlgauge.data.tables.build import build, scales_of_table
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.directions import lower_of
@@ -163,6 +163,9 @@ def read_data(
     """Read a file or frame with these declarations, without looking for nlgauge.toml."""
     label_file = None if labels is None else LabelFile.of(labels, declared)
     opened = open_data(data, declared, label_file, options or {})
+    if label_file is not None and isinstance(label_file.given, RawTable) and opened.raw is not None:
+        raw, given = share_classes(opened.raw, label_file.given, declared)
+        opened = replace(opened, raw=raw, labels=replace(label_file, given=given))
     return opened.dataset(name) if opened.reader else dataset_of_table(opened, resolve_roles(opened), name)
 
 
@@ -243,7 +246,7 @@ def open_data(data: Any, declared: Declared, labels: LabelFile | None, options: 
     own_columns = declare_tool(own_columns, table.frame.columns)
     table.worth, table.in_settings = label_values("values", own_columns.values), own_columns.in_settings
     table = explode_outputs(with_lists_of_words(without(table, own_columns.ignore)), own_columns.mentioned)
-    table = with_classes(table, own_columns)
+    table = with_classes(table, own_columns, labels is not None)
     return Opened(data, own_columns, labels, raw=table)
 
 

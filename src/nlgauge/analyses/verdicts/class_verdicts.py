@@ -278,8 +278,8 @@ def _answers(rows: list[Row], facts: dict[str, Any], kind: str) -> list[str]:
         return []
     first = max(main, key=lambda r: r["value"])
     name, of = first["metric"], {r["measure"]: r for r in rows if r["metric"] == first["metric"]}
-    lead = "agrees best with the human classes" if len(main) > 1 else "next to the human classes"
-    text = f"{name} {lead}: {CLASS_WORDS[MAIN[kind]]} {row_interval(first)}"
+    lead = f"{name} agrees best with the human classes" if len(main) > 1 else f"{name} and the human classes"
+    text = f"{lead}: {CLASS_WORDS[MAIN[kind]]} {row_interval(first)}"
     people = next((r for r in rows if r["measure"] == "people_agreement" and np.isfinite(r["value"])), None)
     text += "."
     if people is not None and "annotator_agreement" in of:

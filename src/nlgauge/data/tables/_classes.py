@@ -40,20 +40,23 @@ class ClassColumn:
     human_aspect: str = ""
 
 
-def with_classes(table: RawTable, declared: Declared) -> RawTable:
+def with_classes(table: RawTable, declared: Declared, elsewhere: bool = False) -> RawTable:
     """Return the table with its columns of classes as codes (`RawTable.classes`), numbers to all that follows.
+
+    `elsewhere`: a declared column may be in another file, that of the labels.
 
     Raises
     ------
     DataError
-        If a declared column does not exist, or holds nothing.
+        If a declared column does not exist.
     """
     named: dict[str, ScaleKind] = {}
     for kind, columns in (("nominal", declared.nominal), ("multilabel", declared.multilabel)):
         named |= dict.fromkeys(columns, kind)  # type: ignore[arg-type]
-    for column in named:
-        if column not in table.frame.columns:
+    for column in list(named):
+        if column not in table.frame.columns and not elsewhere:
             raise DataError(f"{table.where.source}: no column '{column}' ({option(named[column])}).")
+    named = {column: kind for column, kind in named.items() if column in table.frame.columns}
     sets = {c for c in _lists(table, declared) if c not in named}
     named |= dict.fromkeys(sets, "multilabel")
     texts = {c: _texts(table.frame[c], kind == "multilabel") for c, kind in named.items()}
@@ -65,17 +68,50 @@ def with_classes(table: RawTable, declared: Declared) -> RawTable:
     groups = _groups(table, declared, named, words, [c for c in named if c in explicit], free)
     if not groups:
         return table
-    frame, classes, known = table.frame, dict(table.classes), dict(table.known)
     for group in groups:
         of_group: ScaleKind = next((named[c] for c in group if c in named), "nominal")
         scale = AspectScale(of_group, _book([texts[c] for c in group]), any(c in explicit for c in group))
-        codes = {name.casefold(): float(k) for k, name in enumerate(scale.names)}
         for column in group:
-            values = texts[column].str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Float64)
-            frame = frame.with_columns(texts[column].alias(column))
-            known[column] = Numbers(values)
-            classes[column] = ClassColumn(scale, human_aspect(column) if _human(column, declared) else "")
-    return replace(table, frame=frame, classes=classes, known=known)
+            aspect = human_aspect(column) if _human(column, declared) else ""
+            table = _coded(table, column, texts[column], ClassColumn(scale, aspect))
+    return table
+
+
+def _coded(table: RawTable, column: str, texts: pl.Series, found: ClassColumn) -> RawTable:
+    """The table with a column of classes as codes of their book."""
+    codes = {name.lower(): float(k) for k, name in enumerate(found.scale.names)}
+    values = texts.str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Float64)
+    return replace(
+        table,
+        frame=table.frame.with_columns(texts.alias(column)),
+        known={**table.known, column: Numbers(values)},
+        classes={**table.classes, column: found},
+    )
+
+
+def share_classes(table: RawTable, labels: RawTable, declared: Declared) -> tuple[RawTable, RawTable]:
+    """Return the outputs and the labels of another file with one book for columns of both that share classes.
+
+    Words that are known, such as pass and fail, stay numbers.
+    """
+    sides = [
+        {c: blank_to_null(t.frame[c]) for c in t.frame.columns if c in t.classes or _may_hold_classes(t.frame[c], c)}
+        for t in (table, labels)
+    ]
+    words = [{c: _words(texts) for c, texts in side.items()} for side in sides]
+    for seed, seeds in words[1].items():
+        partners = [c for c, w in words[0].items() if len(w & seeds) >= max(len(w) / 2, min(2, len(w)))]
+        declared_here = bool(set(declared.nominal) & {seed, *partners})
+        every = pl.Series(sorted(seeds.union(*(words[0][c] for c in partners))), dtype=pl.String)
+        known = worth_of(list(bare_words(every))) is not None and not declared_here
+        if not partners or known or (seed in labels.classes and labels.classes[seed].scale.kind == "multilabel"):
+            continue
+        book = _book([sides[1][seed], *(sides[0][c] for c in partners)])
+        scale = AspectScale("nominal", book, declared_here)
+        labels = _coded(labels, seed, sides[1][seed], ClassColumn(scale, human_aspect(seed)))
+        for column in partners:
+            table = _coded(table, column, sides[0][column], ClassColumn(scale))
+    return table, labels
 
 
 def class_lines(table: RawTable) -> Iterable[str]:
