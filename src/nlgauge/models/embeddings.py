@@ -32,7 +32,7 @@ class Embeddings:
         self.lock = threading.RLock()
 
     def want(self, layer: int | None, texts: Iterable[str] = ()) -> int:
-        """The number of a layer, at which these texts will be asked for."""
+        """Return the number of a layer at which these texts will be needed."""
         result = self.encoder.layer(layer)
         with self.lock:
             for text in texts:
@@ -40,7 +40,7 @@ class Embeddings:
         return result
 
     def of(self, texts: Sequence[str], layer: int, progress: Steps | None = None) -> list[Encoded]:
-        """The vectors of these texts at a layer (as `want` gave it), encoding those that are not kept."""
+        """Return the vectors of these texts at a layer (as `want` returned it), encoding those that are not cached."""
         with self.lock:
             missing: dict[int, dict[str, None]] = {}  # texts that are wanted at the same layers, each once
             for text in texts:
@@ -63,13 +63,13 @@ class Embeddings:
             return [results[text] for text in texts]
 
     def at(self, texts: Sequence[str], layers: Sequence[int]) -> list[list[Encoded]]:
-        """The vectors of these texts at several layers, by layer."""
+        """Return the vectors of these texts at several layers, by layer."""
         for layer in layers:
             self.want(layer, texts)
         return [self.of(texts, layer) for layer in layers]
 
     def remarks(self) -> list[str]:
-        """What a reader of the scores should know."""
+        """Return remarks for readers of the scores."""
         if not self.windowed:
             return []
         return [
@@ -89,7 +89,7 @@ class Embeddings:
 
 
 def embeddings(batch: Batch | None = None, name: str = DEFAULT) -> Embeddings:
-    """The shared vectors of a run (of a Batch), or fresh ones."""
+    """Return the shared vectors of a run (of a Batch), or new ones."""
     if batch is None:
         return Embeddings(encoder(name))
     return batch.view(("embeddings", name), lambda _: Embeddings(encoder(name)))

@@ -33,7 +33,7 @@ OVERLAP = 128  # tokens that two neighboring windows of a long text share
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A text as word pieces: ids, where each begins and ends in the text, and which word it belongs to."""
+    """A text as word pieces: ids, their positions in the text, and the word of each."""
 
     ids: Ids
     starts: Ids
@@ -147,7 +147,7 @@ class Encoder:
         return results
 
     def _joined(self, parts: list[Singles], spans: list[tuple[int, int]]) -> Singles:
-        """The windows of a long text as one: each token from the window in which it stands farthest from the cut."""
+        """Join the windows of a long text: each token from the window in which it is farthest from the edge."""
         if len(parts) == 1:
             return parts[0]
         selected = [parts[0][: self.prefix]]
@@ -160,7 +160,7 @@ class Encoder:
     def _run(
         self, ids: list[list[int]], layers: list[int], progress: Steps | None
     ) -> list[dict[int, tuple[Singles, Singles]]]:
-        """Of each row and layer the vectors at length 1, and their lengths."""
+        """Return unit vectors and their lengths for each row and layer."""
         results: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]
         sizes = [len(row) for row in ids]
         batches = equal_lengths(sizes) if self.device == "cpu" else list(by_length(sizes, GPU_TOKENS))
@@ -217,7 +217,7 @@ class _only:
 
 
 def _stack(model: Any) -> tuple[Any, Any, str] | None:
-    """Where a model of the BERT family keeps its layers; other models run whole."""
+    """Return where a model of the BERT family keeps its layers; other models run completely."""
     for owner in (getattr(model, "encoder", None), getattr(model, "transformer", None)):
         if owner is not None and type(getattr(owner, "layer", None)).__name__ == "ModuleList":
             return owner, owner.layer, "layer"
@@ -250,7 +250,7 @@ def equal_lengths(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _cuts(n: int, longest: int) -> list[tuple[int, int]]:
-    """Windows of a text of n tokens: the whole, or overlapping ones that cover every token.
+    """Return windows of a text of n tokens: the whole, or overlapping ones that cover every token.
 
     >>> _cuts(1000, 510)
     [(0, 510), (245, 755), (490, 1000)]
