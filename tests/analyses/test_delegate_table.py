@@ -125,3 +125,12 @@ def test_a_file_that_is_no_policy_is_named(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(NlgaugeError, match=r"policy\.json: not a policy"):
         read_policy(path)
+
+
+def test_a_plan_finds_the_labels_that_a_rule_takes() -> None:
+    """A judge that never errs on a quarter of the outputs on each side: 59 labels there are about 240 in all."""
+    table = ng.plan(judged(200, gap=4.0), goal="delegate", share=0.5, sizes=[60, 150, 800], trials=20)
+    values = [row["value"] for row in table]
+    assert values == sorted(values)
+    assert values[0] == 0.0 and values[-1] >= 0.8
+    assert "labels" in table.answers[0]

@@ -14,7 +14,7 @@ from nlgauge.stats.design.planning import Axis
 from nlgauge.table import CommandOutput, Table
 from nlgauge.types import Bounds, Names
 
-OF_LABELS = ("width", "gate", "systems", "people_pass_from", "judge_pass_from")
+OF_LABELS = ("width", "gate", "systems", "share", "error", "people_pass_from", "judge_pass_from")
 OF_STUDIES = ("measure", "axis", "how", "level")
 
 
@@ -27,6 +27,8 @@ def plan(
     width: float | None = None,
     gate: str = "kappa=.6",
     systems: Sequence[str] | None = None,
+    share: float = 0.5,
+    error: float = 0.05,
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     measure: str = "input/kendall",
@@ -48,8 +50,9 @@ def plan(
         Aspects to use; all by default.
     metrics : str or sequence of str, optional
         The two metrics to tell apart, or the judge that helps to reach the goal.
-    goal : {'estimate', 'gate', 'compare'}, optional
-        What labels are needed for: an estimate, a gate, or a comparison of two systems. Without it, the study
+    goal : {'estimate', 'gate', 'compare', 'delegate'}, optional
+        What labels are needed for: an estimate, a gate, a comparison of two systems, or a judge that decides alone
+        (`analyze delegate`). Without it, the study
         compares two metrics.
     width : float, optional
         For the goal estimate: width of the interval; a tenth of the range of the ratings by default.
@@ -57,8 +60,12 @@ def plan(
         For the goal gate: a figure of `verdicts` and the limit that it must pass.
     systems : sequence of str, optional
         For the goal compare: two systems; the two rated highest by default.
+    share : float, default 0.5
+        For the goal delegate: share of the outputs that the judge should decide alone.
+    error : float, default 0.05
+        For the goal delegate: largest error rate of these verdicts, with 90% confidence.
     people_pass_from : float, optional
-        For the goal gate: lowest human rating that counts as pass.
+        For the goals gate and delegate: lowest human rating that counts as pass.
     judge_pass_from : float, optional
         For the goal gate: lowest score of the judge that counts as pass.
     measure : str, default 'input/kendall'
@@ -99,12 +106,16 @@ def plan(
     $ nlgauge plan log.csv --goal estimate --width .1 --cluster conversation_id
 
     $ nlgauge plan pilot.csv --goal gate --gate kappa=.6
+
+    $ nlgauge plan pilot.csv --goal delegate --share .5 --error .05
     """
     given: dict[str, Any] = {
         "goal": goal,
         "width": width,
         "gate": gate,
         "systems": systems,
+        "share": share,
+        "error": error,
         "people_pass_from": people_pass_from,
         "judge_pass_from": judge_pass_from,
         "measure": measure,

@@ -10,6 +10,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
+from nlgauge.analyses.design._delegate_labels import delegations
 from nlgauge.analyses.estimates._partly_labelled import CLUSTERS, rows_of
 from nlgauge.analyses.verdicts._labelled import judge_verdicts, people_pass
 from nlgauge.analyses.verdicts.verdicts import SYNONYMS
@@ -23,7 +24,7 @@ from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array, Ints, Mask
 
-Aim = Literal["estimate", "gate", "compare"]
+Aim = Literal["estimate", "gate", "compare", "delegate"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
 MIN_LABELS = 20  # labels to learn from
 MOST_ROWS = 2000  # outputs of a simulated file
@@ -31,6 +32,7 @@ ALONE = "people"  # labels without a judge, in the column `metric`
 WHAT = {
     "estimate": "mean width of the interval around the mean of all outputs",
     "gate": "share of studies whose interval lies wholly above or wholly below the gate",
+    "delegate": "share of studies whose rule lets the judge decide the wanted share of outputs",
     "compare": "share of studies that find the better system better, two-sided at .05",
 }
 
@@ -45,6 +47,8 @@ def labels_needed(
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     systems: Sequence[str] | None = None,
+    share: float = 0.5,
+    error: float = 0.05,
     power: float = 0.8,
     sizes: Sequence[int] | None = None,
     trials: int = 100,
@@ -59,7 +63,7 @@ def labels_needed(
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect.
-    goal : {'estimate', 'gate', 'compare'}, default 'estimate'
+    goal : {'estimate', 'gate', 'compare', 'delegate'}, default 'estimate'
         What the labels are for: the interval of a mean (`estimate`), a decision on a limit (`gate`), or the
         order of two systems (`compare`).
     width : float, optional
@@ -73,6 +77,10 @@ def labels_needed(
         Lowest score of a judge that counts as pass; required where it gave more than two values.
     systems : sequence of str, optional
         For goal=compare: two systems; by default the two with the highest human ratings.
+    share : float, default 0.5
+        For goal=delegate: share of the outputs that the judge should decide alone (`analyze delegate`).
+    error : float, default 0.05
+        For goal=delegate: largest error rate of these verdicts, with 90% confidence.
     power : float, default 0.8
         For goal=gate and goal=compare: share of studies that should come to a decision.
     sizes : sequence of int, optional
@@ -110,7 +118,9 @@ def labels_needed(
     file = _file(panel)
     target = _target_width(panel, file, width) if goal == "estimate" else power
     rows: list[Row] = []
-    if goal == "gate":
+    if goal == "delegate":
+        studies = list(delegations(panel, file.sampler, _drawn, share, error, people_pass_from))
+    elif goal == "gate":
         studies = list(_gates(panel, file, gate, people_pass_from, judge_pass_from))
     else:
         studies = list(_widths(panel, file) if goal == "estimate" else _comparisons(panel, file, systems))
@@ -123,7 +133,11 @@ def labels_needed(
         ]
     answers = [_answer(rows, name, target, goal, file) for name, _ in studies]
     clustered = any(row["clusters"] is not None for row in rows)
-    what = {"estimate": f"an interval of width {number(target)}", "gate": f"a decision on {gate}"}
+    what = {
+        "estimate": f"an interval of width {number(target)}",
+        "gate": f"a decision on {gate}",
+        "delegate": f"a judge that decides {share:.0%} alone with at most {error:.3g} errors",
+    }
     return Table(
         title=Title(panel.name, f"labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}"),
         rows=rows,
