@@ -81,7 +81,7 @@ REST = {
 
 PAPERS = """# The five papers
 
-NLGauge asks the questions of five papers. Each paper has a page: its question, a figure drawn again, which published numbers are reproduced, which are
+NLGauge asks the questions of five papers. Each paper has a page: its question, a reproduced figure, which published numbers are reproduced, which are
 not and why, and its recommendation as a command for your own data.
 
 {questions}
