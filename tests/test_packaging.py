@@ -345,3 +345,22 @@ def test_a_tokenizer_of_sacrebleu_says_the_pip_line_when_it_is_missing(minimal: 
     said = minimal("-m", "nlgauge", "score", "example", "-m", "bleu(tokenize='zh')", "-o", "scored.csv")
     assert said.returncode == 2
     assert said.stderr.splitlines()[-1] == "nlgauge: " + outcome["bleu(tokenize='zh')"]
+
+
+def test_the_conda_recipe_names_the_dependencies_and_the_version_of_the_project() -> None:
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((REPO / "packaging" / "recipe.yaml").read_text(encoding="utf-8"))
+    runs = [line.replace(" ", "") for line in recipe["requirements"]["run"] if line != "python"]
+    assert runs == PROJECT["dependencies"]
+    assert recipe["context"]["version"] == PROJECT["version"] == nlgauge.__version__
+    assert recipe["build"]["python"]["entry_points"] == [f"nlgauge = {PROJECT['scripts']['nlgauge']}"]
+
+
+def test_the_dockerfile_copies_what_the_build_needs() -> None:
+    lines = (REPO / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copied = {
+        word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
+    }
+    assert all((REPO / name).exists() for name in copied)
+    assert {"pyproject.toml", "setup.py", "src", *PROJECT["license-files"], PROJECT["readme"]} <= copied
+    assert any(line.startswith("USER ") for line in lines)  # not as root
