@@ -517,10 +517,10 @@ def test_a_text_is_the_source_and_a_name_is_the_input(name: str) -> None:
 
 def test_rows_that_differ_in_what_is_not_used_are_not_called_repeats() -> None:
     rows = [
-        {"system": "A", "doc": i // 2, "part": f"part {'ab'[i % 2]}", "quality": i // 2, "bleu": i // 2}
+        {"system": "A", "doc": i // 2, "half": f"part {'ab'[i % 2]}", "quality": i // 2, "bleu": i // 2}
         for i in range(6)
     ]
-    assert "3 rows repeat another row in all but 'part', which is not used: they count once" in ng.load(rows).notes
+    assert "3 rows repeat another row in all but 'half', which is not used: they count once" in ng.load(rows).notes
     twice = [{"system": "A", "doc": i % 3, "quality": i % 3, "bleu": i % 3} for i in range(6)]
     assert [note for note in ng.load(twice).notes if "repeat" in note] == ["3 rows repeat another row and count once"]
 

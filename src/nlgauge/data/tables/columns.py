@@ -308,7 +308,13 @@ class _RoleSearch:
         if "part" not in self.overrides and "input" in self.taken and "aspect" not in self.taken:
             roles = [self.taken[role] for role in ("system", "input", "rater") if role in self.taken]
             keys = [*roles, *trials]
-            called = [c for c in self.columns if names_part(c) and c not in self.used | self.many]
+            rubric = any(plain(c) in POINTS for c in self.columns)
+            # Without points, an item or segment of a document is an input of its own.
+            called = [
+                c
+                for c in self.columns
+                if names_part(c) and c not in self.used | self.many and (rubric or plain(c) not in NAMES["input"])
+            ]
             whole = not any(frame[c].dtype.is_nested() for c in keys) and not frame.select(keys).is_unique().all()
             if whole:
                 fitting = (c for c in called if frame.select([*keys, c]).is_unique().all())

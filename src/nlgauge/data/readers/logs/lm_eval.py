@@ -69,7 +69,11 @@ class LmEval(LogReader):
             nth = f" #{seen[document]}" if named is None and seen[document] > 1 else ""
             for metric in metrics or [k for k in record.values if k not in KEYS | OTHERS]:
                 name = f"{metric}:{named}" if filters > 1 else f"{metric}{nth}"
-                log.judged(row, name, record.values.get(str(metric)))
+                value = record.values.get(str(metric))
+                if isinstance(value, list):  # what a metric of the whole set is computed from
+                    log.not_read[f"lists of values of '{name}'"] += 1
+                else:
+                    log.judged(row, name, value)
                 if isinstance(better, dict) and better.get(str(metric)) is False:
                     log.lower.add(name)
 
