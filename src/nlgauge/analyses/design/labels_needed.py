@@ -133,13 +133,8 @@ def labels_needed(
         ]
     answers = [_answer(rows, name, target, goal, file) for name, _ in studies]
     clustered = any(row["clusters"] is not None for row in rows)
-    what = {
-        "estimate": f"an interval of width {number(target)}",
-        "gate": f"a decision on {gate}",
-        "delegate": f"a judge that decides {share:.0%} alone with at most {error:.3g} errors",
-    }
     return Table(
-        title=Title(panel.name, f"labels needed for {what.get(goal, 'the order of two systems')}, {panel.aspect}"),
+        title=Title(panel.name, f"labels needed for {_purpose(goal, target, gate, share, error)}, {panel.aspect}"),
         rows=rows,
         shown=["metric", "labels", *(["clusters"] if clustered else []), "value", "se"],
         heads={"metric": "judge", "clusters": file.noun, "value": "width" if goal == "estimate" else "decided"},
@@ -150,6 +145,16 @@ def labels_needed(
         notes=[*(_sureness(n_known) if goal == "estimate" else []), *people_note(panel)],
         signature=signature(panel, goal=goal, trials=trials, seed=seed),
     )
+
+
+def _purpose(goal: Aim, target: float, gate: str, share: float, error: float) -> str:
+    """State what the labels are for."""
+    return {
+        "estimate": f"an interval of width {number(target)}",
+        "gate": f"a decision on {gate}",
+        "delegate": f"a judge that decides {share:.0%} alone with an error rate of at most {error:.3g}",
+        "compare": "the order of two systems",
+    }[goal]
 
 
 def _check_options(power: float, trials: int, sizes: Sequence[int]) -> None:
