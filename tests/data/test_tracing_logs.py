@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,3 +189,28 @@ def test_what_a_pearmut_annotator_did_before_a_reset_does_not_count(tmp_path: Pa
     path = tmp_path / "pearmut.jsonl"
     path.write_text("\n".join([*lines, reset]) + "\n", encoding="utf-8")
     assert ng.load(path).raters == ["bob"]
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all values inside a JSON value, three of each list."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
+    for key, child in inner:
+        yield (*place, key)
+        yield from places(child, (*place, key))
+
+
+@pytest.mark.parametrize("name", [n for n in EXPECTED if n.endswith((".json", ".jsonl"))])
+def test_a_value_of_another_type_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    draw, path = random.Random(name), tmp_path / name
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    lines = [text] if name.endswith(".json") else text.splitlines()[:6]
+    for _ in range(15):
+        rows = [json.loads(line) for line in lines]
+        *above, last = draw.choice(list(places(rows)))
+        inner: Any = rows
+        for key in above:
+            inner = inner[key]
+        inner[last] = draw.choice([None, [], {}, "x", 7, True, [1], {"a": 1}, "", [None], -1.5])
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        with contextlib.suppress(NlgaugeError):
+            ng.load(path)

@@ -48,16 +48,17 @@ class Pearmut(Reader):
                 left_out += 1
                 continue
             for i, (item, annotation) in enumerate(zip(items, given, strict=False), 1):
-                if not isinstance(item, dict) or not isinstance(annotation, dict) or "tgt" not in item:
+                texts = item.get("tgt") if isinstance(item, dict) else None
+                if not isinstance(annotation, dict) or not isinstance(texts, dict):
                     left_out += 1
                     continue
                 name = str(item.get("item_id") or f"{entry.values.get('item_i')}/{i}")
-                for system, text in item["tgt"].items():
+                for system, text in texts.items():
                     if isinstance(said := annotation.get(system), dict):
                         key = str(system), name
                         samples[key] = _sample(key, item, text)
                         where = f"{entry.where}, item {i}, system '{system}'"
-                        for aspect, value in {"score": said.get("score"), **(said.get("sliders") or {})}.items():
+                        for aspect, value in {"score": said.get("score"), **_sliders(said)}.items():
                             if (rated := number(f"{where}, '{aspect}'", value)) is not None:
                                 ratings[*key, aspect, rater] = rated
                         if "error_spans" in said:
@@ -108,3 +109,9 @@ def _spans(where: str, key: tuple[str, str, str], errors: Any, text: Any) -> lis
         severity, category = mark.maybe("severity", str), mark.maybe("category", str)
         found.append(Span(*key, "output", place[0], place[1], plain_severity(severity or NO_SEVERITY), category))
     return found or [Span(*key)]
+
+
+def _sliders(annotation: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a campaign's own sliders."""
+    given = annotation.get("sliders")
+    return given if isinstance(given, dict) else {}

@@ -89,7 +89,8 @@ class Log:
         Records with the same system, task, input, `repeat` (epoch, run) and `part` (step, turn, claim, rubric item)
         share it. Parts are in the order in which they come.
         """
-        row = self._row_of.setdefault((system, task, input, repeat, part), len(self.rows))
+        which = str(repeat) if isinstance(repeat, list | dict) else repeat  # of a broken log
+        row = self._row_of.setdefault((system, task, input, which, part), len(self.rows))
         if row == len(self.rows):
             self.rows.append({"system": system, "input": input} | ({} if task is None else {"task": task}))
             if part is not None:

@@ -50,8 +50,8 @@ class OpenTelemetry(LogReader):
                 events.append(item)
             elif item.get("span_id") and "events" in item:
                 spans[_id(item)] = inside
-                for event in item["events"]:
-                    if event.get("name") == EVENT:
+                for event in item["events"] if isinstance(item["events"], list) else ():
+                    if isinstance(event, dict) and event.get("name") == EVENT:
                         events.append({**event, "attributes": _attributes(event), "span_id": item["span_id"]})
         if not events:
             raise DataError(f"{path}: holds no events called {EVENT}; other telemetry has no judgments.")

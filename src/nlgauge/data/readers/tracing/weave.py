@@ -49,8 +49,8 @@ class Weave(LogReader):
         several = len({_system(c) for c in evaluated}) > 1
         rows = {str(c.values.get("id")): _call(log, c, several) for c in evaluated or calls}
         for call in evaluated or calls:
-            found = dig(call.values, "summary.weave.feedback") or call.values.get("feedback") or ()
-            for feedback in found:
+            found = dig(call.values, "summary.weave.feedback") or call.values.get("feedback")
+            for feedback in found if isinstance(found, list) else ():
                 if isinstance(feedback, dict):
                     _feedback(log, rows[str(call.values.get("id"))], feedback)
         for record in records:
