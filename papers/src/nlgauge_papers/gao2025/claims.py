@@ -50,7 +50,7 @@ def statements(order: str, values: Values) -> tuple[int, list[str]]:
     """Count the pairs of an order that hold, and list those that do not; ≈ means within .05.
 
     >>> statements("input ≈ global > item", {"input": 0.7, "global": 0.9, "item": 0.8})
-    (1, ['input .700 not ≈ global .900', 'input .700 not > item .800'])
+    (1, ['input 0.700 not ≈ global 0.900', 'input 0.700 not > item 0.800'])
     """
     words = order.split()
     names, signs = words[::2], words[1::2]
