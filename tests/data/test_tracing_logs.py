@@ -14,6 +14,7 @@ from stations import outputs
 
 import nlgauge as ng
 from nlgauge.data.dataset import Dataset
+from nlgauge.datasets.load import check
 from nlgauge.errors import NlgaugeError
 
 FOLDER = Path(__file__).resolve().parent / "tracing"
@@ -116,6 +117,8 @@ def outputs_list() -> list[dict[str, Any]]:
 def test_run_check_and_gate_treat_only_human_judgments_as_human(name: str, tmp_path: Path) -> None:
     path, held = FOLDER / name, EXPECTED[name]
     data = ng.load(path)
+    checked = check(path)
+    assert checked.rows and (name == "azure_results.json" or "read by" in str(checked.rows[0]["role"]))
     try:
         report = ng.report(data, out=tmp_path / "page.html", quick=True)
     except NlgaugeError as error:
