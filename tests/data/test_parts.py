@@ -188,6 +188,10 @@ def test_agent_reward_bench_by_annotator(tmp_path):
         "B,web,t1,m,e1,Unsure,Yes,3. Somewhat Optimal,No\n"
         "A,web,t2,m,e2,Unsuccessful,No,1. Complete Failure,Yes\n"
     )
+    judged = tmp_path / "judged.csv"
+    lines = path.read_text().splitlines()
+    judged.write_text("\n".join([f"{lines[0]},gpt_success", *(f"{line},Successful" for line in lines[1:])]) + "\n")
+    assert ng.load(judged).metric_aspects == {"success": "success"}
     data = ng.load(path)
     values = {(a, i, r): v for _, i, a, r, v in data.ratings.iter_rows()}
     assert values["success", "t1", "A"] == 1 and ("success", "t1", "B") not in values

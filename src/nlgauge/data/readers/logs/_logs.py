@@ -68,6 +68,7 @@ class Log:
         self.lower: set[str] = set()  # metrics that the log declares as lower-is-better
         self.classes: dict[str, tuple[str, ...]] = {}  # judgment -> its classes, where the log declares them
         self.levels: set[str] = set()  # judgments on ordered levels, where the log declares them
+        self.own_aspects = False  # a judgment is about the human aspect of its name, and no other
         self.persons = True  # an annotator's name is one person throughout
         self._scales: dict[str, AspectScale] = {}
         self._row_of: dict[tuple[Any, ...], int] = {}
@@ -158,7 +159,8 @@ class Log:
         models = {names[j.name, j.who]: j.who for j, _ in numbers if j.by == MODEL and j.who}
         scales = {a: self._scales.get(a, AspectScale("ordinal", declared=True)) for a in data.aspects}
         scales = {a: scale for a, scale in scales.items() if a in self._scales or a in self.levels}
-        about = {names[j.name, j.who]: j.name for j in coded if j.name in scales}
+        own = [j for j, _ in numbers if j.by != HUMAN] if self.own_aspects else coded
+        about = {names[j.name, j.who]: j.name for j in own if j.name in data.aspects}
         signatures = {m: f"{self.tool}|model:{who}" for m, who in models.items()}
         return replace(data, signatures=signatures, scales=scales, metric_scales=of_metric, metric_aspects=about)
 

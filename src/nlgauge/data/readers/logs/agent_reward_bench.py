@@ -37,6 +37,7 @@ class AgentRewardBenchReader(LogReader):
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        log.own_aspects = True
         table = read_table(path, encoding)
         named = [c for c in table.frame.columns if c.startswith(PREFIX)]
         judged = {c: p for c in table.frame.columns for p in named if c != p and c.endswith(p.removeprefix(PREFIX))}

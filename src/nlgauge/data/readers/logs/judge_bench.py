@@ -49,6 +49,7 @@ class JudgeBenchReader(LogReader):
         instances = whole.children("instances")
         if not instances:
             raise DataError(f"{path}: no instances.")
+        log.own_aspects = True
         log.persons = False  # the n-th label is not known to be that of one annotator
         places = _places([instance.values.get("instance") for instance in instances])
         for instance, place in zip(instances, places, strict=True):
