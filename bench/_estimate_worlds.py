@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._estimate_exact import count_coverage
-from nlgauge.analyses.estimates.estimate import NOT_ENOUGH
+from nlgauge.analyses.estimates.estimate import MIN_VERDICTS
 from nlgauge.datasets import load_set
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
@@ -146,7 +146,7 @@ def corrected_coverage(n: int, p: float, judge: str, trials: int) -> list[Row]:
     found = rogan_gladen(
         (f.sum(axis=1), ROWS), ((z * x).sum(axis=1), passed), (((1 - z) * (1 - x)).sum(axis=1), n - passed)
     )
-    given = (passed >= NOT_ENOUGH) & (n - passed >= NOT_ENOUGH) & np.isfinite(found.value)
+    given = (passed >= MIN_VERDICTS) & (n - passed >= MIN_VERDICTS) & np.isfinite(found.value)
     held = (found.low <= p) & (p <= found.high)
     plain = mean_estimate(PartlyLabeled(np.where(np.arange(ROWS) < n, y, np.nan)), "labels")
     return [

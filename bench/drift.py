@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from bench._trust_page import table
-from nlgauge.analyses.judges.drift import CANNOT_TELL, FOUND, drift
+from nlgauge.analyses.judges.drift import INCONCLUSIVE, FOUND, drift
 from nlgauge.data.dataset import Dataset
 from nlgauge.stats.tests.betting import log_capital
 
@@ -66,10 +66,10 @@ def two_runs(
 
 def one_look(n: int, change: tuple[float, float, float, float], seed: int, anchors: str = RANDOM) -> dict[str, float]:
     """Measure → share of pairs of runs in which a change was found; `any` of them; in which nothing is concluded."""
-    counts: dict[str, float] = {"any": 0, CANNOT_TELL: 0}
+    counts: dict[str, float] = {"any": 0, INCONCLUSIVE: 0}
     for trial in range(TRIALS):
         rows = drift(two_runs(n, change, np.random.default_rng([seed, n, trial]), anchors))
-        counts[CANNOT_TELL] += rows.facts["verdict"] == CANNOT_TELL
+        counts[INCONCLUSIVE] += rows.facts["verdict"] == INCONCLUSIVE
         found = {row["measure"] for row in rows if row["verdict"] == FOUND}
         counts["any"] += bool(found)
         for name in found:
@@ -151,7 +151,7 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
         for name in CHANGES
         for n in SIZES
     ]
-    kinds = ("judge_shift", "any", CANNOT_TELL)
+    kinds = ("judge_shift", "any", INCONCLUSIVE)
     selected = [
         [name, choice, n, *(float(kept[f"selected/{name}/{choice}/{n}"].get(kind, 0.0)) for kind in kinds)]
         for name, choice, n in selected_cells()

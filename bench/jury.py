@@ -14,7 +14,7 @@ import numpy as np
 
 from bench._trust_page import table
 from nlgauge.analyses.judges._jury_rows import JuryRows
-from nlgauge.analyses.judges.jury import BETTER, _beside, _picked, _votes
+from nlgauge.analyses.judges.jury import BETTER, _choose_panel, _compare_single, _votes
 from nlgauge.stats.agreement.jury import errors_alike
 
 SIZES, TRIALS = (60, 200), 150
@@ -68,9 +68,9 @@ def called_better(rows: JuryRows, seed: int, level: float = 0.95) -> tuple[bool,
     """Whether the chosen panel, and whether any panel, is called better."""
     everyone = list(range(len(rows.judges)))
     votes = _votes(rows, seed, [])
-    _, _, held_out = _picked(rows, [1.0] * len(everyone), None, 5, seed)
+    _, _, held_out = _choose_panel(rows, [1.0] * len(everyone), None, 5, seed)
     joint = 1 - (1 - level) / (len(votes) + 1)
-    said = [_beside(rows, scores, everyone, joint)["verdict"] == BETTER for scores in [*votes.values(), held_out]]
+    said = [_compare_single(rows, scores, everyone, joint)["verdict"] == BETTER for scores in [*votes.values(), held_out]]
     return said[-1], any(said)
 
 

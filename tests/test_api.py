@@ -351,7 +351,7 @@ def test_several_aspects_are_one_table_that_prints_apart() -> None:
     table = ng.correlate(two_aspects(), measures="input/kendall")
     assert {row["aspect"] for row in table} == {"constructed_quality", "charm"}
     assert [len(part) for part in table.parts] == [5, 5]
-    assert str(table).count("agreement with") == 2
+    assert str(table).count("agreement of metrics with") == 2
     assert table.to_polars().height == 10
     with pytest.raises(NlgaugeError, match="plot one of its parts"):
         table.plot()
@@ -373,7 +373,7 @@ def test_what_could_not_be_computed_is_data() -> None:
     (refusal,) = chosen.not_computed
     assert (refusal.analysis, refusal.aspect, refusal.code) == ("agreement", "charm", "too_few_raters")
     assert refusal.data == chosen.data.name and refusal.values["needed"] == 2 > refusal.values["available"]
-    assert str(refusal).startswith(f"{chosen.data.name}, charm: agreement needs at least two raters")
+    assert str(refusal).startswith(f"{chosen.data.name}, charm: agreement needs at least two annotators")
     # Another question about the same aspect has its own reasons, also when it is asked again.
     assert chosen.ask("correlate", measures=["input/kendall"])[1] == []
     assert chosen.ask("agreement", draws=20)[1] == [refusal]

@@ -74,7 +74,7 @@ class Local:
 
 
 def engine_of(name: str = "local", address: str | None = None) -> Engine:
-    """An engine by its name; `address` is where a Ray cluster listens ("auto": the one that runs here).
+    """Return an engine; `address` is where a Ray cluster listens ("auto": the one that runs here).
 
     >>> engine_of("local")
     Local(threads=None)

@@ -112,7 +112,7 @@ class Ray:
     def _connect(self, ray: Any) -> None:
         told = {name: os.environ[name] for name in TOLD if name in os.environ}
         for name in PLACES:
-            if os.environ.get(name):  # a worker stands in another folder
+            if os.environ.get(name):  # a worker has another working directory
                 told[name] = str(Path(os.environ[name]).expanduser().absolute())
         here = {} if self.address else {"include_dashboard": False}
         try:

@@ -1,4 +1,4 @@
-"""What can go wrong for a user, each with one clear line and no traceback (the CLI exits with code 2)."""
+"""Usage and data errors, each printed as one line without a traceback (the command exits with code 2)."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ def merge_refusals(refusals: Iterable[Refusal]) -> list[str]:
 
 
 class RowNote(str):
-    """A note that sums up the reasons of rows; who shows the rows with their reasons leaves it out."""
+    """A note that summarizes the reasons of rows; omitted where the rows are shown with their reasons."""
 
 
 class NlgaugeError(Exception):
-    """An error that its reader can mend: says what was found, where, and what to do.
+    """A usage or data error: states what was found, where, and what to do.
 
     It may quote what a file or a person said, so it keeps itself to one line of bounded length. `data`, `aspect`,
     `metric`, `code` and `values` are the facts of a refusal; `refusals` are given where several are the reason.
@@ -168,7 +168,7 @@ class DataError(NlgaugeError):
 
 
 class NoSuchFile(DataError):
-    """A name that no file has; it may still be that of a published set."""
+    """No file has this name; it may still be that of a published set."""
 
 
 class NameUnknown(NlgaugeError):
@@ -176,7 +176,7 @@ class NameUnknown(NlgaugeError):
 
 
 class NeedsMissing(NlgaugeError):
-    """Something asked for needs what the data or the installation do not have."""
+    """The data or the installation lack something that is required."""
 
 
 class NotHere(DataError, NeedsMissing):

@@ -53,7 +53,7 @@ SPECIAL = {
 
 
 def latex(table: Table) -> str:
-    """A table that stands in a paper as it is; its first line names the packages.
+    """Return a table for a paper; its first line names the LaTeX packages.
 
     Stars follow the p of the same row (the corrected one where there is one); where metrics have ranks, rules separate
     the ranks and the names of the first rank are bold.
@@ -109,7 +109,7 @@ def _signs(header: list[str], body: list[list[Cell]]) -> int:
 
 
 def _heads(header: list[str], formats: list[str]) -> list[str]:
-    """One line, or two where neighbours share their first word: `system` over r, ρ and τ."""
+    """Return one header line, or two if adjacent headings share their first word: `system` over r, ρ and τ."""
     words = [head.split(" ") for head in header]
     runs: list[list[int]] = []
     for i, mine in enumerate(words):
@@ -218,7 +218,7 @@ def _slug(text: str) -> str:
 
 def _tex(text: str) -> str:
     """
-    >>> _tex("a_b & 5 %")
+    >>> _tex("a_b & 5%")
     'a\\\\_b \\\\& 5 \\\\%'
     """
     return "".join(SPECIAL.get(sign, sign) for sign in for_terminal(text))

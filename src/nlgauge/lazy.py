@@ -14,7 +14,7 @@ def attach(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], lis
     """Return `__getattr__`, `__dir__` and `__all__` of a module from the stub file (.pyi) next to it.
 
     The stub consists of lines such as `from nlgauge.table import Row as Row`. Type checkers and editors read it too,
-    so a public name stands in one place.
+    so a public name is declared once.
     """
     # No syntax tree: two threads must not build one at once (`nlgauge.spec.syntax_tree`).
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")

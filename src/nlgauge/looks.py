@@ -1,4 +1,4 @@
-"""How often was the test part of a split looked at? JSON lines beside its file, which are only ever added to."""
+"""How often was the test part of a split looked at? JSON lines next to its file, which are only ever added to."""
 
 from __future__ import annotations
 

@@ -133,13 +133,30 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f}%"
 
 
+def share_text(row: Mapping[str, Any]) -> str:
+    """Format a share with its interval and, if there are, counts; with a decimal near 0% and 100%.
+
+    >>> share_text({"value": 37 / 62, "low": 0.47, "high": 0.71, "hits": 37, "n": 62})
+    '60% [47%, 71%] (37 of 62)'
+    >>> share_text({"value": 0.0031, "low": None}), share_text({"value": 0.9991, "low": None})
+    ('0.3%', '99.9%')
+    """
+    if missing(row["value"]):
+        return "–"
+    ends = () if missing(row["low"]) else (row["low"], row["high"])
+    value, *limits = (percent(x, 1 if 0 < abs(x) < 0.01 or 0.99 < x < 1 else 0) for x in (row["value"], *ends))
+    counts = "" if row.get("hits") is None else f" ({row['hits']:,} of {row['n']:,})"
+    return f"{value} [{', '.join(limits)}]{counts}" if limits else value + counts
+
+
 def sentence(text: str) -> str:
-    """With a capital; for words of ours only: a name stays as it is written."""
+    """Capitalize the first letter of a sentence; not for names, which stay as they are written."""
     return text[:1].upper() + text[1:]
 
 
 def count(n: int, word: str) -> str:
-    """
+    """Format a number with its noun.
+
     >>> count(1, "output"), count(1200, "output")
     ('1 output', '1,200 outputs')
     """
@@ -147,7 +164,8 @@ def count(n: int, word: str) -> str:
 
 
 def either(words: Sequence[str]) -> str:
-    """
+    """Join alternatives.
+
     >>> either(["a"]), either(["a", "b", "c"])
     ('a', 'a, b or c')
     """
@@ -155,7 +173,7 @@ def either(words: Sequence[str]) -> str:
 
 
 def some(names: Sequence[str], most: int = 3) -> str:
-    """A list that does not grow.
+    """Join names; of more than `most`, the first ones and the number of the others.
 
     >>> some(["a", "b"]), some(["a", "b", "c", "d", "e"])
     ('a and b', 'a, b, c and 2 more')

@@ -70,7 +70,7 @@ class Session(Choice):
 
     @cached_property
     def _choices(self) -> list[Choice]:
-        """The same of every data set, beside the others."""
+        """Return the selection for every data set, with the others as context."""
         return [
             Choice(
                 data,

@@ -44,7 +44,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
             raise ValueError
         options = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
         if len(options) != len(call.keywords) or "inf" in _numbers(list(options.values())):
-            raise ValueError  # 1e999 is no number that could be written down again
+            raise ValueError  # 1e999 has no finite value
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NlgaugeError(
             f"'{text}': options must be name=value with plain values (numbers, 'text', True, False, None)."

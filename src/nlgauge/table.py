@@ -41,7 +41,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """lines × across, `value` in the cells. Lines and columns are told apart by one column, or by several together.
+    """lines × across, `value` in the cells. Lines and columns are identified by one column, or by several together.
 
     `best` orients a row's value: the highest of each column is marked. `heads` gives shorter headings, `line` a shown
     name of a line, `extra` more columns at the right, each made from all rows of a line: a number, a text or a Cell.
@@ -90,7 +90,7 @@ class Table:
     parts: list[Table] = field(default_factory=list)  # tables whose rows these are; people see them one by one
     answers: list[str] = field(default_factory=list)  # what the numbers say, in sentences; printed before the notes
     exit_code: int = 0  # of a command whose answer this is: 0, or what its verdict means to a script
-    groups: tuple[str, ...] = ()  # columns that tell the parts apart: the parts then print as one table
+    groups: tuple[str, ...] = ()  # columns that identify the parts: the parts then print as one table
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -199,7 +199,7 @@ class Table:
         return (p_value if is_p(column) else number)(value, self.decimals)
 
     def line_name(self, row: Row) -> str:
-        """The name of the line of the layout in which a row stands."""
+        """Return the name of the line of the layout that has a row."""
         return self.layout.line_text(self.layout.place(row)[0]) if self.layout else str(row[self.columns[0]])
 
     @property
@@ -328,7 +328,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one cell of a printed table, and the value behind it."""
+    """Text and value of a cell of a printed table."""
 
     text: str
     value: Any = None
@@ -376,7 +376,7 @@ def _csv(value: Any) -> Any:
 def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
     """One table with the rows of several of one kind, which print one after the other.
 
-    With `by`, columns whose values tell the tables apart, they print as one: those columns first, then the aspect
+    With `by`, columns whose values identify the tables, they print as one: those columns first, then the aspect
     where there are several.
 
     >>> both = joined([Table("a", [{"n": 1}]), Table("b", [{"n": 2}])])
@@ -463,7 +463,7 @@ class CommandOutput:
     unfinished : str
         Why a part could not be done, while the rest is done and kept (exit code 3).
     error : str
-        What was asked for and cannot be had (exit code 2).
+        What was requested and is not available (exit code 2).
     """
 
     tables: Sequence[Table]

@@ -1,7 +1,7 @@
 """Tables on a terminal of any width: no name or word is broken, and what does not fit is named.
 
 A matrix (a Table with a Layout) that is too wide goes on below with the line names again. A list first gives columns
-that say the same in every row to a line of their own, then leaves out the least important ones and names them; rows
+that are constant to a line of their own, then leaves out the least important ones and names them; rows
 with texts that find no room are shown one below the other. Where names are longer than half the line, they stand above
 their values.
 """
@@ -95,7 +95,7 @@ class _Column:
         texts = [cell.text for cell in self.cells]
         self.empty = all(text in ("", "–") for text in texts)
         self.right = not self.key and all(cell.is_number for cell in self.cells)
-        # A short head stands on two lines: twelve measures then fit beside each other.
+        # A short heading takes two lines, so that twelve measures fit next to each other.
         self.natural = max(cell_len(text) for text in [*texts, *self._head_lines()])
         whole = [piece.rstrip() for text in [*texts, self.head] for piece in _pieces(text)]
         self.prose = any(len(text) > PROSE and " " in text and "[" not in text for text in texts)
@@ -150,7 +150,7 @@ def _columns(table: Table) -> list[_Column]:
 
 
 def _without_constants(keys: list[_Column], others: list[_Column]) -> tuple[list[_Column], list[_Column], list[str]]:
-    """Columns that say the same in every row leave the table for one line."""
+    """Columns that are constant leave the table for one line."""
     same = [c for c in [*keys, *others] if len({cell.text for cell in c.cells}) == 1 and c.name != "value"]
     if not same or len(same) == len(keys) + len(others):
         return keys, others, []
@@ -169,7 +169,7 @@ def _needed(columns: Sequence[_Column], least: bool = False, gap: int = GAP) -> 
 def _fitted(
     keys: list[_Column], others: list[_Column], width: int, tall: bool, matrix: bool
 ) -> tuple[list[list[_Column]], list[_Column]]:
-    """Blocks of columns that fit beside the keys, and columns that are left out. Sets the widths."""
+    """Return blocks of columns that fit next to the keys, and columns that are left out; set the widths."""
     for c in keys:
         c.width = min(c.natural, width) if tall else c.natural
     room = width - GAP if tall else width - _needed(keys) - GAP

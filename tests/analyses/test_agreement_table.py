@@ -42,7 +42,7 @@ def test_raters_without_names_have_the_one_way_form_only() -> None:
     table = agreement(panel_of(panel.human, {}, raters=panel.raters["quality"], persons=False), draws=20)
     rows = by(table, "coefficient")
     assert np.isnan(rows["ICC(A,1)"]["value"])
-    assert "no identity" in rows["ICC(A,1)"]["reason"]
+    assert "annotator IDs are unknown" in rows["ICC(A,1)"]["reason"]
     assert not np.isnan(rows["ICC(1)"]["value"])
 
 
@@ -52,7 +52,7 @@ def test_named_raters_with_gaps_are_not_said_to_be_nameless() -> None:
     cube[0, 0, 0] = np.nan
     table = agreement(panel_of(panel.human, {}, raters=cube, persons=True), draws=20)
     rows = by(table, "coefficient")
-    assert rows["ICC(A,1)"]["reason"].startswith("not every rater rated every output")
+    assert rows["ICC(A,1)"]["reason"].startswith("not every annotator rated every output")
     assert "identity" not in table.method
 
 
@@ -62,5 +62,5 @@ def test_gaps_put_the_ratings_of_an_output_side_by_side() -> None:
 
 
 def test_one_rating_an_output_is_refused() -> None:
-    with pytest.raises(NeedsMissing, match="agreement needs at least two raters; there is one rating an output"):
+    with pytest.raises(NeedsMissing, match="agreement needs at least two annotators; annotator IDs are unknown"):
         agreement(noisy_panel(raters=1))

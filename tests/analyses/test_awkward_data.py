@@ -73,7 +73,7 @@ def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
     alone = transfer([data.only_metrics(["rouge-l"])]).rows
     named = transfer([data], families={"ROUGE": ["rouge-l"]})
     assert [(r["family"], r["value"]) for r in named] == [("ROUGE", alone[0]["value"])]
-    assert any("left out: rouge-1, bleu" in note for note in named.notes)
+    assert any("excluded because no family contains them: rouge-1, bleu" in note for note in named.notes)
     renamed = transfer([data], families={"rouge-l": "mine"})  # one column's family: the others keep theirs
     assert {r["family"] for r in renamed} == {"mine", "ROUGE", "BLEU"}
 

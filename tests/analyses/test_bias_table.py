@@ -86,9 +86,9 @@ def test_single_ratings_leave_open_what_a_known_reliability_closes() -> None:
 
 def test_few_labels_tell_nothing_and_what_is_needed_is_said() -> None:
     table = bias(drawn(DEFECTS["length"], 40, np.random.default_rng(0)), family=FAMILY)
-    assert {row["verdict"] for row in table} == {"cannot tell"}
-    assert all("needed" in row["reason"] for row in table)
-    assert table.answers == ["judge: too few labels to tell a bias."]
+    assert {row["verdict"] for row in table} == {"inconclusive"}
+    assert all("requires" in row["reason"] for row in table)
+    assert table.answers == ["judge: too few labels to test for biases."]
 
 
 def test_every_check_has_a_sentence_for_what_it_finds() -> None:
@@ -100,16 +100,16 @@ def test_every_check_has_a_sentence_for_what_it_finds() -> None:
 def test_only_systems_that_match_are_of_the_family_and_a_wrong_judge_is_named() -> None:
     data = drawn(CLEAN["two raters"], 200, np.random.default_rng(0))
     assert any(r["measure"] == "family" for r in ng.analyze("bias", data, family="gpt-*=judge"))
-    with pytest.raises(NameUnknown, match="no judge 'gpt-4'; there are judge"):
+    with pytest.raises(NameUnknown, match="judge 'gpt-4' not found; the data have judge"):
         ng.analyze("bias", data, family="gpt-*=gpt-4")
-    with pytest.raises(NameUnknown, match="write SYSTEMS=JUDGE"):
+    with pytest.raises(NameUnknown, match="expected SYSTEMS=JUDGE"):
         ng.analyze("bias", data, family="gpt")
 
 
 def test_without_scores_or_ratings_one_line_says_what_is_missing() -> None:
     data = drawn(CLEAN["two raters"], 100, np.random.default_rng(0))
     bare = ng.Dataset.of("bare", data.samples)
-    with pytest.raises(NeedsMissing, match=r"need its scores \(or choices\) and people's ratings"):
+    with pytest.raises(NeedsMissing, match=r"require scores \(or comparisons\) of a judge and human ratings"):
         ng.analyze("bias", bare)
 
 
@@ -127,7 +127,7 @@ def test_the_command_prints_what_the_function_says(tmp_path: Path) -> None:
 
 def test_a_family_nobody_is_of_is_answered_and_a_check_that_cannot_tell_says_what_it_needs() -> None:
     data = drawn(BiasWorld(), 100, np.random.default_rng(0))
-    with pytest.raises(NameUnknown, match=r"family 'claude-\*': no system is called so; there are gpt-3 and llama-2"):
+    with pytest.raises(NameUnknown, match=r"no system matches 'claude-\*'; the data have gpt-3 and llama-2"):
         bias(data, family={"claude-*": "judge"})
     few = ng.load(
         [{"id": k, "output": f"text {k}", "human": k % 5, "judge": (k + k % 2) % 5} for k in range(12)],
@@ -136,5 +136,6 @@ def test_a_family_nobody_is_of_is_answered_and_a_check_that_cannot_tell_says_wha
     )
     table = ng.analyze("bias", few)
     assert any(
-        note.startswith("cannot tell length of judge, human") and "30 are needed" in note for note in table.notes
+        note.startswith("inconclusive: length bias of judge, human") and "at least 30 inputs" in note
+        for note in table.notes
     )

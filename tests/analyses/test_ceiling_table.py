@@ -59,7 +59,7 @@ def test_anonymous_raters_are_compared_with_no_metric() -> None:
 
 
 def test_one_rater_has_no_ceiling() -> None:
-    with pytest.raises(NeedsMissing, match="a ceiling needs at least two raters"):
+    with pytest.raises(NeedsMissing, match="a ceiling needs at least two annotators"):
         ceiling(noisy_panel(raters=1))
 
 

@@ -104,7 +104,7 @@ def test_an_empty_level_has_no_distance_but_a_reason() -> None:
     assert found["m", "Lo-Hi"]["value"] == 1
     assert np.isnan(found["m", "Lo-Mod"]["value"])
     assert found["m", "Lo-Mod"]["reason"] == "no moderate rows"
-    assert any("not given: Lo-Mod, Hi-Mod (no moderate rows)" in note for note in table.notes)
+    assert any("not available: Lo-Mod, Hi-Mod (no moderate rows)" in note for note in table.notes)
 
 
 def test_a_metric_of_which_less_is_better_is_judged_alike() -> None:

@@ -86,7 +86,7 @@ def test_the_first_screen_and_the_page_answer(tmp_path):
     assert answer.measure == "kappa" and answer.best.metric == "good_judge" and answer.chance == 0
     assert answer.best.figures["majority-class baseline"].value < 0.4
     page = made.path.read_text()
-    assert "Classes: agreement and confusion matrix" in page and "agrees best with the human classes" in page
+    assert "Classes: agreement and confusion matrix" in page and "human labels" in page
 
 
 def test_sets_of_labels_have_masi_and_micro_f1():

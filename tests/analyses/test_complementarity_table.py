@@ -65,7 +65,7 @@ def test_chosen_aspects_and_metrics_only() -> None:
 def test_one_system_has_nothing_to_rank() -> None:
     with pytest.raises(NeedsMissing, match="needs two systems"):
         complementarity(made(systems=1))
-    with pytest.raises(NameUnknown, match="no distance 'tau'"):
+    with pytest.raises(NameUnknown, match="distance must be tau-b"):
         complementarity(made(), distance="tau")  # type: ignore[arg-type]
 
 

@@ -51,14 +51,14 @@ def test_constant_groups_are_dropped_and_counted() -> None:
     human = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 1.0], [1.0, 1.0, 2.0]])
     table = correlate(panel_of(human, {"m": human + np.arange(3)[:, None]}), measures=["input/kendall"])
     assert (table.rows[0]["groups"], table.rows[0]["dropped"]) == (2, 1)
-    assert any("1 of 3 inputs dropped" in note for note in table.notes)
+    assert any("1 of 3 inputs are dropped" in note for note in table.notes)
 
 
 def test_one_system_gives_item_level_only_and_says_so() -> None:
     rng = np.random.default_rng(0)
     table = correlate(panel_of(rng.random((1, 9)), {"m": rng.random((1, 9))}))
     assert {r["measure"].split("/")[0] for r in table} == {"global", "item"}
-    assert any("not given" in note and "system/pearson" in note for note in table.notes)
+    assert any("not available" in note and "system/pearson" in note for note in table.notes)
 
 
 def test_measures_without_any_value_are_an_error() -> None:

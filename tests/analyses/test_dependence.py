@@ -43,12 +43,13 @@ def test_both_hints_name_the_option_whatever_the_order_of_the_panel() -> None:
     family, inputs = dependence_hints(panel)
     assert family == (
         "Some system names look related (BART and MV_BART; gpt-4 and gpt-4o): variants of one model are not "
-        "independent, so intervals may be too short. If they are, name their family with family='(bart|gpt)'."
+        "independent, so confidence intervals may be too narrow. If they are variants, declare their family with "
+        "family='(bart|gpt)'."
     )
     assert inputs.startswith("Adjacent inputs have correlated ratings (lag-1 correlation 0.")
     assert inputs.endswith(
-        ", p < .001): if they come from one document or conversation, name its column with cluster=; intervals may be "
-        "too short otherwise."
+        ", p < .001): if they come from one document or conversation, declare its column with cluster=; otherwise "
+        "confidence intervals may be too narrow."
     )
     canonical = panel.canonical()
     assert canonical.inputs != panel.inputs
@@ -61,7 +62,7 @@ def test_a_proposed_pattern_makes_the_groups_that_are_listed() -> None:
     assert data.with_family(pattern).panel().families == ("bart", "bart", "gpt", "gpt", "zeta", "PGN")
     # 'bart' is also part of the name of an unrelated system, so no pattern is proposed
     hint = dependence_hints(made(("BART", "S_BART", "bartleby", "Q", "R", "S")).panel())[0]
-    assert hint.endswith("name their family with family=.")
+    assert hint.endswith("declare their family with family=.")
 
 
 def test_what_is_named_is_not_hinted_at() -> None:

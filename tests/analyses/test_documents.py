@@ -38,7 +38,7 @@ def test_a_column_of_documents_is_found_and_said(column: str) -> None:
     assert len(set(panel.clusters or ())) == 15
     for analysis in (intervals, compare, compare_pairs, uses):
         assert (
-            f"Inputs with the same '{column}' are not independent; they are left out together (15 clusters)."
+            f"Inputs with the same '{column}' are not independent; the jackknife leaves them out together (15 clusters)."
             in analysis(panel).notes
         ), analysis
 

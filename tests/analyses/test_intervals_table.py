@@ -34,7 +34,7 @@ def test_fisher_equals_scipy_for_one_correlation() -> None:
 
 def test_fisher_is_refused_for_means_of_correlations() -> None:
     panel = noisy_panel()
-    with pytest.raises(NeedsMissing, match="one correlation"):
+    with pytest.raises(NeedsMissing, match="a single correlation"):
         intervals(panel, measures=["input/kendall"], kind="fisher")
     table = intervals(panel, measures=["input/kendall", "system/pearson"], kind="fisher")
     assert {r["measure"] for r in table} == {"system/pearson"}
@@ -52,9 +52,9 @@ def test_the_order_of_metrics_changes_nothing_and_flat_metrics_stand_last() -> N
 
 
 def test_what_cannot_be_had_is_named() -> None:
-    with pytest.raises(NeedsMissing, match="resampling raters needs at least two raters"):
+    with pytest.raises(NeedsMissing, match="resampling annotators needs at least two annotators"):
         intervals(noisy_panel(raters=1), over="raters")
-    with pytest.raises(NameUnknown, match="no kind 'exact'"):
+    with pytest.raises(NameUnknown, match="kind must be jackknife"):
         intervals(noisy_panel(), kind="exact")  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     with pytest.raises(NeedsMissing, match="at least 2 systems"):

@@ -80,7 +80,7 @@ def test_draws_are_no_judges_of_their_own_and_tell_how_steady_it_is() -> None:
     assert found["spread"] == pytest.approx(draws.std(axis=0, ddof=1).mean())
     between = 3 * draws.mean(axis=0).var(ddof=1)
     within = draws.var(axis=0, ddof=1).mean()
-    assert found["steady"] == pytest.approx((between - within) / (between + 2 * within))
+    assert found["consistency"] == pytest.approx((between - within) / (between + 2 * within))
 
 
 def test_unscored_outputs_are_counted_and_left_out() -> None:
@@ -96,7 +96,7 @@ def test_another_scale_has_no_kappa() -> None:
 
 
 def test_no_judge_is_said() -> None:
-    with pytest.raises(NeedsMissing, match="nlgauge judge"):
+    with pytest.raises(NeedsMissing, match=r"nlgauge\.judge"):
         judges(made().only_metrics([]))
 
 
@@ -112,7 +112,7 @@ def test_one_draw_is_the_mean_over_draws_and_levels_are_cut() -> None:
     assert at["judge", "one draw"]["value"] == pytest.approx(np.mean(single))
     assert ("len", "one draw") not in at
     assert at["judge", "2 levels"]["unique"] == 2
-    assert (at["judge", "2 levels"]["levels"], at["judge", "as it is"]["levels"]) == (2, None)
+    assert (at["judge", "2 levels"]["levels"], at["judge", "original"]["levels"]) == (2, None)
     cut = coarsen(panel.metrics["judge"], 2).ravel()
     assert at["judge", "2 levels"]["value"] == pytest.approx(kendalltau(cut, panel.human.ravel()).statistic)
 
@@ -160,5 +160,5 @@ def test_confusion_counts_every_output_once() -> None:
     panel = made().panel()
     both = (panel.human == 3) & (np.floor(panel.metrics["judge"] + 0.5) == 4)
     assert at[3, 4] == both.sum()
-    with pytest.raises(NeedsMissing, match="no judge 'x'"):
+    with pytest.raises(NeedsMissing, match="judge 'x' not found"):
         confusion(panel, judge="x")

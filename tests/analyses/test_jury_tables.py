@@ -51,7 +51,7 @@ def test_five_judges_that_err_alone_are_better_than_one() -> None:
 
 
 def test_five_judges_that_err_together_are_not_called_better() -> None:
-    assert {row["verdict"] for row in by_vote(ng.analyze("jury", verdicts(shared=1.0))).values()} == {"cannot tell"}
+    assert {row["verdict"] for row in by_vote(ng.analyze("jury", verdicts(shared=1.0))).values()} == {"inconclusive"}
 
 
 def test_the_budget_holds_and_costs_are_those_given() -> None:
@@ -90,14 +90,14 @@ def test_a_panel_is_chosen_without_the_rows_that_test_it() -> None:
 def test_wrong_costs_and_too_few_rows_are_one_clear_line() -> None:
     data = verdicts()
     for options, said in (
-        ({"cost": "gpt=1"}, "no judge 'gpt'"),
-        ({"cost": "judge_0=1"}, "cost of judge_.*judge_1.* is not given"),
-        ({"cost": "judge_0=x"}, "write JUDGE=COST"),
-        ({"measure": "input/kendall"}, "of pass and fail use"),
+        ({"cost": "gpt=1"}, "judge 'gpt' not found"),
+        ({"cost": "judge_0=1"}, "the cost of judge_.*judge_1.* is missing"),
+        ({"cost": "judge_0=x"}, "expected JUDGE=COST"),
+        ({"measure": "input/kendall"}, "of verdicts must be one of"),
     ):
         with pytest.raises(NlgaugeError, match=said):
             ng.analyze("jury", data, **options)
-    with pytest.raises(NlgaugeError, match="30 rows"):
+    with pytest.raises(NlgaugeError, match="30 labeled outputs"):
         ng.analyze("jury", verdicts(20))
 
 

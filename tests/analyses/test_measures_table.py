@@ -88,13 +88,13 @@ def test_with_one_system_the_measures_that_exist_are_compared_and_the_others_nam
     one = panel_of(np.round(truth), {f"m{k}": truth + rng.normal(0, k + 0.5, truth.shape) for k in range(4)})
     table = measures_study(one, **FEW, scales=3, redraws=2)
     assert {row["measure"].split("/")[0] for row in table} == {"global", "item"}
-    assert any(note.startswith("not given: system/pearson") for note in table.notes)
+    assert any(note.startswith("not available: system/pearson") for note in table.notes)
 
 
 def test_the_advice_names_the_first_row_and_its_numbers() -> None:
     table = measures_study(noisy_panel(noise=NOISE), **FEW, scales=(3, 5), redraws=2)
     best = table.rows[0]
-    assert f"{best['measure']} is steady" in table.answers[0]
+    assert f"{best['measure']} is reliable" in table.answers[0]
     assert table.answers[1].startswith(
         f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)}"
     )
@@ -104,7 +104,7 @@ def test_the_advice_names_the_first_row_and_its_numbers() -> None:
 def test_impossible_scales_are_refused() -> None:
     with pytest.raises(NlgaugeError, match="at least 2 levels"):
         measures_study(noisy_panel(), scales=1)
-    with pytest.raises(NlgaugeError, match="no cut 'x'; use both, metrics or people"):
+    with pytest.raises(NlgaugeError, match="cut must be both, metrics or people; got 'x'"):
         measures_study(noisy_panel(), cut="x")  # type: ignore[arg-type]
 
 

@@ -63,5 +63,5 @@ def test_one_system_and_flat_metrics_leave_gaps_and_no_error() -> None:
 
 
 def test_a_scale_upside_down_is_refused() -> None:
-    with pytest.raises(NlgaugeError, match="human_scale must be"):
+    with pytest.raises(NlgaugeError, match="human_scale=: expected the lowest and the highest value"):
         parameters(noisy_panel(), human_scale=(5, 1))

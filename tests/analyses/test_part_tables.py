@@ -110,7 +110,7 @@ def test_the_square_of_metrics_is_scipys_and_neighbours_say_the_same() -> None:
     table = inter_metric(panel_of(rng.normal(size=base.shape), metrics))
     values = by(table, "metric", "other")
     assert values["a1", "b2"]["value"] == pytest.approx(stats.spearmanr(base.ravel(), -other.ravel()).statistic)
-    order = [m for m in dict.fromkeys(r["metric"] for r in table) if not m.startswith("people")]
+    order = [m for m in dict.fromkeys(r["metric"] for r in table) if not m.startswith("human")]
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset(("a1", "a2")), frozenset(("b1", "b2"))}
     assert values["b1", "b1"]["cluster"] == values["b2", "b2"]["cluster"] != values["a1", "a1"]["cluster"]
 

@@ -94,13 +94,13 @@ def test_progress_counts_the_sizes() -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(NlgaugeError, match="compares two metrics"):
         plan(noisy_panel())
-    with pytest.raises(NameUnknown, match="no axis 'people'"):
+    with pytest.raises(NameUnknown, match="axis must be inputs"):
         plan(pair(), axis="people")  # type: ignore[arg-type]
     with pytest.raises(NlgaugeError, match="between 0 and 1"):
         plan(pair(), power=80)
     with pytest.raises(NeedsMissing, match="with 4 systems no test"):
         plan(pair(systems=4))
-    with pytest.raises(NeedsMissing, match="at least two raters"):
+    with pytest.raises(NeedsMissing, match="at least two annotators"):
         plan(pair(raters=1), axis="raters")
     flat = pair()
     with pytest.raises(NeedsMissing, match="hardly vary"):

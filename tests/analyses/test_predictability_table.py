@@ -74,9 +74,9 @@ def test_two_systems_one_system_and_holes() -> None:
 
 
 def test_unknown_models_and_splits_are_refused() -> None:
-    with pytest.raises(NameUnknown, match="no model 'forest'"):
+    with pytest.raises(NameUnknown, match="model must be xgboost"):
         predictability(made(), model="forest")  # type: ignore[arg-type]
-    with pytest.raises(NameUnknown, match="no split 'rows'"):
+    with pytest.raises(NameUnknown, match="split must be inputs"):
         predictability(made(), model="ridge", split="rows")  # type: ignore[arg-type]
 
 

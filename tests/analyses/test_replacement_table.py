@@ -39,9 +39,9 @@ def test_turning_a_metric_upside_down_changes_nothing() -> None:
 
 
 def test_it_needs_three_persons() -> None:
-    with pytest.raises(NeedsMissing, match="at least three raters; found 2"):
+    with pytest.raises(NeedsMissing, match="at least three annotators; found 2"):
         replacement(noisy_panel(raters=2))
-    with pytest.raises(NeedsMissing, match="there is one rating an output"):
+    with pytest.raises(NeedsMissing, match="annotator IDs are unknown"):
         replacement(noisy_panel(raters=1))
     with pytest.raises(NeedsMissing, match="raters have no names"):
         replacement(replace(noisy_panel(), persons=False))

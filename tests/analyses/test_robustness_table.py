@@ -238,7 +238,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
         ({"amounts": []}, NlgaugeError, "above 0"),
         ({"sample": 1}, NlgaugeError, "at least 2 outputs"),
         ({"margin": -1.0}, NlgaugeError, "0 or more"),
-        ({"show": "p"}, NlgaugeError, "no show 'p'"),
+        ({"show": "p"}, NlgaugeError, "show must be falls"),
     ],
 )
 def test_wrong_options_say_what_is_possible(options: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -91,7 +91,7 @@ def test_the_definition_is_printed() -> None:
 
 
 def test_what_a_task_cannot_be_asked_is_refused_in_one_line() -> None:
-    with pytest.raises(NameUnknown, match="no profile 'wmt99'; use wmt24 or wmt25"):
+    with pytest.raises(NameUnknown, match="profile must be wmt24 or wmt25; got 'wmt99'"):
         ng.analyze("shared-task", language_pair("en-de", 1), profile="wmt99")
     with pytest.raises(NeedsMissing):
         ng.analyze("shared-task", language_pair("en-de", 1, systems=1))

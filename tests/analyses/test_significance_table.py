@@ -179,9 +179,9 @@ def test_mistakes_are_named() -> None:
     panel = noisy_panel()
     with pytest.raises(NeedsMissing, match="at least two"):
         compare_pairs(with_metrics(panel, {"m0": panel.metrics["m0"]}))
-    with pytest.raises(NameUnknown, match="no correction 'bonferoni'"):
+    with pytest.raises(NameUnknown, match="correction must be simultaneous"):
         compare_pairs(panel, correction="bonferoni")  # type: ignore[arg-type]
-    with pytest.raises(NameUnknown, match="no test 't'"):
+    with pytest.raises(NameUnknown, match="test must be auto"):
         compare_pairs(panel, test="t")  # type: ignore[arg-type]
     with pytest.raises(NameUnknown, match="profile"):
         compare_pairs(panel, profile="nlpstat")

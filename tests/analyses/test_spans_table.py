@@ -75,7 +75,7 @@ def test_a_program_is_held_against_each_person_and_all_and_never_called_people()
     assert whole["n"] == sum(p["n"] for p in parts) == 60
     assert min(p["value"] for p in parts) <= whole["value"] <= max(p["value"] for p in parts)
     assert whole["low"] < whole["value"] < whole["high"]
-    assert "models, not people: gpt-4." in table.notes
+    assert "models, not annotators: gpt-4." in table.notes
     assert "gpt-4 on people" in str(table)
 
 
@@ -96,7 +96,7 @@ def test_a_column_of_documents_makes_wider_clusters() -> None:
     data = data_of(many(np.random.default_rng(3), ("ann", "bob"), 60))
     data = replace(data, samples=data.samples.with_columns(talk=pl.int_range(pl.len()) // 5))
     table = ng.analyze("spans", data.clustered("talk"))
-    assert "values of talk left out in turn" in table.method
+    assert "jackknife over values of talk" in table.method
     few = ng.analyze("spans", data.where(data.samples.head(40)).clustered("talk"))
     assert few.rows[0]["reason"] == "an interval needs at least 10 values of talk with a mark; here are 8"
 
@@ -108,22 +108,22 @@ def test_the_same_text_of_two_systems_is_one_text_where_that_is_asked() -> None:
     with pytest.raises(NeedsMissing) as error:
         ng.analyze("spans", data)
     assert str(error.value) == (
-        "made: no output was looked at by two raters (4 outputs, 2 raters); some outputs of one input are the same text, "
-        "and same_text=True takes them as one."
+        "made: no output was annotated by two annotators (4 outputs, 2 annotators); some outputs of one input are the "
+        "same text, which same_text=True treats as one output."
     )
     table = ng.analyze("spans", data, same_text=True)
     found = next(r for r in table if r["measure"] == "severity")
     assert (found["n"], found["value"]) == (1, 0.5)
-    assert "1 times a rater met a text again that another system gave too: the first time counts." in table.notes
+    assert "1 annotations repeat a text that the annotator saw from another system: the first one counts." in table.notes
 
 
 def test_what_cannot_be_compared_is_said() -> None:
-    with pytest.raises(NlgaugeError, match="draws must be 1 or more; found 0"):
+    with pytest.raises(NlgaugeError, match="draws= must be at least 1; got 0"):
         ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))), draws=0)
-    with pytest.raises(NeedsMissing, match="no error spans; MQM files, ratings of mt-metrics-eval and"):
+    with pytest.raises(NeedsMissing, match="there are no error spans"):
         ng.analyze("spans", ng.example())
     lone: list[Marked] = [("A", "1", "ann", 4, 9, "major"), ("A", "2", "bob", 4, 9, "major")]
-    with pytest.raises(NeedsMissing, match="agreement needs outputs that two raters marked"):
+    with pytest.raises(NeedsMissing, match="agreement requires outputs with two annotators"):
         ng.analyze("spans", data_of(lone))
     marks: list[Marked] = [("A", "1", "ann", 4, 9, "major"), ("A", "1", "bob", None, None, "major"),
                            ("A", "1", "bob", 5, 5, "minor"), ("A", "1", "bob", 1, 3, "neutral"),
@@ -132,15 +132,15 @@ def test_what_cannot_be_compared_is_said() -> None:
     source = pl.DataFrame([("A", "1", "ann", "source", 0, 2, "major", None)], schema=Dataset.SPANS, orient="row")
     data = replace(data, spans=pl.concat([data.spans, source]))
     assert ng.analyze("spans", data).notes == [
-        "1 spans in the source are not compared: only those in the output are.",
-        "1 errors have no place: they count as nothing marked.",
-        "1 spans are empty (start = end): they mark no letter, and count in gamma only.",
-        "1 neutral remarks are no errors: left out.",
-        "written by people, left out: ref.",
+        "1 spans are in the source and ignored: only spans in the output are compared.",
+        "1 errors have no position and are ignored.",
+        "1 spans are empty (start = end) and count in gamma only.",
+        "1 neutral remarks are not errors and are ignored.",
+        "human-written outputs are excluded: ref.",
     ]
     kept = ng.analyze("spans", data, keep_people=True)
     assert kept.rows[0]["n"] == 2
-    assert not [note for note in kept.notes if "people" in note]
+    assert not [note for note in kept.notes if "human" in note]
 
 
 def test_critical_is_major_for_the_credit_and_itself_by_severity() -> None:
@@ -155,4 +155,4 @@ def test_gamma_is_left_out_where_it_would_be_too_large(monkeypatch: pytest.Monke
     table = ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))))
     found = next(r for r in table if r["measure"] == "gamma")
     assert np.isnan(found["value"])
-    assert found["reason"].endswith("spans of one rater; gamma is given up to 5")
+    assert found["reason"].startswith("gamma requires at most 5 spans per annotator")

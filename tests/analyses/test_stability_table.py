@@ -83,14 +83,14 @@ def test_one_measure_is_trusted_only_if_it_stands_out_and_the_one_in_use_is_name
     assert text.startswith("On these data trust global/pearson: DP 0.020 [0.010, 0.040], RC 0.850 [0.800, 0.900]")
     assert text.endswith("Metrics are ranked by it.")
     other = recommend(ROWS, Advice((0,), (0,)), SIZE, "system/kendall")
-    assert "ranked by system/kendall all the same" in other and "not steady here (DP 0.300, RC 0.200)" in other
+    assert "still ranked by system/kendall" in other and "not reliable on these data (DP 0.300, RC 0.200)" in other
 
 
 def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
     text = recommend(ROWS, Advice((0, 1), (0, 1)), SIZE, "input/kendall")
     assert "trust" not in text
     assert (
-        "global/pearson is steady" in text
+        "global/pearson is reliable" in text
         and "do not tell from it: input/kendall; surely worse: system/kendall" in text
     )
     assert text.endswith("input/kendall, by which metrics are ranked, is one of them.")
@@ -101,7 +101,7 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
 def test_nothing_steady_is_said_with_what_would_help() -> None:
     rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
     text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
-    assert text.startswith("No measure is steady here: even system/pearson has DP 0.511") and "trust" not in text
+    assert text.startswith("No measure is reliable on these data: even system/pearson has DP 0.511") and "trust" not in text
     assert "More inputs (now 50) and systems (now 12) would help" in text
     assert "ranked by input/kendall all the same" in text
 
@@ -118,8 +118,8 @@ def test_the_advice_of_a_table_does_not_depend_on_the_number_of_splits() -> None
 def test_equal_metrics_are_never_followed_by_trust() -> None:
     panel = noisy_panel(systems=10, inputs=40, noise=(2.0,) * 7)
     table = stability(panel, **FEW, ranked_by="input/kendall")
-    assert table.answers[0].startswith("No measure is steady here")
-    assert not any(row["steady"] for row in table)
+    assert table.answers[0].startswith("No measure is reliable on these data")
+    assert not any(row["reliable"] for row in table)
 
 
 def test_too_few_metrics_or_no_defined_measure_is_said() -> None:

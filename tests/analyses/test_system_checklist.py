@@ -60,9 +60,9 @@ def test_pairs_can_be_all_or_given() -> None:
 @pytest.mark.parametrize(
     ("pairs", "error", "words"),
     [
-        ([("s0", "s9")], NameUnknown, "no system 's9'"),
+        ([("s0", "s9")], NameUnknown, "system 's9' not found"),
         ([("s0", "s0")], NlgaugeError, "two different systems"),
-        ("some", NlgaugeError, "use all, a list of pairs"),
+        ("some", NlgaugeError, "must be all, a list of pairs"),
     ],
 )
 def test_wrong_pairs_are_named(pairs: Any, error: type[Exception], words: str) -> None:
@@ -157,7 +157,7 @@ def test_ratings_are_compared_where_there_are_no_votes() -> None:
     found = by(wins(data), "side", "first", "second")
     assert found["Human", "s0", "s1"]["value"] == found["Human", "s0", "s1"]["tied"] == pytest.approx(1 / 3)
     assert found["m", "s0", "s1"]["value"] == pytest.approx(2 / 3)
-    with pytest.raises(DataError, match="no comparisons"):
+    with pytest.raises(DataError, match="there are no human pairwise comparisons"):
         wins(data, source="comparisons")
 
 
@@ -242,7 +242,7 @@ def test_saying_that_less_is_better_lets_the_inverted_metric_pass() -> None:
 
 def test_thresholds_are_options_and_said() -> None:
     strict = checklist(graded(), draws=199, of_human=5, beyond=0.9, level=0.01)
-    assert "p < 0.01" in strict.method and "at least 5 of people's" in strict.method
+    assert "p < 0.01" in strict.method and "at least 5 of the human value" in strict.method
     assert not any(row["passes"] for row in strict if row["assessment"].endswith("KS"))
 
 
@@ -254,7 +254,7 @@ def test_one_aspect_and_few_systems_still_give_a_page(systems: int) -> None:
     assert found["good", "aspect order"]["passes"] is not None
     assert (found["good", "system KS"]["passes"] is None) == (systems == 1)
     assert found["good", "transfer"]["passes"] is None
-    assert any(note.startswith("transfer not assessed") for note in table.notes)
+    assert any(note.startswith("transfer is not assessed") for note in table.notes)
 
 
 def test_holes_in_the_scores_and_a_metric_without_any_are_borne() -> None:
@@ -277,7 +277,7 @@ def test_parts_of_one_file_serve_for_transfer() -> None:
 
 
 def test_draws_that_cannot_show_anything_are_refused() -> None:
-    with pytest.raises(NlgaugeError, match="use more than 20"):
+    with pytest.raises(NlgaugeError, match="must be above 20"):
         checklist(graded(), draws=19)
 
 

@@ -50,7 +50,7 @@ def test_the_table_holds_pass_at_k_of_each_system_and_the_agreement_of_trials() 
     assert found["human", "pass@2"]["n"] == 40
     for row in table:
         assert row["low"] < row["value"] < row["high"]
-    assert "40 inputs × 5 trials: the trials of one input count as one cluster." in table.notes
+    assert "40 inputs × 5 trials: the trials of an input are a cluster." in table.notes
 
 
 def test_equal_texts_show_the_test_retest_reliability_of_the_judge() -> None:

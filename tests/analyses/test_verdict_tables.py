@@ -68,9 +68,9 @@ def test_shares_are_of_labelled_rows_only() -> None:
 
 def test_rates_are_printed_in_words_first() -> None:
     text = str(verdicts(dataset(PEOPLE, scores={"judge": JUDGE}).panel()))
-    assert "of those people failed, the judge failed" in text
-    assert "60 % (6 of 10), between" in text
-    assert "people: 1 = pass, 0 = fail." in text
+    assert "recall on failures (TNR)" in text
+    assert "(6 of 10)" in text and "60% [" in text
+    assert "human labels: 1 = pass, 0 = fail." in text
 
 
 def test_rows_are_numbers_and_the_columns_canonical() -> None:
@@ -123,7 +123,7 @@ def test_where_people_mostly_fail_always_failing_stands_beside() -> None:
 
 def test_more_than_two_values_are_refused_with_the_option_that_helps() -> None:
     data = dataset([float(k % 5 + 1) for k in range(40)], scores={"judge": JUDGE})
-    with pytest.raises(NeedsMissing, match=r"people gave 5 different values \(1, 2, 3, 4, 5\).*people_pass_from="):
+    with pytest.raises(NeedsMissing, match=r"annotators gave 5 distinct values \(1, 2, 3, 4, 5\).*people_pass_from="):
         verdicts(data.panel())
     table = verdicts(data.panel(), people_pass_from=4)
     assert at(table, "people_pass")["value"] == pytest.approx(16 / 40)
@@ -134,7 +134,7 @@ def test_a_numeric_judge_is_left_out_and_named_beside_one_with_verdicts() -> Non
     numbers = [k / 40 for k in range(40)]
     table = verdicts(dataset(PEOPLE, scores={"judge": JUDGE, "score": numbers}).panel())
     assert {row["metric"] for row in table.rows} == {"judge"}
-    assert any("score gave 30 different values" in note for note in table.notes)
+    assert any("score gave 30 distinct values" in note for note in table.notes)
     with pytest.raises(NeedsMissing, match=r"analyze..threshold"):
         verdicts(dataset(PEOPLE, scores={"score": numbers}).panel())
     cut = verdicts(dataset(PEOPLE, scores={"score": numbers}).panel(), judge_pass_from=0.25)
@@ -149,14 +149,14 @@ def test_several_numeric_judges_are_refused_in_one_sentence() -> None:
     ]
     data = load(rows, human=["label"], metrics=["first", "second", "verdict"])
     notes = " ".join(verdicts(data.panel("label")).notes)
-    assert notes.count("from which value") == 1 and "left out: first and second gave numbers" in notes
+    assert notes.count("lowest value that passes") == 1 and "excluded: first and second gave scores" in notes
 
 
 def test_a_judge_of_which_less_is_better_is_turned() -> None:
     faults: list[float | None] = [1.0 - v if v is not None else None for v in JUDGE]
     table = verdicts(dataset(PEOPLE, scores={"faults": faults}, lower=("faults",)).panel())
     assert at(table, "fail_recall", "faults")["value"] == 0.6
-    assert any("0 = pass, 1 = fail (less is better)" in note for note in table.notes)
+    assert any("0 = pass, 1 = fail (lower is better)" in note for note in table.notes)
 
 
 def test_two_people_are_the_ceiling_and_an_even_split_has_no_verdict() -> None:
@@ -167,7 +167,7 @@ def test_two_people_are_the_ceiling_and_an_even_split_has_no_verdict() -> None:
     assert at(table, "people_agreement", "people")["value"] == pytest.approx(28 / 30)
     assert at(table, "people_kappa", "people")["value"] == pytest.approx(0.85)
     assert at(table, "agreement")["n"] == 28
-    assert "2 rows on which people split evenly are left out." in table.notes
+    assert "2 outputs on which the annotators split evenly are excluded." in table.notes
 
 
 def test_three_people_vote_and_all_pairs_of_them_make_the_ceiling() -> None:
@@ -189,7 +189,7 @@ def test_rows_of_one_conversation_widen_the_interval() -> None:
         one, other = at(alone, measure), at(together, measure)
         assert one["value"] == other["value"]
         assert other["high"] - other["low"] > 1.4 * (one["high"] - one["low"])
-    assert any("'conversation' are not independent: 160 rows in 40" in note for note in together.notes)
+    assert any("(160 outputs in 40 clusters)" in note for note in together.notes)
 
 
 def numeric(n: int = 200, seed: int = 4) -> Dataset:
@@ -235,7 +235,7 @@ def test_scores_that_are_no_probabilities_get_figures_after_the_map_only() -> No
     stars = data.with_scores({"stars": (4 * data.scores["score"] + 1).to_list()}).only_metrics(["stars"])
     table = calibration(stars.panel())
     assert {row["measure"] for row in table.rows} == {"brier_base", "ece_mapped", "brier_mapped"}
-    assert any("is no probability" in note for note in table.notes)
+    assert any("are not probabilities" in note for note in table.notes)
     assert at(table, "brier_mapped", "stars")["value"] < at(table, "brier_base", "stars")["value"]
 
 
@@ -264,12 +264,12 @@ def test_slices_take_one_column_and_refuse_an_unknown_one() -> None:
 @pytest.mark.parametrize(
     ("run", "options", "words"),
     [
-        (threshold, {"miss": -1.0}, "costs must be 0 or more"),
-        (threshold, {"part": "x"}, "no part 'x'"),
-        (calibration, {"part": "x"}, "no part 'x'"),
-        (calibration, {"bins": 0}, "bins must be 1 or more"),
-        (verdicts, {"interval": "wald"}, "no interval 'wald'"),
-        (verdicts, {"judge": "nobody"}, "no judge 'nobody'"),
+        (threshold, {"miss": -1.0}, "must be 0 or more"),
+        (threshold, {"part": "x"}, "part must be summary"),
+        (calibration, {"part": "x"}, "part must be summary"),
+        (calibration, {"bins": 0}, "bins must be at least 1"),
+        (verdicts, {"interval": "wald"}, "interval must be lean"),
+        (verdicts, {"judge": "nobody"}, "judge 'nobody' not found"),
         (verdicts, {"level": 95}, "between 0 and 1"),
     ],
 )

@@ -32,8 +32,8 @@ def test_correlate_prints_what_it_read_in_a_line_and_one_table_per_aspect(scores
     run = nlgauge("analyze", "correlate", "scores.csv", cwd=scores.parent)
     assert run.returncode == 0, run.stderr
     assert "scores.csv: 4 systems × 6 inputs, 24 outputs" in run.stderr
-    assert "agreement with humans on coherence" in run.stdout
-    assert "agreement with humans on fluency" in run.stdout
+    assert "agreement of metrics with human ratings of coherence" in run.stdout
+    assert "agreement of metrics with human ratings of fluency" in run.stdout
     assert "\x1b[" not in run.stdout
 
 
@@ -99,7 +99,7 @@ def test_measures_that_mean_nothing_here_are_refused_by_name(tmp_path: Path) -> 
     (tmp_path / "one.csv").write_text("input,quality,bleu\n1,2,.1\n2,3,.3\n3,5,.2\n4,1,.1\n")
     run = nlgauge("analyze", "correlate", "one.csv", cwd=tmp_path)
     assert run.returncode == 0
-    assert "not given: system/pearson, system/spearman" in " ".join(run.stdout.split())
+    assert "not available: system/pearson, system/spearman" in " ".join(run.stdout.split())
     run = nlgauge("analyze", "correlate", "one.csv", "--measures", "system/kendall", cwd=tmp_path)
     assert run.returncode == 2
     assert "system/kendall: needs at least 2 systems, found 1" in run.stderr

@@ -55,19 +55,19 @@ def test_labels_judge_and_both_stand_side_by_side(folder: Path) -> None:
 
 def test_the_answer_is_said_in_words(folder: Path) -> None:
     said = nlgauge("estimate", "log.csv", "--labels", "labels.csv", cwd=folder).stdout.replace("\n", " ")
-    assert "People would pass" in said and "which is outside" in said
-    assert "nothing shows that labelled rows differ from the others" in said
+    assert "Estimated human pass rate" in said and "(outside the interval)" in said
+    assert "no evidence that labeled outputs differ from the others" in said
 
 
 def test_labels_of_chosen_rows_are_noticed(folder: Path) -> None:
     said = nlgauge("estimate", "log.csv", "--labels", "best.csv", cwd=folder).stdout.replace("\n", " ")
-    assert "labelled rows differ from the others in judge_score (p < .001)" in said
+    assert "labeled outputs differ from the others in judge_score (p < .001)" in said
 
 
 def test_too_few_labels_get_no_interval_and_are_told_how_many_it_takes(folder: Path) -> None:
     run = nlgauge("estimate", "log.csv", "--labels", "few.csv", "--format", "json", cwd=folder)
     row = rows_of(run)["ppi_plus"]
-    assert row["low"] is None and row["reason"] == "needs at least 10 labels, found 8"
+    assert row["low"] is None and row["reason"] == "requires at least 10 labels; found 8"
 
 
 def test_ratings_that_are_all_alike_get_their_mean_and_a_reason_instead_of_an_interval(tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def test_ratings_that_are_all_alike_get_their_mean_and_a_reason_instead_of_an_in
     (tmp_path / "alike.csv").write_text("\n".join(["id,answer,judge,human", *rows]))
     run = nlgauge("estimate", "alike.csv", "--columns", "human=human", cwd=tmp_path)
     assert run.returncode == 0 and "Warning" not in run.stderr
-    assert "give 5.00 on average, which is no estimate yet: needs ratings that differ; all 30 are 5." in run.stdout
+    assert "(5.00): requires ratings that differ; all 30 are 5." in run.stdout
 
 
 def test_clusters_count_together(folder: Path) -> None:
     run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--cluster", "chat", cwd=folder)
-    assert "rows of one 'chat' are not independent" in run.stdout.replace("\n", " ")
+    assert "outputs with the same 'chat' are a cluster" in run.stdout.replace("\n", " ")
 
 
 def test_inputs_as_clusters_are_what_they_are_anyway(folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_names_of_conversations_beside_an_id_are_no_texts_and_count_together(fol
     for more in ([], ["--cluster", "conversation"]):
         run = nlgauge("estimate", "conversations.csv", "--labels", "labels.csv", *more, cwd=folder)
         assert run.returncode == 0, run.stderr
-        assert "rows of one 'conversation' are not independent" in run.stdout
+        assert "outputs with the same 'conversation' are a cluster" in run.stdout
 
 
 def test_a_number_that_names_chats_is_no_judge(folder: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_number_that_names_chats_is_no_judge(folder: Path) -> None:
         ).stdout
         for name, column in (("log.csv", "chat"), ("numbered.csv", "desk_no"))
     ]
-    assert "rows of one 'desk_no' are not independent" in said[1]
+    assert "outputs with the same 'desk_no' are a cluster" in said[1]
     tables = [[line for line in text.splitlines() if line.startswith(("labels only", "PPI"))] for text in said]
     assert len(tables[0]) == 3 and tables[0] == tables[1]
 
@@ -138,9 +138,9 @@ def test_sentences_about_groups_name_them(folder: Path) -> None:
     (folder / "topics.csv").write_text("\n".join(topics))
     said = nlgauge("estimate", "topics.csv", "--labels", "labels.csv", "--by", "topic", cwd=folder).stdout
     for group in "ab":
-        assert f"\n{group}: People would pass " in said
+        assert f"\n{group}: Estimated human pass rate: " in said
         assert f"\n{group}: " in said.partition("outputs are labelled")[0]
-    assert said.count("95% intervals for outputs like these") == 1
+    assert said.count("95% confidence intervals for outputs from the same population") == 1
 
 
 def test_an_unknown_column_is_one_line(folder: Path) -> None:
@@ -191,14 +191,14 @@ def test_a_system_without_labels_gets_no_number_and_there_is_none_over_all_outpu
     assert values["new", "ppi_plus"] is values["new", "labels_only"] is None
     assert values["old", "ppi_plus"] is not None and "all" not in {system for system, _ in values}
     text = nlgauge("estimate", "transport.csv", cwd=tmp_path).stdout.replace("\n", " ")
-    assert "all 120 labels are of system 'old'; 'new' has none: label about " in text
-    assert "labels per system: old 120, new 0." in text and "of outputs of 'old'" in text
-    assert "nothing shows that labelled rows differ" in text
+    assert "all 120 labels are of system 'old'; 'new' has none. Label about " in text
+    assert "labels per system: old 120, new 0." in text and "of 'old'" in text
+    assert "no evidence that labeled outputs differ" in text
 
 
 def test_five_labels_of_a_system_are_not_enough_where_another_has_many(tmp_path: Path) -> None:
     text = nlgauge("estimate", transport(tmp_path, 5), cwd=tmp_path).stdout.replace("\n", " ")
-    assert "120 of 125 labels are of system 'old'; 'new' has 5: label about " in text
+    assert "120 of 125 labels are of system 'old'; 'new' has 5. Label about " in text
 
 
 def test_a_probe_audits_the_transfer_and_each_system_counts_by_its_outputs(tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_a_probe_audits_the_transfer_and_each_system_counts_by_its_outputs(tmp_p
     assert every["high"] - every["low"] > 0.7 * (new["high"] - new["low"]) / 2
     assert new["low"] < 0.6 < new["high"]
     text = nlgauge("estimate", "transport.csv", cwd=tmp_path).stdout.replace("\n", " ")
-    assert "Judge's error from 'old' to 'new': does not transfer; difference +0." in text and "margin ±0.05" in text
+    assert "Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text and "margin ±0.05" in text
     wide = nlgauge("estimate", "transport.csv", "--margin", "0.9", cwd=tmp_path).stdout.replace("\n", " ")
-    assert "Judge's error from 'old' to 'new': transfers" in wide and "margin ±0.9" in wide
+    assert "Transfer of the judge's mean error from 'old' to 'new': transfers" in wide and "margin ±0.9" in wide
 
 
 def test_a_random_draw_from_many_systems_leaves_none_out(tmp_path: Path) -> None:
@@ -247,4 +247,4 @@ def test_verdicts_audit_the_transfer_between_systems_with_unequal_labels(tmp_pat
     name = transport(tmp_path, 50)
     text = nlgauge("analyze", "verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
     assert "labels per system: old 120, new 50." in text
-    assert "judge_score: Judge's error from 'old' to 'new': does not transfer; difference +0." in text
+    assert "judge_score: Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text

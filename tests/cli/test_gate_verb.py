@@ -222,7 +222,7 @@ def test_labelled_rows_without_a_verdict_are_counted(tmp_path: Path) -> None:
     rows = [[*row[:2], "" if k % 4 == 0 else row[2], row[3]] for k, row in enumerate(rows)]
     path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
     table = ng.gate(path, min="kappa=.6,global/pearson=.5", metrics="judge")
-    assert "100 of 400 labelled rows have no value of judge and are left out." in table.to_markdown()
+    assert "100 of 400 labeled outputs have no value of judge and are left out." in table.to_markdown()
 
 
 def several_aspects() -> list[dict[str, object]]:
@@ -276,12 +276,12 @@ def test_a_group_that_cannot_be_computed_has_its_own_reason_and_remedy() -> None
     data = ng.load(rows, human=["human"], metrics=["llm_judge", "other"])
     table = ng.gate(select(data, by="region"), min="kappa=.3", metrics="llm_judge")
     reasons = {r["region"]: r["reason"] or "" for r in table}
-    assert "llm_judge gave 45 different values" in reasons["r10"] and "judge_pass_from=" in reasons["r10"]
+    assert "llm_judge gave 45 distinct values" in reasons["r10"] and "judge_pass_from=" in reasons["r10"]
     assert "different values" not in reasons["r1"] + reasons["r3"]
     # The reason is the same where another judge of that group can be computed.
     both = ng.gate(select(data, by="region"), min="kappa=.3", metrics=["llm_judge", "other"])
     reasons = {(r["region"], r["metric"]): r["reason"] or "" for r in both}
-    assert "llm_judge gave 45 different values" in reasons["r10", "llm_judge"]
+    assert "llm_judge gave 45 distinct values" in reasons["r10", "llm_judge"]
     assert "different values" not in reasons["r10", "other"]
 
 
@@ -304,7 +304,7 @@ def test_what_cannot_be_computed_is_undecided_and_not_left_out() -> None:
     named = ng.gate(data, min="kappa=.6", metrics=["verdict", "numbers"])
     assert {r["metric"]: r["verdict"] for r in named} == {"verdict": "passed", "numbers": "undecided"}
     every = ng.gate(ng.load(rows, human=["human"], metrics=["verdict", "numbers"]), min="kappa=.6")
-    assert [r["metric"] for r in every] == ["verdict"] and "left out: numbers gave" in every.to_markdown()
+    assert [r["metric"] for r in every] == ["verdict"] and "excluded: numbers gave" in every.to_markdown()
 
 
 def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None
     rows = [[*row[:2], "1", row[3]] if not row[3] else row for row in rows]  # the judge passes all that nobody labelled
     path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
     (row,) = ng.gate(path, min="pass_rate=.1", metrics="judge")
-    assert row["verdict"] == "undecided" and "labelled rows differ from the others in judge" in row["reason"]
+    assert row["verdict"] == "undecided" and "labeled outputs differ from the others in judge" in row["reason"]
 
 
 def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> No
     for name, *more in (("compare",), ("intervals", "--measures", "input/kendall")):
         run = nlgauge("analyze", name, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
         (table,) = tables(run)
-        together = "Inputs with the same 'domain' are not independent; they are left out together (2 clusters)."
+        together = "Inputs with the same 'domain' are not independent; the jackknife leaves them out together (2 clusters)."
         assert together in table["notes"]
 
 
@@ -128,7 +128,7 @@ def test_stability_recommends_a_measure(folder: Path) -> None:
     (table,) = tables(run)
     assert len(table["rows"]) == 12
     said = table["answers"][0]  # four metrics are too few for one measure to stand out
-    assert said.startswith("No measure is steady here") or "no measure can stand out" in said
+    assert said.startswith("No measure is reliable on these data") or "no measure can stand out" in said
     assert "trust" not in said
     assert all(len(curve) == 6 for curve in table["facts"]["curves"].values())
 
@@ -186,7 +186,7 @@ def test_plan_over_raters_needs_raters(folder: Path) -> None:
     assert [r["raters"] for r in curve["rows"]] == [1, 3]
     run = nlgauge("plan", *data("mean.csv"), *args, cwd=folder)
     assert run.returncode == 2
-    assert "needs at least two raters" in run.stderr
+    assert "needs at least two annotators" in run.stderr
 
 
 def test_independent_by_a_column(folder: Path) -> None:
@@ -265,7 +265,7 @@ def test_the_two_studies_of_the_paper_run_from_parameters(folder: Path) -> None:
         (("analyze", "compare", *data(), "--correction", "bonferroni"), "use simultaneous, holm, bh or none"),
         (("analyze", "compare", *data(), "--measure", "input/kendal"), "Did you mean 'kendall'?"),
         (("analyze", "stability", *data(), "--metrics", "good,fair"), "at least 3; found 2"),
-        (("analyze", "agreement", *data("mean.csv")), "agreement needs at least two raters"),
+        (("analyze", "agreement", *data("mean.csv")), "agreement needs at least two annotators"),
         (("analyze", "correlate", *data("mean.csv"), "--aggregate", "mace"), "MACE weighs persons"),
         (("analyze", "correlate", *data(), "--aggregate", "mode"), "use mean, median or mace"),
         (("plan", *data()), "name them with --metrics a,b"),

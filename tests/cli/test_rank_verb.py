@@ -97,7 +97,7 @@ def test_votes_of_every_layout_are_ranked(tmp_path, layout, kind):
 def test_run_answers_from_votes_alone(tmp_path):
     out = typed("run", written(tmp_path, "judge", "jsonl"), "-o", tmp_path / "page.html")
     assert out.returncode == 0, out.stderr
-    assert "By people alpha is clearly first of 3; 3 of 3 pairs are told apart, in 3 tiers." in out.stdout
+    assert "Human votes: alpha is significantly better than the other 2 systems; 3 of 3 pairs differ significantly, in 3 tiers." in out.stdout
     assert "By gpt4 " in out.stdout
     page = (tmp_path / "page.html").read_text()
     assert "System ranking from pairwise comparisons" in page
@@ -152,4 +152,4 @@ def test_a_wrong_word_is_answered_with_the_right_ones(tmp_path):
 
 def test_ratings_alone_are_told_what_a_ranking_needs():
     out = typed("analyze", "rank", "example")
-    assert out.returncode == 2 and "no choices between two outputs" in out.stderr
+    assert out.returncode == 2 and "there are no pairwise comparisons" in out.stderr

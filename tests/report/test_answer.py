@@ -163,7 +163,7 @@ def test_a_constant_is_never_reliable_to_replace_an_annotator() -> None:
     ]
     data = ng.load(pl.DataFrame(rows), human=["fun"], metrics=["flat"])
     row = replacement(data.panel("fun")).rows[0]
-    assert row["passes"] and row["verdict"] == "cannot tell"
+    assert row["passes"] and row["verdict"] == "inconclusive"
     assert "would pass too" in row["reason"]
     (answer,) = answer_of(ReportContext(Session(data), quick=True)).aspects
     assert answer.metrics[0].marks["replace an annotator"].badge == "inconclusive"

@@ -37,15 +37,15 @@ def test_a_line_a_judge_panels_of_the_aspects_own_judges_and_drift_since_the_ear
     made = ng.report(run_of(1.0), out=tmp_path / "page.html", quick=True, against=run_of(0.0))
     said = {a.section.key: a for a in made.sections}
     biases = [p.answer for p in said["bias"].found.parts]
-    assert len(biases) == 2 and biases[0].startswith("first, beyond people: favours longer outputs (kind +")
+    assert len(biases) == 2 and biases[0].startswith("first, compared with annotators: favors longer outputs (kind +")
     drifted = {p.answer.partition(":")[0]: p.answer for p in said["drift"].found.parts}
     assert (
-        "it has shifted by +1.00" in drifted["first-kind"] and "no shift of the judge found" in drifted["second-kind"]
+        "the judge has drifted by +1.00" in drifted["first-kind"] and "no significant drift of the judge" in drifted["second-kind"]
     )
     for part in said["jury"].found.parts:
         panels, errors = part.tables
         assert {r["judges"] for r in panels if r["vote"] == "single"} == {f"first-{part.about}", f"second-{part.about}"}
-        assert "2 judges are worth about" in part.answer and errors.rows[0]["measure"] == "error_correlation"
+        assert "effective number of independent judges" in part.answer and errors.rows[0]["measure"] == "error_correlation"
     assert [p.about for p in said["jury"].found.parts] == ["kind", "clear"]
 
 
@@ -61,7 +61,7 @@ def test_the_earlier_run_may_be_results(tmp_path: Path) -> None:
     old = ng.report(run_of(0.0), out=tmp_path / "old.html", quick=True).results
     made = ng.report(run_of(1.0), out=tmp_path / "new.html", quick=True, against=old)
     drift = next(a for a in made.sections if a.section.key == "drift")
-    assert any("it has shifted by +1.00" in p.answer for p in drift.found.parts)
+    assert any("the judge has drifted by +1.00" in p.answer for p in drift.found.parts)
 
 
 def test_a_judge_that_spreads_its_scores_more_than_people_is_not_drawn_as_a_bias_that_was_not_found() -> None:

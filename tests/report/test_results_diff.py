@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 import nlgauge as ng
 from command import run_command
-from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
+from nlgauge.analyses.comparing.changes import INCONCLUSIVE, FAIL, PASS, compare_results, verdict_words
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
 from nlgauge.data.load import load
@@ -135,7 +135,7 @@ def test_a_metric_that_vanished_is_no_pass(tmp_path: Path, old: list[float]) -> 
     """A judge that collapsed under another name was only listed in a note, and the gate passed."""
     table = compared(tmp_path, results({"m": old, "judge-v1": old}), results({"m": old, "judge-v2": old}))
     code, words = verdict_words(table, 0.02)
-    assert code == CANNOT_TELL
+    assert code == INCONCLUSIVE
     assert "judge-v1 on quality: it is not in the new run" in words
     chosen = compared(tmp_path, results({"m": old, "x": old}), results({"m": old}), metrics=["m"])
     assert verdict_words(chosen, 0.02)[0] == PASS
@@ -147,7 +147,7 @@ def test_an_aspect_that_vanished_is_no_pass(tmp_path: Path, old: list[float]) ->
     both = results({"m": old})
     both["per_input"]["values"]["wit"] = {"m": old}
     table = compared(tmp_path, both, results({"m": old}))
-    assert verdict_words(table, 0.02)[0] == CANNOT_TELL
+    assert verdict_words(table, 0.02)[0] == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_judge_that_lost_its_values_is_no_pass(
 ) -> None:
     table = compared(tmp_path, results({"m": [0.5] * 40}), results({"m": new}))
     code, words = verdict_words(table, 0.02)
-    assert code == CANNOT_TELL
+    assert code == INCONCLUSIVE
     assert why in words
 
 
@@ -172,7 +172,7 @@ def test_values_that_come_and_go_in_equal_numbers_are_chance(tmp_path: Path) -> 
     assert verdict_words(table, 0.02)[0] == PASS
 
 
-@pytest.mark.parametrize(("inputs", "code"), [(1, CANNOT_TELL), (5, CANNOT_TELL), (6, PASS)])
+@pytest.mark.parametrize(("inputs", "code"), [(1, INCONCLUSIVE), (5, INCONCLUSIVE), (6, PASS)])
 def test_too_few_inputs_for_any_drop_to_be_significant_are_no_pass(tmp_path: Path, inputs: int, code: int) -> None:
     old, new = [0.5 + 0.01 * i for i in range(inputs)], [0.5 + 0.011 * i for i in range(inputs)]
     assert verdict_words(compared(tmp_path, results({"m": old}), results({"m": new})), 0.02)[0] == code

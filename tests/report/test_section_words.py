@@ -103,10 +103,10 @@ def test_letters_of_the_page_are_those_of_the_tests_behind_the_first_screen() ->
 
 def steadiness(*steady: bool, alike: Sequence[str] = ()) -> Table:
     rows = [
-        {"measure": m, "dp": 0.1 + 0.1 * k, "rc": 0.9 - 0.2 * k, "steady": s}
+        {"measure": m, "dp": 0.1 + 0.1 * k, "rc": 0.9 - 0.2 * k, "reliable": s}
         for k, (m, s) in enumerate(zip(("item/pearson", GATE), steady, strict=True))
     ]
-    return Table("t", rows, facts={"steady": any(steady), "alike": alike})
+    return Table("t", rows, facts={"reliable": any(steady), "alike": alike})
 
 
 def test_the_page_speaks_of_the_measure_that_ranks_or_says_why_it_is_another() -> None:
@@ -204,7 +204,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
         {"system": s, "input": i, "quality": (i * k) % 5, "bleu": i + k} for k, s in enumerate("ABC") for i in range(6)
     ]
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
-    assert "needs at least two raters" in answered["people"].missing
+    assert "needs at least two annotators" in answered["people"].missing
     assert "needs at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].tables[0].rows
     # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.

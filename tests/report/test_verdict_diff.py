@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import nlgauge as ng
 from command import run_command
-from nlgauge.analyses.comparing.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
+from nlgauge.analyses.comparing.changes import INCONCLUSIVE, FAIL, PASS, compare_results, verdict_words
 from nlgauge.datasets.results import write_results
 from nlgauge.report.results import results_of, verdicts_of
 from nlgauge.report.sections import ReportContext
@@ -100,10 +100,10 @@ def test_few_labels_or_lost_verdicts_are_no_pass(tmp_path: Path, people: list[in
     few = [1, 0, 1, *[None] * (ROWS - 3)]
     said = judge(people, 0.8, 1)
     code, words = verdict_words(compared(tmp_path, table(said, few), table(said, few)), 0.02)
-    assert code == CANNOT_TELL and "3 labelled rows" in words
+    assert code == INCONCLUSIVE and "3 labeled outputs" in words
     silent: list[int | None] = [v if i % 2 else None for i, v in enumerate(said)]
     code, words = verdict_words(compared(tmp_path, table(said, people), table(silent, people)), 0.02)
-    assert code == CANNOT_TELL and "lost their value" in words
+    assert code == INCONCLUSIVE and "lost their value" in words
 
 
 def test_rows_of_one_input_count_together(tmp_path: Path, people: list[int | None]) -> None:
@@ -118,7 +118,7 @@ def test_rows_of_one_input_count_together(tmp_path: Path, people: list[int | Non
 def test_verdicts_before_and_numbers_now_cannot_be_told(tmp_path: Path, people: list[int | None]) -> None:
     scores = np.random.default_rng(3).random(ROWS).tolist()
     code, words = verdict_words(compared(tmp_path, table(judge(people, 0.8, 1), people), table(scores, people)), 0.02)
-    assert code == CANNOT_TELL
+    assert code == INCONCLUSIVE
     assert "needs several systems" in words and "pass or fail" in words
 
 

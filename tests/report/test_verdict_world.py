@@ -62,10 +62,10 @@ def test_ratings_on_a_scale_are_not_asked_about_pass_and_fail() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.02, 0.3, "the judge knows more"),
-        (-0.1, 0.2, "these labels do not show that the judge knows more"),
-        (-0.3, -0.1, "the judge is worse than that"),
-        (float("nan"), float("nan"), "too few labels tell"),
+        (0.02, 0.3, "the judge is significantly better"),
+        (-0.1, 0.2, "the difference is not significant"),
+        (-0.3, -0.1, "the judge is significantly worse"),
+        (float("nan"), float("nan"), "too few labels to compare"),
     ],
 )
 def test_whether_the_judge_knows_more_is_read_off_the_interval(low: float, high: float, words: str) -> None:

@@ -88,7 +88,7 @@ def test_two_systems_have_the_log_odds_of_their_wins() -> None:
     assert np.sqrt(2 * made.model[0, 0] - 2 * made.model[0, 1]) == pytest.approx(np.sqrt(1 / 30 + 1 / 10))
 
 
-def test_one_who_won_all_has_a_finite_penalised_strength_and_the_others_keep_their_order() -> None:
+def test_one_who_won_all_has_a_finite_penalized_strength_and_the_others_keep_their_order() -> None:
     rows = counted(0, 1, 10, 0) + counted(0, 2, 10, 0) + counted(1, 2, 12, 4, 2)
     for ties in MODELS:
         made = fit(ballots(rows), 3, ties)

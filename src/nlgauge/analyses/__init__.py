@@ -1,4 +1,4 @@
-"""Analyses: one question of the papers each, a pure function from Panel (or Choice) to Table, one file."""
+"""Analyses: each answers one question and is a pure function from a Panel (or Choice) to a Table, in its own file."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question with its function. `takes` says of what it is asked: a panel (one aspect), or a Choice (a data set and
-    what of it was asked for): of each group, of all groups at once, or of all data sets at once.
+    """A question with its function. `takes` is the input of the function: a panel (one aspect), or a Choice (a data set
+    and the requested part of it) of each group, of all groups at once, or of all data sets at once.
 
-    `classes`: it answers for aspects of classes and sets of labels, too, whose values are codes.
+    `classes`: the analysis also handles aspects of classes and sets of labels, whose values are codes.
 
-    `also` names analyses that the command line shows after it, with options of their own as in "wins(merge=True)"; with
-    `either`, they are shown also where this one cannot be computed. `declared`: it needs ratings that are known to be
-    human, not only assumed to be. `of_files` answers for files that are no data, where it can.
+    `also` names analyses that the command line shows after this one, with their options as in "wins(merge=True)"; with
+    `either`, they are shown even if this one cannot be computed. `declared`: the analysis needs ratings that are
+    declared to be human, not only assumed to be. `of_files` computes the answer for files that are not data sets.
     """
 
     name: str
@@ -72,12 +72,12 @@ class Analysis:
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
-        """Of its function, after the first."""
+        """Return the parameters of the function after the first."""
         return list(inspect.signature(self.function).parameters.values())[1:]
 
     @property
     def options(self) -> list[str]:
-        """Names of what may be given to it: parameters of the function, and what the Choice is made of."""
+        """Return the names of its options: parameters of the function, and fields of the Choice."""
         own = [p.name for p in self.parameters if p.kind is not p.VAR_KEYWORD]
         return [*own, *_chosen_by_name(self.takes, own)]
 
@@ -90,17 +90,17 @@ def analysis(
     Parameters
     ----------
     name : str
-        What it is called by: `nlgauge analyze NAME`, `analyze(NAME, data)`.
+        Its name in `nlgauge analyze NAME` and `analyze(NAME, data)`.
     question : str
-        What it answers.
+        The question that it answers.
     paper : str, optional
         Citation key of the paper it follows.
     takes : {'panel', 'dataset', 'groups', 'datasets'}
-        What the function is given: a Panel for each aspect, or a Choice of one data set, of each group (`by`) in one
+        Input of the function: a Panel for each aspect, or a Choice of one data set, of each group (`by`) in one
         table, or of all data sets.
     trials : {'clusters', 'mean', 'first'}
-        Where inputs have several trials the function is given all of them, because it takes the units of
-        `data.units.units_of` as clusters; or one output per input, because it takes inputs as independent.
+        If inputs have several trials, the function gets all of them (`clusters`), because it treats the units of
+        `data.units.units_of` as clusters; or one output per input, because it treats inputs as independent.
     **more
         `also`, `either`, `declared`, `classes` and `of_files` of `Analysis`.
 
@@ -111,93 +111,95 @@ def analysis(
 
     Notes
     -----
-    A panel comes to the function in canonical order, so that no draw depends on the order of the file or on names; only
-    a profile that repeats another tool's random numbers gets the caller's order, because that tool had it.
+    The function gets a panel in canonical order, so that no draw depends on the order of the file or on names. Only a
+    profile that repeats another tool's random numbers gets the order of the caller, as that tool does.
     """
 
-    def keep(function: Callable[P, Table]) -> Callable[P, Table]:
+    def decorate(function: Callable[P, Table]) -> Callable[P, Table]:
         by_name = _chosen_by_name(takes, inspect.signature(function).parameters)
 
         @functools.wraps(function)
         def named(*args: P.args, **kwargs: P.kwargs) -> Table:
             _check_choices(function, kwargs)
-            given: Any = args[0]
+            source: Any = args[0]
             if takes != "panel":
-                given = chosen(given, {n: kwargs.pop(n) for n in by_name if n in kwargs})
+                source = chosen(source, {n: kwargs.pop(n) for n in by_name if n in kwargs})
             if not more.get("classes"):
-                given = _without_classes(given)
-            clustered = trials == "clusters" or (more.get("classes") and _counts_classes(given))
-            merged = given if clustered else _merge_trials(given, trials)  # type: ignore[arg-type]
-            merge_note = [] if merged is given else [MERGED[trials]]
-            given = merged
+                source = _without_classes(source)
+            clustered = trials == "clusters" or (more.get("classes") and _counts_classes(source))
+            merged = source if clustered else _merge_trials(source, trials)  # type: ignore[arg-type]
+            merge_note = [] if merged is source else [MERGED[trials]]
+            source = merged
             if takes == "panel" and not profile_of(kwargs.get("profile", "nlgauge")).legacy:  # type: ignore[arg-type]
-                given = given.canonical()
-            given, left = _only_families(given, takes, kwargs.get("families"))
-            args = (given, *args[1:])  # type: ignore[assignment]
+                source = source.canonical()
+            source, excluded = _only_families(source, takes, kwargs.get("families"))
+            args = (source, *args[1:])  # type: ignore[assignment]
             table = function(*args, **kwargs)
             table.kind = name
             table.notes = [*table.notes, *merge_note]
-            if left:
-                table.notes = [*table.notes, f"in no family that you named, left out: {', '.join(left)}."]
+            if excluded:
+                table.notes = [*table.notes, f"excluded because no family contains them: {', '.join(excluded)}."]
             return table
 
         register("analysis", name)(Analysis(name, question, paper, takes, named, **more))
         return named
 
-    return keep
+    return decorate
 
 
-def _without_classes(given: Panel | Choice) -> Panel | Choice:
-    """The same without aspects of classes: no analysis but those that say so may take codes for numbers."""
-    if isinstance(given, Choice):
-        unordered = [a for data in given.datasets for a in data.unordered]
-        if (unordered and given.aspects and set(given.aspects) <= set(unordered)) or (
-            unordered and set(unordered) >= set(given.data.aspects)
+def _without_classes(source: Panel | Choice) -> Panel | Choice:
+    """Exclude aspects of classes, whose values are codes and not numbers."""
+    if isinstance(source, Choice):
+        unordered = [a for data in source.datasets for a in data.unordered]
+        if (unordered and source.aspects and set(source.aspects) <= set(unordered)) or (
+            unordered and set(unordered) >= set(source.data.aspects)
         ):
-            raise _of_classes(given.data.name, unordered[0])
-        sets = [data.numeric() for data in given.datasets]
-        if all(one is other for one, other in zip(sets, given.datasets, strict=True)):
-            return given
-        aspects = None if given.aspects is None else [a for a in given.aspects if a not in unordered]
-        return replace(given, data=sets[0], others=sets[1:], aspects=aspects)
-    if given.scale.unordered:
-        raise _of_classes(given.name, given.aspect)
-    return given
+            raise _of_classes(source.data.name, unordered[0])
+        sets = [data.numeric() for data in source.datasets]
+        if all(one is other for one, other in zip(sets, source.datasets, strict=True)):
+            return source
+        aspects = None if source.aspects is None else [a for a in source.aspects if a not in unordered]
+        return replace(source, data=sets[0], others=sets[1:], aspects=aspects)
+    if source.scale.unordered:
+        raise _of_classes(source.name, source.aspect)
+    return source
 
 
 def _of_classes(name: str, aspect: str) -> NeedsMissing:
     return NeedsMissing(
-        f"{aspect} has classes without an order, of which there is no mean or rank; {call('analyze verdicts FILE')} "
-        f"and {call('analyze agreement FILE')} take them. If they have an order, say what they are worth "
-        f"({option('values')}).",
+        f"{aspect} has classes without an order, which have no mean or rank; use {call('analyze verdicts FILE')} or "
+        f"{call('analyze agreement FILE')}. If the classes have an order, declare their values with "
+        f"{option('values')}.",
         data=name,
         aspect=aspect,
         code="unordered_classes",
     )
 
 
-def _counts_classes(given: Panel | Choice) -> bool:
-    """Whether an analysis of classes counts them by cluster: unordered ones, and verdicts on the parts of outputs."""
-    if isinstance(given, Choice):
+def _counts_classes(source: Panel | Choice) -> bool:
+    """Return whether an analysis of classes counts by cluster: unordered classes, and verdicts on parts of outputs."""
+    if isinstance(source, Choice):
         return False
-    return given.scale.unordered or (given.data is not None and has_parts(given.data.samples))
+    return source.scale.unordered or (source.data is not None and has_parts(source.data.samples))
 
 
-def _merge_trials(given: Panel | Choice, how: Literal["mean", "first"]) -> Panel | Choice:
-    """The same with one output per input; as it is where no input has several trials, or where `by` parts trials."""
-    if isinstance(given, Choice):
-        sets = [data if _parts_trials(data, given.columns) else merge_trials(data, how) for data in given.datasets]
-        same = all(one is other for one, other in zip(sets, given.datasets, strict=True))
-        return given if same else replace(given, data=sets[0], others=sets[1:])
-    merged = given.data and merge_trials(given.data, how)
-    if merged is given.data or merged is None:
-        return given
-    options: dict[str, Any] = {"keep_people": not given.people, "aggregate": given.aggregate}
-    return replace(type(given).of(merged, given.aspect, **options), name=given.name)
+def _merge_trials(source: Panel | Choice, how: Literal["mean", "first"]) -> Panel | Choice:
+    """Keep one output per input; data without trials, or whose trials `by` separates, are returned unchanged."""
+    if isinstance(source, Choice):
+        sets = [
+            data if _separates_trials(data, source.columns) else merge_trials(data, how) for data in source.datasets
+        ]
+        same = all(one is other for one, other in zip(sets, source.datasets, strict=True))
+        return source if same else replace(source, data=sets[0], others=sets[1:])
+    merged = source.data and merge_trials(source.data, how)
+    if merged is source.data or merged is None:
+        return source
+    options: dict[str, Any] = {"keep_people": not source.people, "aggregate": source.aggregate}
+    return replace(type(source).of(merged, source.aspect, **options), name=source.name)
 
 
-def _parts_trials(data: Dataset, columns: Collection[str]) -> bool:
-    """Whether the columns put trials of one input into different parts."""
+def _separates_trials(data: Dataset, columns: Collection[str]) -> bool:
+    """Return whether the columns put trials of one input into different parts."""
     keys = data.samples.select("system", base_inputs(data.samples).alias("input"))
     named = [c.partition("=")[0] if c not in data.samples.columns else c for c in columns]
     parted = keys.with_columns(data.samples[c].alias(f"__{c}__") for c in named if c in data.samples.columns)
@@ -205,44 +207,48 @@ def _parts_trials(data: Dataset, columns: Collection[str]) -> bool:
 
 
 def _chosen_by_name(takes: Takes, own: Collection[str]) -> list[str]:
-    """Fields of a Choice that mean something to an analysis with these parameters of its own."""
+    """Return the fields of a Choice that apply to an analysis with these parameters."""
     if takes == "panel":
         return []
-    useless = {*own, *([] if takes == "groups" else ["by", "others"]), *(["aspects"] if "aspect" in own else [])}
-    return [name for name in OPTIONS if name not in useless]
+    unused = {*own, *([] if takes == "groups" else ["by", "others"]), *(["aspects"] if "aspect" in own else [])}
+    return [name for name in OPTIONS if name not in unused]
 
 
 def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -> None:
-    """An option whose type is a list of words (Literal) has one of them."""
+    """Require that an option with a Literal type has one of its values."""
     for name, words in allowed_words(function).items():
         if name in options and options[name] not in words:
-            known = [str(word) for word in words if word is not None]
-            raise NameUnknown(f"no {name} '{options[name]}'; use {either(known)}.")
+            allowed = [str(word) for word in words if word is not None]
+            raise NameUnknown(f"{name} must be {either(allowed)}; got '{options[name]}'.")
 
 
-def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:
-    """`families={name: [metrics]}` says which metrics take part: others would join a family by name, or make one."""
+def _only_families(source: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:
+    """Restrict the data to the metrics of `families={name: [metrics]}`; return it with the metrics that are "
+    "excluded."""
     if not isinstance(families, Mapping) or not any(not isinstance(v, str) for v in families.values()):
-        return given, []
-    said = {m for key, value in families.items() for m in ([key] if isinstance(value, str) else value)}
-    if isinstance(given, Choice):
-        sets = given.datasets if takes == "datasets" else [given.data]
-        asked = given.metrics or list(dict.fromkeys(m for data in sets for m in data.metrics))
-        return replace(given, metrics=[m for m in asked if m in said]), [m for m in asked if m not in said]
-    kept = {m: v for m, v in given.metrics.items() if m in said}
-    return replace(given, metrics=kept, lower=given.lower & set(kept)), [m for m in given.names if m not in said]
+        return source, []
+    members = {m for key, value in families.items() for m in ([key] if isinstance(value, str) else value)}
+    if isinstance(source, Choice):
+        sets = source.datasets if takes == "datasets" else [source.data]
+        metrics = source.metrics or list(dict.fromkeys(m for data in sets for m in data.metrics))
+        included = [m for m in metrics if m in members]
+        return replace(source, metrics=included), [m for m in metrics if m not in members]
+    scores = {m: v for m, v in source.metrics.items() if m in members}
+    excluded = [m for m in source.names if m not in members]
+    return replace(source, metrics=scores, lower=source.lower & set(scores)), excluded
 
 
 def citations(table: Table) -> list[Reference]:
-    """Return the papers of the analysis that made a table, and of the metrics in its rows that are known by name."""
+    """Return the papers of the analysis that made a table, and of the registered metrics in its rows."""
     # Imported late: only citations need the metrics.
     from nlgauge.scoring.plan import known_metric
 
-    known = bibliography()
+    entries_by_key = bibliography()
     paper = registry.get("analysis", table.kind).paper if table.kind in registry.names("analysis") else ""
     entries = {entry.key: entry for entry in cited(table.kind, paper)}
     for name in dict.fromkeys(row["metric"] for row in table if isinstance(row.get("metric"), str)):
         metric = known_metric(name)
-        if metric is not None and metric.facts.cite in known:
-            entries.setdefault(metric.facts.cite, known[metric.facts.cite])
+        if metric is not None and metric.facts.cite in entries_by_key:
+            entries.setdefault(metric.facts.cite, entries_by_key[metric.facts.cite])
+
     return list(entries.values())

@@ -1,4 +1,4 @@
-"""What analyses share: measures from words, and the signature line."""
+"""Helpers of several analyses: measures from their names, notes about the data, and the signature line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge import __version__
 from nlgauge.analyses import Progress
+from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, RowNote
 from nlgauge.stats.correlation.measure import TWELVE, Estimates, Measure, evaluate
@@ -26,7 +27,7 @@ def counted(jobs: Collection[Job], progress: Progress | None) -> Iterator[Job]:
     ----------
     jobs : collection
     progress : callable, optional
-        Called after each job with how many are done, and of how many.
+        Called after each job with the number of jobs done and the number of all jobs.
 
     Returns
     -------
@@ -38,19 +39,19 @@ def counted(jobs: Collection[Job], progress: Progress | None) -> Iterator[Job]:
             progress(done, len(jobs))
 
 
-def known_mean(values: ArrayLike) -> float:
-    """Mean of the finite values; NaN where there is none.
+def finite_mean(values: ArrayLike) -> float:
+    """Return the mean of the finite values; NaN if there is none.
 
-    >>> known_mean([1.0, float("nan"), 3.0])
+    >>> finite_mean([1.0, float("nan"), 3.0])
     2.0
     """
-    every = np.asarray(values, np.float64)
-    known = every[np.isfinite(every)]
-    return float(known.mean()) if known.size else float("nan")
+    array = np.asarray(values, np.float64)
+    finite = array[np.isfinite(array)]
+    return float(finite.mean()) if finite.size else float("nan")
 
 
 def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:
-    """Measures from names; the twelve of gao2025 when none are given."""
+    """Return measures from their names; by default the twelve of Gao et al. (2025)."""
     if names is None:
         return list(TWELVE)
     if isinstance(names, str | Measure):
@@ -59,7 +60,7 @@ def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:
 
 
 def evaluated(panel: Panel, measures: Sequence[Measure]) -> Estimates:
-    """The measures of every metric of a panel, more always better; computed once for the same panel and measures."""
+    """Evaluate measures for every metric of a panel, higher being better; computed once per panel and measures."""
     key = "measures", tuple(str(m) for m in measures)
     return panel.once(key, lambda: evaluate(panel.oriented(), panel.human, list(measures)))
 
@@ -68,30 +69,45 @@ def defined_measures(panel: Panel, names: Sequence[Named] | Named | None) -> tup
     """Return the measures that have a value for at least one metric, and notes on the others; an error if none has."""
     measures = measures_of(names)
     estimates = evaluated(panel, measures)
-    good = [bool(np.isfinite(column).any()) for column in estimates.value.T]
-    notes = not_given({m: str(estimates.reason[0, k]) for k, m in enumerate(measures) if not good[k]})
-    if not any(good):
+    defined = [bool(np.isfinite(column).any()) for column in estimates.value.T]
+    notes = undefined_notes({m: str(estimates.reason[0, k]) for k, m in enumerate(measures) if not defined[k]})
+    if not any(defined):
         raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
-    return [m for m, ok in zip(measures, good, strict=True) if ok], notes
+    return [m for m, ok in zip(measures, defined, strict=True) if ok], notes
 
 
-def not_given(refused: Mapping[Measure, str]) -> list[str]:
-    """Measures without a value, each reason once."""
+def undefined_notes(refused: Mapping[Measure, str]) -> list[str]:
+    """List the measures without a value, one note per reason."""
     return [
-        RowNote(f"not given: {', '.join(str(m) for m, own in refused.items() if own == why)} ({why}).")
+        RowNote(f"not available: {', '.join(str(m) for m, own in refused.items() if own == why)} ({why}).")
         for why in dict.fromkeys(refused.values())
     ]
 
 
+def reference(source: Panel | Dataset, what: str = "ratings") -> str:
+    """Return what the scores are compared with: "human ratings", or who or what else rated the outputs.
+
+    Parameters
+    ----------
+    source : Panel or Dataset
+    what : str, default 'ratings'
+
+    Returns
+    -------
+    str
+    """
+    return f"human {what}" if source.rated_by == "humans" else f"{what} by {source.rated_by}"
+
+
 def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:
-    """Ratings of the aspect, raters × systems × inputs, without raters who rated other aspects only."""
+    """Return the ratings of the aspect, annotators × systems × inputs, without annotators of other aspects only."""
     ratings = panel.raters.get(panel.aspect)
     count = rater_count(panel)
     if ratings is None or count < least:
         words = {2: "two", 3: "three"}.get(least, str(least))
-        found = "there is one rating an output" if ratings is None else f"found {count}"
+        present = "annotator IDs are unknown (one rating per output)" if ratings is None else f"found {count}"
         raise NeedsMissing(
-            f"{what} needs at least {words} raters; {found}.",
+            f"{what} needs at least {words} annotators; {present}.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_raters",
@@ -108,7 +124,7 @@ def rater_count(panel: Panel) -> int:
 
 
 def signature(panel: Panel, **more: object) -> str:
-    """Return what another group needs to repeat the numbers of a panel, in one line.
+    """Return the settings that are needed to reproduce the numbers of a panel, in one line.
 
     Parameters
     ----------
@@ -148,10 +164,10 @@ def people_note(panel: Panel) -> list[str]:
     list of str
         One note for `Table(notes=…)`; empty where there are none.
     """
-    return [f"written by people, left out: {', '.join(panel.people)}."] if panel.people else []
+    return [f"human-written outputs are excluded: {', '.join(panel.people)}."] if panel.people else []
 
 
-def turned_note(panel: Panel) -> list[str]:
+def flipped_note(panel: Panel) -> list[str]:
     """Name the metrics of a panel for which lower is better, whose sign is flipped.
 
     Parameters
@@ -163,10 +179,10 @@ def turned_note(panel: Panel) -> list[str]:
     list of str
         One note for `Table(notes=…)`; empty where there are none.
     """
-    return turned_words(panel.lower)
+    return flipped_words(panel.lower)
 
 
-def turned_words(lower: Iterable[str]) -> list[str]:
+def flipped_words(lower: Iterable[str]) -> list[str]:
     """Name metrics for which lower is better, whose sign is flipped.
 
     Parameters
@@ -179,4 +195,6 @@ def turned_words(lower: Iterable[str]) -> list[str]:
         One note for `Table(notes=…)`; empty without names.
     """
     names = ", ".join(sorted(lower))
-    return [f"↓ less is better: {names}; the sign is turned, so that more is agreement."] if names else []
+    return (
+        [f"↓ lower is better: {names}; the sign is flipped, so that positive values mean agreement."] if names else []
+    )

@@ -1,4 +1,4 @@
-"""Parts of a data set with their panels; the tests of parts are in `stats.tests.split_panels`."""
+"""Parts of a data set with their panels; `stats.tests.split_panels` has the tests that compare parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nlgauge.stats.tests.split_panels import Halves
 
 
 def comparable(parts: Sequence[Choice]) -> Iterator[tuple[int, int]]:
-    """Pairs of parts that differ in the last column only: two systems on one data set, not on two."""
+    """Yield the pairs of parts that differ in the last column only: two systems on one data set, not on two."""
     for i, j in combinations(range(len(parts)), 2):
         if list(parts[i].group.values())[:-1] == list(parts[j].group.values())[:-1]:
             yield i, j
@@ -29,7 +29,7 @@ def panels_of(parts: Sequence[Choice], aspect: str, lost: list[str]) -> Iterator
         As `choice.parts` gives them.
     aspect : str
     lost : list of str
-        Gets a line for every part without ratings, which is left out.
+        Gets a line for every part that is excluded because it has no ratings.
 
     Returns
     -------
@@ -43,17 +43,16 @@ def panels_of(parts: Sequence[Choice], aspect: str, lost: list[str]) -> Iterator
 
 
 def halves_of(a: Panel, b: Panel) -> Halves:
-    """Two panels side by side; what they share of systems and inputs is in one place."""
+    """Put two panels on one grid, on which a system or input of both has one position."""
     systems, inputs = (list(dict.fromkeys([*p, *q])) for p, q in ((a.systems, b.systems), (a.inputs, b.inputs)))
     shape = (len(systems), len(inputs))
     scores, human = np.full((len(a.names), *shape), np.nan), np.full(shape, np.nan)
     masks = []
     for panel in (a, b):
-        place = {name: k for k, name in enumerate(inputs)}
-        at = np.ix_([systems.index(s) for s in panel.systems], [place[i] for i in panel.inputs])
+        column = {name: k for k, name in enumerate(inputs)}
         rated = np.isfinite(panel.human)
         mask = np.zeros(shape, bool)
-        mask[at] = rated
+        mask[np.ix_([systems.index(s) for s in panel.systems], [column[i] for i in panel.inputs])] = rated
         masks.append(mask)
         human[mask] = panel.human[rated]
         scores[:, mask] = panel.oriented()[:, rated]

@@ -1,5 +1,5 @@
-"""The Python interface: the functions that `nlgauge` offers beside those of the rooms below.
+"""The Python interface: the functions of `nlgauge` that need more than one package below.
 
-questions: one function per question, and `select`; scores: metrics and judges on texts; listing: what there is;
-installation: doctor; labelling: what people should label next, label_tasks: the file for them.
+questions: one function per analysis, and `select`; scores: metrics and judges on texts; listing: available names;
+installation: its state; labeling: samples for human labeling; label_tasks: annotation files.
 """

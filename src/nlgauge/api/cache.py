@@ -1,4 +1,4 @@
-"""What is stored on this machine: scores that cost time, replies that cost money, and weights of models."""
+"""The local cache of scores, replies of judges, and weights of models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAY = 86400.0  # seconds
 
 
 def info(*, store: Path | None = None) -> CommandOutput:
-    """Show how much is kept: scores by metric, replies by model with their tokens.
+    """Show the size of the cache: scores by metric, replies by model with their tokens.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _join(file: WeightsFile, folder: Path) -> None:
 
 
 def export(out: Path, *, store: Path | None = None) -> CommandOutput:
-    """Write every kept reply with its request, tokens and time as JSONL. There is no key in it.
+    """Export every cached reply with its request, tokens and time as JSONL (without API keys).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def export(out: Path, *, store: Path | None = None) -> CommandOutput:
 def prune(
     *, model: str | None = None, older: float | None = None, metric: str | None = None, store: Path | None = None
 ) -> CommandOutput:
-    """Forget replies of a model or older than some days, or the scores of a metric.
+    """Delete cached replies of a model or older than some days, or the scores of a metric.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def prune(
     """
     if model is None and older is None and metric is None:
         names = ", ".join(option(name) for name in ("model", "older", "metric"))
-        raise NlgaugeError(f"cache prune: say what to forget: {names}.")
+        raise NlgaugeError(f"cache prune: select what to delete with {names}.")
     kept, gone = Store(store), {}
     if metric is not None:
         gone["scores"] = kept.forget(metric)

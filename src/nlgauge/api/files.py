@@ -1,4 +1,4 @@
-"""A file as data: what is which in it, other formats, a part to tune on and a part to test on, simulated tables."""
+"""Data files: roles of the columns, conversion, tuning and test parts, simulated tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nlgauge.types import Names
 
 
 def check(data: Any, **file: Unpack[FileOptions]) -> Table:
-    """Show each column's inferred role, the reason, and what overrides it.
+    """Show each column's inferred role, the reason, and the option that overrides it.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check(data: Any, **file: Unpack[FileOptions]) -> Table:
 def convert(
     data: Any, *, out: str | Path, tell: Callable[[str], object] | None = None, **file: Unpack[FileOptions]
 ) -> CommandOutput:
-    """Convert any file that can be read to the tidy format, or to a wide CSV or Parquet table.
+    """Convert a file to the tidy format, or to a wide CSV or Parquet table.
 
     A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
 
@@ -95,9 +95,9 @@ def split(
     tell: Callable[[str], object] | None = None,
     **file: Unpack[FileOptions],
 ) -> CommandOutput:
-    """Split a file into a part to tune a judge on and a part to test it on once.
+    """Split a file into a part for tuning a judge and a held-out test part.
 
-    An input goes to one of them by its name alone: more rows never move those that are there. Every later look at the
+    The part of an input depends on its ID alone, so more rows never move existing ones. Every later look at the
     test part is written into a log next to it.
 
     Parameters
@@ -133,7 +133,7 @@ def split(
     ]
     lines = ["{file}: {outputs:,} outputs, {labels:,} of them labeled".format_map(r) for r in rows]
     return command_output(
-        "split", rows, lines, [f"every look at {paths[1].name} is written into {log_of(paths[1]).name}"]
+        "split", rows, lines, [f"every use of {paths[1].name} is recorded in {log_of(paths[1]).name}"]
     )
 
 
@@ -152,7 +152,7 @@ def simulate(
     tell: Callable[[str], object] | None = None,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Simulate a table of scores of a metric and human ratings, to try things on.
+    """Simulate a table of metric scores and human ratings.
 
     Parameters
     ----------
@@ -213,14 +213,15 @@ def simulate(
 
 
 def tuning_part(data: Dataset, path: str, test: float = TEST) -> tuple[Dataset, str]:
-    """What prompts may be tried on, and how it was found: never the test part."""
+    """Return the data for prompt tuning, which exclude the test part, and a description."""
     if is_test_part(path):
-        raise NlgaugeError(f"{path} is a test part ({log_of(path).name}): prompts are tried on the tuning part.")
+        raise NlgaugeError(f"{path} is a test part ({log_of(path).name}): tune prompts on the tuning part.")
     name = Path(path).name
     if ".tune." in name and is_test_part(Path(path).with_name(name.replace(".tune.", ".test."))):
-        return data, f"prompts are tried on all {len(data):,} outputs of this tuning part"
+        return data, f"prompts are tuned on all {len(data):,} outputs of this tuning part"
     tune, held = split_data(data, test)
     return tune, (
-        f"prompts are tried on {len(tune):,} outputs; {len(held):,} are kept for the test and not shown to the model "
+        f"prompts are tuned on {len(tune):,} outputs; {len(held):,} are held out for the test and not shown to the "
+        "model "
         f"(`nlgauge data split {path}` writes both parts)"
     )

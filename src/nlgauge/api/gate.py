@@ -1,4 +1,4 @@
-"""Is a judge good enough? Limits for its agreement with people: passed, failed, or undecided with these labels."""
+"""Limits for the agreement of a judge with human labels: passed, failed or undecided."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def gate(
     alpha: Annotated[float, Bounds(0, 1)] = 0.05,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Decide whether a judge is good enough, or the outputs are: limits that are passed, failed or undecided.
+    """Check the agreement of a judge, or the pass rate of outputs, against limits: passed, failed or undecided.
 
     Exit code 0: every limit is passed; 1: one is failed, after Holm's correction over all limits; 3: undecided, and the
     table says about how many labels would decide; 2: usage or data error. With two results.json, the later one is held
@@ -106,7 +106,7 @@ def gate(
     Returns
     -------
     Table
-        One row a judge and limit; `facts["verdict"]` is 'failed' where one failed, else 'undecided' where one is, else
+        One row per judge and limit; `facts["verdict"]` is 'failed' if one failed, else 'undecided' if one is, else
         'passed', and `exit_code` is that of the command. `labels` is about how many would decide. Of two results.json,
         one row per aspect and metric: old, new, change, p, and whether it fails.
 
@@ -189,7 +189,7 @@ def _hold_limits(
     level = level_of_look(looks or 1)
     rows, notes = compute_rows(level)
     if not rows:
-        raise NeedsMissing(f"{chosen.data.name}: none of {', '.join({**limits, **drops})} can be computed.")
+        raise NeedsMissing(f"{chosen.data.name}: {', '.join({**limits, **drops})} cannot be computed.")
     highs = {level: [row["high"] for row in rows]}
 
     def lies_below(at_level: float) -> Mask:
@@ -228,7 +228,7 @@ def _table(
         rows=rows,
         kind="gate",
         shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
-        heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
+        heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "labels needed"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
         method=method,
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict, chosen.columns)}."],
@@ -294,7 +294,7 @@ def _rows_without_value(
                     and (r.aspect, r.group) == (aspect, group)
                     and r.metric in ("", metric)
                 ]
-                reason = next(iter(own_reasons), f"cannot be computed of {metric} on these rows")
+                reason = next(iter(own_reasons), f"cannot be computed for {metric} on these outputs")
                 found = {**row, "measure": measure, "value": None, "low": None, "high": None, "reason": reason}
                 added.append(row | limit_row(found, limits[measure], n.judged))
     return added
@@ -303,17 +303,17 @@ def _rows_without_value(
 def _estimates(
     chosen: Session, limits: Mapping[str, float], people_pass_from: float | None, level: float, notes: list[str]
 ) -> list[Row]:
-    """What people would say of all outputs of each system, with the judge's help where it scored unlabelled ones."""
+    """Estimate the human ratings of all outputs of each system, with the judge's scores of unlabeled ones."""
     wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
     rows = []
     for table in chosen.each("estimate", people_pass_from=people_pass_from, level=level) if wanted else []:
         name = "pass_rate" if table.facts["share"] else "mean"
         if other := next((w for w in wanted if w != name), None):
             words = (
-                "people pass or fail these outputs, so the limit is pass_rate=… ."
+                "the human labels are pass or fail; use a limit on pass_rate."
                 if name == "pass_rate"
                 else (
-                    "people rate these outputs, so the limit is mean=…, or say from which rating on an output passes "
+                    "the human labels are ratings; use a limit on mean, or set the lowest rating that passes "
                     f"({option('people_pass_from')})."
                 )
             )
@@ -323,7 +323,7 @@ def _estimates(
         for system in dict.fromkeys(r["system"] for r in table if not several or r["system"] != "all"):
             mine = {r["measure"]: r for r in table if r["system"] == system}
             r = mine.get("ppi_plus", mine["labels_only"])
-            doubt = " ".join(table.headlines)  # labelled rows are unlike the others: the interval does not hold
+            doubt = " ".join(table.headlines)  # labeled outputs are unlike the others: the interval does not hold
             ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
             ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
             row = limit_row({**r, **ends, "measure": name}, wanted[name], r["n"])
@@ -347,11 +347,16 @@ def _changes(
     notes: list[str],
 ) -> list[Row]:
     if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
-        raise NeedsMissing(f"{option('max_drop', name)}: only figures of agreement with people have a change here.")
+        raise NeedsMissing(f"{option('max_drop', name)}applies only to measures of agreement with human labels.")
     if any(cut is not None for cut in cuts.values()) and any(is_figure(name) for name in drops):
-        raise NeedsMissing(f"{option('max_drop')} of pass and fail needs two values of people and judge in both runs.")
+        raise NeedsMissing(
+            f"{option('max_drop')} for verdicts requires pass or fail of annotators and judge in both runs."
+        )
     if chosen.columns:
-        raise NeedsMissing(f"{option('max_drop')} holds all rows against the earlier run; leave out {option('by')}.")
+        raise NeedsMissing(
+            f"{option('max_drop')} compares all outputs with the earlier run and cannot be combined with "
+            f"{option('by')}."
+        )
     rows, own, counts = list[Row](), _own_aspects(chosen), dict[str, list[str]]()
     for aspect in chosen.wanted:
         for r in earlier.changes(chosen.panel(aspect), list(drops), level):
@@ -359,19 +364,19 @@ def _changes(
                 continue
             alone = is_figure(r["measure"]) or chosen.panel(aspect).n_systems == 1
             row = limit_row(r, -drops[r["measure"]], r["n"], grows="labels" if alone else SEVERAL)
-            rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
+            rows.append({**row, "against": earlier.name, "relabeled": r["relabeled"], "lost": r["lost"]})
             counts.setdefault(r["unit"], []).append(f"{r['n']:,}")
     for unit, ns in counts.items():
         notes.append(
-            f"change: new less old since {earlier.name}, on the {some(list(dict.fromkeys(ns)))} {unit} that both have."
+            f"change: new minus old since {earlier.name}, on the {some(list(dict.fromkeys(ns)))} {unit} of both runs."
         )
     if "inputs" in counts:
         notes.append(
-            f"{earlier.name} keeps values per input and no scores: its change is one of these systems on other inputs; "
-            "the earlier data in its place speak of other systems too."
+            f"{earlier.name} has values per input and no scores: the change is for these systems on other inputs; "
+            "the earlier data would generalize to other systems too."
         )
-    if relabelled := max((r["relabelled"] for r in rows), default=0):
-        notes.append(f"{relabelled:,} rows that people label otherwise now are left out of the change.")
+    if relabeled := max((r["relabeled"] for r in rows), default=0):
+        notes.append(f"{relabeled:,} outputs whose human label changed are excluded from the change.")
     return rows
 
 
@@ -420,10 +425,10 @@ def _counts(chosen: Session) -> dict[tuple[Any, ...], _Count]:
 
 
 def _left_out(chosen: Session, rows: list[Row]) -> list[str]:
-    """Labelled rows that a judge did not judge: whatever passed, passed without them."""
+    """Labeled outputs that a judge did not judge: whatever passed, passed without them."""
     asked = {(r["metric"], r["aspect"]) for r in rows if r["measure"] not in ESTIMATES}
     return [
-        f"{n.rated - n.judged:,} of {n.rated:,} labelled rows"
+        f"{n.rated - n.judged:,} of {n.rated:,} labeled outputs"
         f"{''.join(f', {c} {v}' for c, v in zip(chosen.columns, at, strict=False))} have no value of {at[-2]} and are "
         "left out."
         for at, n in _counts(chosen).items()
@@ -445,9 +450,9 @@ def _labels(row: Row) -> str:
     if row["verdict"] != UNDECIDED:
         return ""
     if row["labels"] is not None:
-        return f"about {row['labels'] - row['n']:,} more labels ({row['labels']:,} in all)"
+        return f"about {row['labels'] - row['n']:,} more labels ({row['labels']:,} in total)"
     times = row["times"] and f"about {number(row['times'], 0 if row['times'] >= 10 else 1)} times as many {SEVERAL}"
-    return times or row["reason"] or "too near the limit"
+    return times or row["reason"] or "too close to the limit"
 
 
 def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
@@ -464,13 +469,13 @@ def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
 def _notes(rows: list[Row]) -> list[str]:
     """What is behind estimates and the labels named."""
     notes = [
-        f"{name}: {ESTIMATES[name]} of all outputs, from the labels and, where it scored unlabelled ones, the judge's "
-        "help (PPI++)."
+        f"{name}: {ESTIMATES[name]} of all outputs, from the labels and the judge's scores of unlabeled "
+        "outputs (PPI++)."
         for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
     ]
     if any(r["times"] for r in rows):
         notes.append(
-            "what would decide: as many do in four of five such data sets, if the value is the true one (simulated: "
+            "labels needed: for a decision with 80% power if the estimate is the true value (simulated in "
             "docs/gate.md)."
         )
     return notes

@@ -1,4 +1,4 @@
-"""The installation: what is there, what each missing extra would add, and where things are kept."""
+"""The installation: versions, extras, external programs, and folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nlgauge.scoring.store import store_path
 from nlgauge.table import Row, Table
 from nlgauge.text.wordnet import wordnet_folder
 
-# What an extra is for, beside the metrics that name it.
+# Purpose of an extra, in addition to the metrics that name it.
 ADDS = {
     "sacrebleu": "the tokenizers intl, zh, ja-mecab and ko-mecab, and ter(normalize=True)",
     "pandas": "tables as pandas data frames",
@@ -38,12 +38,12 @@ ADDS = {
     "figures": "figures as SVG, PNG and PDF",
     "excel": "reading Excel files",
     "docs": "building the docs site",
-    "bench": "other libraries beside ours in the benchmarks",
+    "bench": "other libraries for comparison in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (engine 'ray')",
-    "papers": "the five papers recomputed (`nlgauge reproduce`), with the metrics and analyses that only they use",
+    "papers": "reproduction of the five papers (`nlgauge reproduce`), with their metrics and analyses",
     "boost": "the analysis 'predictability'",
 }
-GROUPS = ("all", "dev")  # of others, not asked about by themselves
+GROUPS = ("all", "dev")  # of other extras, not listed
 TOOLS = {  # command, Debian packages, what for
     "chromium": ("chromium", "pictures of reports, the browser tests"),
     "link-parser": ("link-grammar link-grammar-dictionaries-en", "the metric prs of nlgauge-papers"),
@@ -53,7 +53,7 @@ EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)['\"]")
 
 
 def environment() -> Table:
-    """Return the state of the installation: versions, extras and what each would add, tools, where things are kept.
+    """Return the state of the installation: versions, extras and what each adds, external programs, and folders.
 
     >>> environment().rows[0]["what"]
     'nlgauge'
@@ -61,8 +61,8 @@ def environment() -> Table:
     rows = [*itself(), *extras(), *tools(), *places()]
     lacking = sum(row["state"] != "ok" for row in rows)
     wrong = sum(row["state"] == "wrong" for row in rows)
-    told = "Nothing is missing." if not lacking else f"{lacking - wrong} optional things are not there"
-    notes = [told + (f"; {wrong} need mending." if wrong else "." if lacking else "")]
+    told = "Nothing is missing." if not lacking else f"{lacking - wrong} optional components are missing"
+    notes = [told + (f"; {wrong} have errors." if wrong else "." if lacking else "")]
     return Table("nlgauge list environment", rows, notes=notes, kind="doctor")
 
 
@@ -75,11 +75,13 @@ def itself() -> Iterator[Row]:
     """Yield the state of the package itself, of Python and of the required packages."""
     yield row("nlgauge", "ok", __version__)
     fine = sys.version_info >= (3, 11)
-    yield row("Python", "ok" if fine else "wrong", platform.python_version(), "" if fine else "3.11 or newer is needed")
+    yield row(
+        "Python", "ok" if fine else "wrong", platform.python_version(), "" if fine else "3.11 or newer is required"
+    )
     absent = [name for name, extra in requirements() if not extra and version(name) is None]
     remark = f"pip install {' '.join(absent)}" if absent else ""
     yield row(
-        "what it needs",
+        "required packages",
         "wrong" if absent else "ok",
         f"not installed: {', '.join(absent)}" if absent else "all installed",
         remark,
@@ -151,7 +153,7 @@ def tools() -> Iterator[Row]:
         yield row(
             name,
             "ok" if there else "missing",
-            "found" if there else "no such command",
+            "found" if there else "command not found",
             use if there else f"apt install {package}: {use}",
         )
 
@@ -164,7 +166,7 @@ def tools() -> Iterator[Row]:
 def places() -> Iterator[Row]:
     """Yield the folders and files that the package uses."""
     store = store_path()
-    size = f", {store.stat().st_size / 1e6:.1f} MB" if store.is_file() else ", not there yet"
+    size = f", {store.stat().st_size / 1e6:.1f} MB" if store.is_file() else ", not created yet"
     fine = may_write(store.parent) and (not store.exists() or os.access(store, os.W_OK))
     yield row(
         "score store",
@@ -183,7 +185,7 @@ def places() -> Iterator[Row]:
         "published data",
         word,
         f"{folder}, {here} of {len(entries())} sets",
-        "" if here else "`nlgauge data list` shows what can be had",
+        "" if here else "`nlgauge data list` lists the available sets",
     )
 
 

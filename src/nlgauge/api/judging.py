@@ -83,7 +83,7 @@ def judge(
     command: Sequence[str] = (),
     **file: Unpack[FileOptions],
 ) -> JudgedData | CommandOutput:
-    """Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
+    """Score outputs with a language model as judge: ratings or pairwise comparisons, by any OpenAI-compatible endpoint.
 
     Every reply is kept at once (NLGAUGE_STORE): a run can be stopped at any moment, goes on where it was, and never
     asks twice for what it has.

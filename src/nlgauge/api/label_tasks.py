@@ -1,4 +1,4 @@
-"""Outputs to label as a file for people: a CSV with empty columns, tasks of Label Studio or records of Argilla.
+"""Annotation files: a CSV with empty columns, tasks for Label Studio or records for Argilla.
 
 Scores stay out of the file: who labels should not see what a judge thinks. System, input and the probability of the
 draw travel with each output, so that the answers find their place (`--labels`).
@@ -33,7 +33,7 @@ def write_tasks(
     tool: Tool | None = None,
     aspects: Sequence[str] = (),
 ) -> list[str]:
-    """Write the drawn rows (system, input, and how they were drawn) with their texts; say what was written."""
+    """Write the drawn outputs with their sampling design and texts; return what was written."""
     path = Path(path)
     tool = tool or ("label-studio" if path.suffix.lower() == ".json" else "csv")
     if tool not in get_args(Tool):
@@ -52,7 +52,7 @@ def write_tasks(
         ]
     return [
         said,
-        "import it there, let people answer, export as JSON, then: "
+        "import it there, let annotators answer, export as JSON, then: "
         f"{option('labels', 'EXPORT')}{_beside(tasks)} (question{many}: "
         f"{', '.join(asked)})",
     ]

@@ -1,4 +1,4 @@
-"""What people should label next."""
+"""Sampling of outputs to label next."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def label(
     out: str | Path | None = None,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Choose which outputs people should label next: a draw with known probabilities, as a file to fill in.
+    """Sample outputs for human labeling with known probabilities, and write an annotation file.
 
     The file holds texts and no scores. Each output carries the probability with which it was drawn; filled in and given
     back as labels, `nlgauge estimate` weighs by it. A next draw takes what has no label yet.
@@ -98,7 +98,7 @@ def label(
     if policy is not None:
         table = queue(chosen, policy, budget or 0, session.seed)
     elif budget is None:
-        raise NlgaugeError(f"say how many outputs to draw: {option('budget', 60)}.")
+        raise NlgaugeError(f"set the number of outputs to draw, as in {option('budget', 60)}.")
     else:
         table = next_labels(
             chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_people=session.keep_people

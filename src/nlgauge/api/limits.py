@@ -1,4 +1,4 @@
-"""Limits of a gate: how they are written, when one is passed or failed, and how many labels would decide.
+"""Limits of a gate: their grammar, their verdicts, and the number of labels for a decision.
 
 A gate passes where every limit is passed, which needs no correction for their number (intersection-union test). It
 fails where one limit is failed, so failures are corrected over the limits that are checked together (Holm 1979).
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.verdicts.class_verdicts import CLASS_WORDS, OF_CLASS
-from nlgauge.analyses.verdicts.verdicts import CELLS, SYNONYMS, WORDS
+from nlgauge.analyses.verdicts.class_verdicts import CLASS_LABELS, OF_CLASS
+from nlgauge.analyses.verdicts.verdicts import CELLS, LABELS, SYNONYMS
 from nlgauge.errors import NameUnknown, NeedsMissing, Refusal
 from nlgauge.number import percent, some
 from nlgauge.options import option
@@ -25,15 +25,15 @@ from nlgauge.types import Mask
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
-FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
-FIGURES += [m for m in CLASS_WORDS if m not in FIGURES and not m.startswith(("people_", "majority_"))]
-ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
-LEVEL = 0.95  # of the interval of a single limit at a single look
+FIGURES = [m for m in LABELS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
+FIGURES += [m for m in CLASS_LABELS if m not in FIGURES and not m.startswith(("people_", "majority_"))]
+ESTIMATES = {"pass_rate": "human pass rate", "mean": "mean human rating"}
+LEVEL = 0.95  # of the interval of a single limit in a single test
 # An interval that only just excludes the limit would include it in half of such data sets. In four of five it is
 # excluded where the limit lies this many standard errors further away.
 FOUR_OF_FIVE = 0.8416
 SEVERAL = "systems and inputs"  # both are samples: only the intervals of more of both are shorter
-MOST = 1000  # times the labels at hand, beyond which a value lies at the limit
+MAX_TIMES = 1000  # times the labels at hand, beyond which a value lies at the limit
 
 
 def read_limits(given: Limits, example: str) -> dict[str, float]:
@@ -51,10 +51,11 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
             try:
                 name = str(Measure.parse(name))
             except NameUnknown:
-                known = [*FIGURES, *SYNONYMS, *ESTIMATES]
+                names = [*FIGURES, *SYNONYMS, *ESTIMATES]
                 raise NameUnknown(
-                    f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, of a class such as "
-                    "recall:unsafe, or a measure such as input/kendall."
+                    f"measure '{name}' not found.{did_you_mean(name, names)} Measures: {', '.join(names)}, of a "
+                    "class such as "
+                    "recall:unsafe, or a correlation such as input/kendall."
                 ) from None
         try:
             limit = float(text)
@@ -62,11 +63,11 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
             limit = math.nan
         given = f"limit '{words.strip()}={text.strip()}'"
         if not math.isfinite(limit):
-            raise NameUnknown(f"{given}: write a number, as in {example}.")
+            raise NameUnknown(f"{given}: expected a number, as in {example}.")
         if name != "mean" and abs(limit) > 1:
-            raise NameUnknown(f"{given}: {name} is never above 1; write shares as .6, not 60.")
+            raise NameUnknown(f"{given}: {name} must be at most 1; write a share as .6, not 60.")
         if name in found:
-            raise NameUnknown(f"{given}: {name} has a limit already; give each figure one.")
+            raise NameUnknown(f"{given}: {name} has two limits; give one per measure.")
         found[name] = limit
     return found
 
@@ -88,18 +89,18 @@ def check_figures(
             kind, _, label = name.partition(":")
             if label and label not in labels:
                 known = some(list(dict.fromkeys(labels)), 12) if labels else "none: no aspect has classes"
-                raise NameUnknown(f"limit '{name}': no class '{label}'. Classes: {known}.")
+                raise NameUnknown(f"limit '{name}': class '{label}' not found. Classes: {known}.")
             reasons = "".join(f" {r.reason}" for r in refused[:1])
-            raise NeedsMissing(f"limit '{name}': no aspect has this figure ({kind}).{reasons}")
+            raise NeedsMissing(f"limit '{name}': no aspect has this measure ({kind}).{reasons}")
 
 
 def check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str, float], looks: int | None) -> None:
     """Raise an error if no limit is given, or if options that belong together are not."""
     if not limits and not drops:
-        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
+        raise NameUnknown("there is no limit; write one as kappa=.6, several as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
         raise NeedsMissing(
-            "an earlier run and how far a figure may drop since belong together: "
+            "an earlier run requires a largest drop, and vice versa: "
             f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
         )
     if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):
@@ -200,7 +201,7 @@ def limit_row(row: Row, limit: float, n: int | None, grows: str = "labels") -> R
     `n`: labeled rows behind all figures of this judge; `grows`: what there must be more of for a decision.
     """
     value, low, high = (math.nan if row[c] is None else float(row[c]) for c in ("value", "low", "high"))
-    without = "not defined on these rows" if math.isnan(value) else "no interval"
+    without = "undefined on these outputs" if math.isnan(value) else "no confidence interval"
     return {
         "metric": row["metric"],
         "aspect": row["aspect"],
@@ -249,4 +250,4 @@ def _times(half: float, level: float, distance: float, needed: float) -> float |
         return None
     error = half / float(ndtri((1 + level) / 2))
     times = (error * (float(ndtri((1 + needed) / 2)) + FOUR_OF_FIVE) / distance) ** 2
-    return times if times <= MOST else None
+    return times if times <= MAX_TIMES else None

@@ -1,4 +1,4 @@
-"""How large a study must be."""
+"""Sample size planning."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def plan(
     trials: Annotated[int, Bounds(1)] = 100,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Plan a study: how many inputs, systems or raters tell two metrics apart, or how many labels a goal needs.
+    """Plan the sample size: power of a comparison of two metrics, or number of labels for a goal.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def plan(
     aspect : str or sequence of str, optional
         Aspects to use; all by default.
     metrics : str or sequence of str, optional
-        The two metrics to tell apart, or the judge that helps to reach the goal.
+        The two metrics to distinguish, or the judge that helps to reach the goal.
     goal : {'estimate', 'gate', 'compare', 'delegate'}, optional
         What labels are needed for: an estimate, a gate, a comparison of two systems, or a judge that decides alone
         (`analyze delegate`). Without it, the study
@@ -140,8 +140,8 @@ def answer_plan(data: Any, aspect: Names = None, metrics: Names = None, **option
         return with_companions("labels-needed", session, **options)
     if len(session.metrics or session.data.metrics) != 2:
         raise NlgaugeError(
-            f"plan compares two metrics: name them with {option('metrics', 'a,b', choice=True)}, or say with "
-            f"{option('goal', 'estimate')} what labels are needed for. Metrics with scores: "
+            f"plan compares two metrics: select them with {option('metrics', 'a,b', choice=True)}, or set "
+            f"{option('goal', 'estimate')} for a number of labels. Metrics with scores: "
             f"{', '.join(session.data.metrics)}."
         )
     return with_companions("plan", session, **options)

@@ -1,4 +1,4 @@
-"""Questions that one asks of data: the choice of data that all of them share, and the analyses as functions."""
+"""Analyses as functions of data, and the selection of data that all of them share."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: A
         if isinstance(inner := getattr(data, "data", None), Dataset):  # a Session, judged data, a Panel of data
             return inner
         if isinstance(data, Panel):
-            raise NlgaugeError("found a Panel where a data set is needed; use panel.analyze(…).")
+            raise NlgaugeError("expected a data set; got a Panel. Use panel.analyze(…).")
     if isinstance(data, str) and data == "example" and not Path(data).exists():
         if labels is not None:
             raise NlgaugeError("labels: the example has human ratings already.")
@@ -153,7 +153,7 @@ def select(data: Any, aspect: Names = None, metrics: Names = None, **choice: Unp
 
 
 def analyze(name: str, data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
-    """Ask one of the questions of `nlgauge analyze`, with its options.
+    """Run an analysis of `nlgauge analyze`, with its options.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def _of_panel(run: Analysis, name: str, panel: Panel, metrics: Names, options: d
         return run(panel, **options)
     if panel.data is None or run.takes == "datasets":
         asked = "data sets" if run.takes == "datasets" else "a data set"
-        raise NeedsMissing(f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyze('{name}', data).")
+        raise NeedsMissing(f"'{name}' requires {asked}, not one panel: use nlgauge.analyze('{name}', data).")
     fewer = panel.names if set(panel.names) != set(panel.data.metrics) else None
     session = select(
         panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate
@@ -241,9 +241,9 @@ def with_companions(
     if not tables:
         raise refused[0][1]
     unfinished = "; ".join(table.facts["unfinished"] for table in tables if "unfinished" in table.facts)
-    remarks = [f"{other} is left out: {error}" for other, error in refused]
+    remarks = [f"{other} is not computed: {error}" for other, error in refused]
     if not getattr(chosen, "used", True):
-        remarks.append(f"engine {engine}: '{name}' had nothing to deal out, so it was computed in this process")
+        remarks.append(f"engine {engine}: '{name}' has no jobs to distribute and was computed in this process")
     return CommandOutput(tables, remarks=remarks, unfinished=unfinished)
 
 

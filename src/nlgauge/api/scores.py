@@ -36,7 +36,7 @@ Scorer = str | Metric | Callable[..., float | None]  # a spec, a metric, or a fu
 Metrics = Scorer | Sequence[Scorer] | None
 TEXTS = (*(role for role in ONE_COLUMN if role != "rater"), "references")
 MAX_DEFERRED = 100_000  # outputs of which frames and tables are made only when they are asked for
-UNKEPT = "the scores of single outputs are not kept; {option} keeps them"
+UNKEPT = "the scores of single outputs are not stored; {option} stores them"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class ScoredDataset(Dataset):
         if metric is None and len(names) == 1:
             metric = names[0]
         if metric is None:
-            raise NlgaugeError(f"metric: one of several is needed; there are {', '.join(names)}.")
+            raise NlgaugeError(f"metric must be one of {', '.join(names)}.")
         if metric in columns:
             return np.array(columns[metric].values, np.float64)
         return self.only_metrics([metric]).scores[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -246,15 +246,15 @@ def score(
 
 
 def _suggested(metrics: Sequence[object]) -> str:
-    return f"no metrics given; these {len(metrics)}: {', '.join(map(str, metrics))}"
+    return f"default metrics: {', '.join(map(str, metrics))}"
 
 
 def _lost(table: Table) -> str:
     """Metrics without a single value, in a sentence; when no metric has any, that is no result, and an error."""
     lost = [row["metric"] for row in table.rows if not row["scored"]]
     if len(lost) == len(table.rows):
-        raise NlgaugeError(f"no output got a value: {'; '.join(table.notes[:3])}.")
-    return (lost and f"partly done: no output got a value from {', '.join(lost)}; the table says why.") or ""
+        raise NlgaugeError(f"no output has a value: {'; '.join(table.notes[:3])}.")
+    return (lost and f"incomplete: no output has a value of {', '.join(lost)}; the table has the reasons.") or ""
 
 
 def _batch_size(
@@ -272,10 +272,10 @@ def _batch_size(
     unread += ["labels"] if file.get("labels") is not None else []
     if batch is not None:
         if unread:
-            raise NlgaugeError(f"batches score every row by itself: {', '.join(unread)} has no meaning there.")
+            raise NlgaugeError(f"rows are scored independently in batches; remove {', '.join(unread)}.")
         if path.is_file() and not streams(path):
             raise NlgaugeError(
-                f"{path}: {option('batch')} needs a plain table with one row per output; `nlgauge data convert` may "
+                f"{path}: {option('batch')} requires a plain table with one row per output; `nlgauge data convert` may "
                 "write one."
             )
         return batch
@@ -283,7 +283,7 @@ def _batch_size(
         return 0
     names = [metrics] if isinstance(metrics, str) else list(metrics or ())
     if whole := look_at_all([name for name in names if isinstance(name, str)]):
-        say(f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs")
+        say(f"{path} is read as a whole, because {', '.join(whole)} uses all outputs")
         return 0
     return BATCH
 
@@ -310,9 +310,9 @@ def _streamed(
     lost = _lost(done.table)
     remarks = [f"{data}: {done.rows:,} rows in batches of {size:,}"]
     remarks += [] if metrics is not None else [_suggested(done.metrics)]
-    remarks += [f"{done.resumed} batches were done by an earlier run"] if done.resumed else []
+    remarks += [f"{done.resumed} batches were completed by an earlier run"] if done.resumed else []
     if again := getattr(engine, "lost", 0):
-        remarks.append(f"{again} batches were begun again, because their worker or machine was lost")
+        remarks.append(f"{again} batches were restarted, because their worker or machine was lost")
     out = options["out"]
     if out is None:
         remarks.append(UNKEPT.format(option=option("out", "scores.parquet")))

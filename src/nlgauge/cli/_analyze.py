@@ -41,7 +41,7 @@ def heading(name: str) -> str:
 
 
 def analyze() -> typer.Typer:
-    """Ask one question of a table of scores; without a name, list the questions.
+    """Run one analysis on a table of scores; without a name, list the analyses.
 
     NAME is an analysis of the list, or file.py@name for one of your own, which is run. Its options and their meaning:
     nlgauge analyze NAME --help.

@@ -17,12 +17,12 @@ from nlgauge.registry import own_file
 from nlgauge.terminal import wrapped
 from nlgauge.writing import unwritable
 
-WRONG = 2  # what the user can mend; typer's own errors have it too
+WRONG = 2  # usage or data error; errors of typer have it too
 PARTLY = 3  # part is done and kept, the rest is not
 FAULT = 70  # a fault of nlgauge itself (EX_SOFTWARE): 1 is only for a comparison that failed
 PIPE = 128 + 13  # as a shell reports a program whose reader went away
 CODES = (
-    "Exit codes: 0 done · 1 `gate` failed, `analyze drift` found a shift · 2 usage or data error · 3 part is done, or "
+    "Exit codes: 0 done · 1 `gate` failed, `analyze drift` found drift · 2 usage or data error · 3 part is done, or "
     "undecided · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
 )
 

@@ -252,7 +252,7 @@ class Command:
 
     @property
     def needs_words(self) -> bool:
-        """Return whether the command does nothing by its name alone."""
+        """Return whether the command requires an argument."""
         return any(option.default is inspect.Parameter.empty for option in self.options.values())
 
     def typed(self) -> Callable[..., None]:

@@ -23,7 +23,7 @@ from nlgauge.cli._ending import CODES, catch_signals, ended, open_closed_streams
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import command_line
 
-ANSWERS, SCORES, FILES, PLUGINS = "Answers", "Scores and judges", "Files and sets", "Installed packages"
+ANSWERS, SCORES, FILES, PLUGINS = "Evaluation", "Scores and judges", "Data and cache", "Installed packages"
 EXTRAS = {"reproduce": "papers"}  # verb -> the extra that installs it
 
 
@@ -82,12 +82,12 @@ VERBS = {
     "judge": Verb("nlgauge.api.judging:judge", SCORES),
     "train": Verb(
         heading=SCORES,
-        help="Train an aligner of one's own on text without labels.",
+        help="Train an alignment model on unlabeled text.",
         inner={"aligner": Verb("nlgauge.api.training:aligner"), "text": Verb("nlgauge.api.training:text")},
     ),
     "data": Verb(
         heading=FILES,
-        help="Check, convert and split a file; list, show and get published sets of human judgments.",
+        help="Check, convert and split a file; list, show and download published data sets with human ratings.",
         inner={
             "list": Verb("nlgauge.datasets.published_sets:published_sets"),
             "show": Verb("nlgauge.datasets.published_sets:describe"),
@@ -102,7 +102,7 @@ VERBS = {
     "list": Verb("nlgauge.report.listing:available", FILES),
     "cache": Verb(
         heading=FILES,
-        help="Show, export or prune what is kept on this machine: scores that cost time, replies that cost money.",
+        help="Show, export or prune the local cache of scores, judge replies and model weights.",
         inner={
             "info": Verb("nlgauge.api.cache:info"),
             "get": Verb("nlgauge.api.cache:get"),
@@ -192,7 +192,8 @@ def build(only: str | None = None) -> typer.Typer:
         name="nlgauge",
         epilog=CODES,
         help="Which automatic metric or LLM judge can I trust, for what, and how sure can I be?\n\n"
-        "Start with: nlgauge run FILE (a table of scores and ratings), or nlgauge run without a file for the example.",
+        "Start with: nlgauge run FILE (a table of scores and human ratings), or nlgauge run without a file for an "
+        "example.",
     )
 
     @app.callback(invoke_without_command=True)

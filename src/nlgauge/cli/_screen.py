@@ -61,7 +61,7 @@ def log_remarks(lines: Sequence[str]) -> None:
 
 
 def print_lines(lines: Sequence[str], colors: Mapping[str, str] | None = None) -> None:
-    """Print short answers on stdout; a word that stands in a column by itself may have a color."""
+    """Print short answers on stdout; a badge in a column of its own may have a color."""
     from rich.text import Text
 
     bar.close()

@@ -1,4 +1,4 @@
-"""A plugin of pytest (it is found by itself): tests that a judge agrees with people's labels.
+"""A plugin of pytest, loaded automatically: tests that a judge agrees with human labels.
 
     @pytest.mark.judge_gate("answers.csv", "kappa=.6,tnr=.8", metrics="judge")
     def test_recorded_verdicts(): ...
@@ -31,7 +31,7 @@ LET_THROUGH = (
 
 
 class JudgeUndecided(UserWarning):
-    """The labels leave open whether the judge is good enough."""
+    """The gate is undecided with these labels."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,8 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marker `judge_gate`."""
     config.addinivalue_line(
-        "markers",
-        "judge_gate(data, minimum, **options): passes where a judge agrees with people's labels (nlgauge.gate)",
+        "markers", "judge_gate(data, minimum, **options): passes if a judge agrees with the human labels (nlgauge.gate)"
     )
 
 
@@ -58,12 +57,13 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 @pytest.fixture
 def judge_gate(request: pytest.FixtureRequest) -> JudgeGate:
-    """Holds a judge's verdicts, or a judge that is a function, against people's labels; see `nlgauge.gate`."""
+    """Compares a judge's verdicts, or those of a function, with human labels; see `nlgauge.gate`."""
     return JudgeGate(request.config, request.path.parent)
 
 
 class JudgeGate:
-    """`nlgauge.gate` whose verdict is that of the test; paths are sought beside the test and where pytest runs."""
+    """`nlgauge.gate` whose verdict is that of the test; paths are relative to the test file or the working "
+    "directory."""
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
         self.config, self.folder = config, folder
@@ -115,9 +115,9 @@ class JudgeGate:
 
 
 def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, str]:
-    """The data with the verdicts of a function on the outputs that people labelled, and the name of its column.
+    """Return the data with the verdicts of a function on the labeled outputs, and the name of its column.
 
-    The function gets a row by the names of the file's own columns, and by NLGauge's (output, source, …).
+    The function gets a row with the columns of the file and with NLGauge's (output, source, …).
     """
     # Imported late: every run of pytest imports this module, and few use the gate.
     from nlgauge.api.questions import dataset
@@ -127,10 +127,10 @@ def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, 
     found = dataset(data)
     own = _own_names(data, found)
     name = getattr(judge, "__name__", type(judge).__name__)
-    labelled = set(found.ratings.select(KEY).iter_rows())
+    labeled = set(found.ratings.select(KEY).iter_rows())
     verdicts: list[float | None] = []
     for row in found.samples.iter_rows(named=True):
-        if (row["system"], row["input"]) not in labelled:
+        if (row["system"], row["input"]) not in labeled:
             verdicts.append(None)
             continue
         said = judge({**row, **{ours: row[theirs] for ours, theirs in own.items()}})

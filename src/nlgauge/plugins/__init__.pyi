@@ -1,10 +1,10 @@
 from nlgauge.analyses import PAPERS as PAPERS
 from nlgauge.analyses import analysis as analysis
 from nlgauge.analyses._common import counted as counted
+from nlgauge.analyses._common import flipped_note as flipped_note
+from nlgauge.analyses._common import flipped_words as flipped_words
 from nlgauge.analyses._common import people_note as people_note
 from nlgauge.analyses._common import signature as signature
-from nlgauge.analyses._common import turned_note as turned_note
-from nlgauge.analyses._common import turned_words as turned_words
 from nlgauge.analyses.checklist.rater_rows import RaterRows as RaterRows
 from nlgauge.analyses.checklist.transfer_groups import transfer_groups as transfer_groups
 from nlgauge.analyses.parts import panels_of as panels_of

@@ -151,7 +151,7 @@ def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
         marks.setdefault(row["metric"], {})[row["use"]] = mark
     for row in tables["rater"]:
         rate = None if missing(row["winning_rate"]) else row["winning_rate"]
-        badge = {"good": "reliable", "not": "not reliable"}.get(row["verdict"], "inconclusive")
+        badge = {"passes": "reliable", "fails": "not reliable"}.get(row["verdict"], "inconclusive")
         marks.setdefault(row["metric"], {})["replace an annotator"] = Mark(badge, rate, None, None, row["reason"])
     return marks
 

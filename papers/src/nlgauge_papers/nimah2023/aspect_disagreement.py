@@ -19,10 +19,10 @@ from nlgauge.plugins import (
     Title,
     analysis,
     families_of,
+    flipped_note,
     number,
     people_note,
     signature,
-    turned_note,
 )
 from nlgauge.stats import ks_chance, ks_weighted
 from nlgauge_papers.common import Bins, Families, RowUnit, Scales
@@ -110,7 +110,7 @@ def aspect_disagreement(
             f"(agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems "
             "or inputs has more.",
             *people_note(panel),
-            *turned_note(panel),
+            *flipped_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=choice.seed),
     )

@@ -16,10 +16,10 @@ from nlgauge.plugins import (
     Title,
     analysis,
     families_of,
+    flipped_note,
     people_note,
     signature,
     starred,
-    turned_note,
 )
 from nlgauge.stats import (
     Measure,
@@ -113,7 +113,7 @@ def best_metric(
         f"correlations and outputs that both metrics scored: {_words(panel, outputs)}.",
         notes=[
             *people_note(panel),
-            *turned_note(panel),
+            *flipped_note(panel),
             *([f"no metric with a value: {', '.join(empty)}."] if empty else []),
             *(["selected as the best on these outputs: its value on new outputs is expected to be lower."]),
         ],

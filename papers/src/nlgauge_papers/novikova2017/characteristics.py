@@ -22,8 +22,8 @@ from nlgauge.plugins import (
     analysis,
     counted,
     did_you_mean,
+    flipped_words,
     starred,
-    turned_words,
 )
 from nlgauge.stats import (
     CORRECTION_WORDS,
@@ -130,7 +130,7 @@ def characteristics(
         notes=[
             *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
-            *turned_words(data.lower & {r["metric"] for r in rows}),
+            *flipped_words(data.lower & {r["metric"] for r in rows}),
             "The two halves differ in more than this one characteristic: a difference does not show its cause.",
         ],
         signature=f"measure:{chosen}|cut:median|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",

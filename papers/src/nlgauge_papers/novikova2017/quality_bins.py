@@ -15,11 +15,11 @@ from nlgauge.plugins import (
     Row,
     Title,
     analysis,
+    flipped_note,
     people_note,
     percent,
     signature,
     starred,
-    turned_note,
 )
 from nlgauge.stats import (
     CORRECTION_WORDS,
@@ -205,4 +205,4 @@ def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:
         notes.append(f"no value: {'; '.join(reasons)}.")
     notes += people_note(panel)
     notes.append("Within a bin the ratings vary less, which lowers every correlation there (restriction of range).")
-    return [*notes, *turned_note(panel)]
+    return [*notes, *flipped_note(panel)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from nlgauge import Dataset, Table
-from nlgauge.plugins import Choice, NeedsMissing, Panel, Row, Title, analysis, counted, panels_of, turned_words
+from nlgauge.plugins import Choice, NeedsMissing, Panel, Row, Title, analysis, counted, flipped_words, panels_of
 from nlgauge.stats import order_tests
 from nlgauge_papers.common import Array, Mask, Outputs, Steps
 from nlgauge_papers.novikova2017.quantize import quantize, scale_levels
@@ -232,4 +232,4 @@ def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
         notes.append("better in: where it is neither 0 nor 1, significance depends on which random scores are drawn.")
     if empty := [f"{r['metric']} ({r['part']})" for r in rows if not r["pairs"]]:
         notes.append(f"no pairs with scores: {', '.join(dict.fromkeys(empty))}.")
-    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]
+    return [*notes, *flipped_words(data.lower & {r["metric"] for r in rows})]

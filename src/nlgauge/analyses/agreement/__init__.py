@@ -1,1 +1,1 @@
-"""Which metric agrees with people, how well people agree, and how sure each number is."""
+"""Agreement of metrics with human ratings, inter-annotator agreement, and confidence intervals."""

@@ -1,4 +1,4 @@
-"""Can people agree? Reliability of the ratings: ICC, Krippendorff's alpha, kappa (novikova2017, section 5)."""
+"""Inter-annotator agreement: Krippendorff's alpha, ICC and kappa (Novikova et al. 2017, section 5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_PART_VALUES = 101  # different ratings of parts
     "agreement",
     trials="first",
     paper="novikova2017",
-    question="Can people agree?",
+    question="How well do the annotators agree with each other?",
     also=("ceiling", "replacement"),
     classes=True,
 )
@@ -50,20 +50,19 @@ def agreement(
     panel : Panel
         Metric scores and human ratings of one aspect.
     level : {'nominal', 'ordinal', 'interval', 'ratio'}, default 'interval'
-        Level of measurement of the ratings, which decides what a disagreement costs in alpha.
+        Level of measurement of the ratings, which sets the difference function of alpha.
     draws : int, default 1000
         Bootstrap samples for the interval of alpha.
     bootstrap : {'units', 'pairs'}, default 'units'
-        What the interval of alpha resamples: outputs (`units`), or `pairs` of ratings as the KALPHA macro
-        does.
+        Resampling unit of the interval of alpha: outputs (`units`), or `pairs` of ratings as in the KALPHA macro.
     seed : int, default 0
         Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------
     Table
-        One row per coefficient: value, confidence interval, number of outputs used and left out. A coefficient
-        that is not defined is NaN, and `reason` says why.
+        One row per coefficient: value, confidence interval, number of outputs used and left out. An undefined
+        coefficient is NaN, and `reason` explains it.
 
     Notes
     -----
@@ -92,15 +91,17 @@ def agreement(
     units = ratings.reshape(len(ratings), -1)
     units = units[:, ~np.isnan(units).all(axis=0)]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    found = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap)
-    named = f"Krippendorff's alpha ({level})"
-    rows = [_row(panel, named, found, found.units, found.dropped_units)]
-    # Raters who did not rate everything leave few or no complete outputs: put the ratings of an output side by side.
+    krippendorff = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap)
+    rows = [
+        _row(panel, f"Krippendorff's alpha ({level})", krippendorff, krippendorff.units, krippendorff.dropped_units)
+    ]
+    # With missing ratings few or no outputs are complete: use the ratings of each output without annotator IDs.
     slots = units if not np.isnan(units).any() else side_by_side(units)
     unequal = bool(np.isnan(slots).any())
     same_people = panel.persons and slots is units
-    # Named raters with gaps have names all the same: the reason is the gaps.
-    why = "raters have no identity" if panel.nameless and not panel.crowd else "not every rater rated every output"
+    # Annotators with IDs can have missing ratings: then these are the reason.
+    unknown = panel.nameless and not panel.crowd
+    why = "annotator IDs are unknown" if unknown else "not every annotator rated every output"
     forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
     rows += [_row(panel, f.name, f, forms.units, forms.dropped_units) for f in forms.forms.values()]
     if len(np.unique(units[~np.isnan(units)])) <= 20:
@@ -111,22 +112,24 @@ def agreement(
             rows.append(_row(panel, "Cohen's kappa, quadratic, mean of pairs", pairwise, units.shape[1], 0))
     notes = people_note(panel)
     if slots is not units:
-        notes.append("Not every rater rated every output: ICC and Fleiss take the ratings of an output as anonymous.")
+        notes.append(
+            "Not every annotator rated every output: ICC and Fleiss' kappa ignore which annotator gave a rating."
+        )
     if not panel.persons:
         notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
     return Table(
-        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
+        title=Title(panel.name, f"inter-annotator agreement on {panel.aspect}"),
         rows=rows,
         shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
         heads={"n": "outputs"},
-        method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
+        method=f"{forms.method}. Alpha: {krippendorff.method}. Confidence intervals assume independent outputs.",
         notes=notes,
         signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}",
     )
 
 
 def _class_agreement(panel: Panel) -> Table:
-    """Agreement of the annotators on classes, or on sets of labels."""
+    """Compute inter-annotator agreement on classes or on sets of labels."""
     cube = ratings_of(panel, "agreement")
     units = cube.reshape(len(cube), -1)
     counts, clusters = annotator_counts(panel)
@@ -134,19 +137,19 @@ def _class_agreement(panel: Panel) -> Table:
     left_out = int((counts.sum(axis=1) == 1).sum())
     if panel.scale.kind == "multilabel":
         masi, jaccard = set_distances(members, "masi"), set_distances(members, "jaccard")
-        found = {
+        figures = {
             "Krippendorff's alpha (MASI distance)": alpha_of_counts(counts, masi, clusters),
             "Krippendorff's alpha (Jaccard distance)": alpha_of_counts(counts, jaccard, clusters),
             "mean Jaccard similarity of two annotators": pair_agreement(counts, jaccard, clusters),
         }
     else:
-        apart = set_distances(members, "nominal")
-        found = {
-            "Krippendorff's alpha (nominal)": alpha_of_counts(counts, apart, clusters),
+        nominal = set_distances(members, "nominal")
+        figures = {
+            "Krippendorff's alpha (nominal)": alpha_of_counts(counts, nominal, clusters),
             "Gwet's AC1": ac1_of_counts(counts, clusters),
-            "agreement of two annotators": pair_agreement(counts, apart, clusters),
+            "agreement of two annotators": pair_agreement(counts, nominal, clusters),
         }
-    rows = [_row(panel, name, figure, figure.n, left_out) for name, figure in found.items()]
+    rows = [_row(panel, name, figure, figure.n, left_out) for name, figure in figures.items()]
     if panel.scale.kind == "nominal":
         slots = units if not np.isnan(units).any() else side_by_side(units)
         fleiss = fleiss_kappa(slots)
@@ -156,11 +159,12 @@ def _class_agreement(panel: Panel) -> Table:
             rows.append(_row(panel, "Cohen's kappa, mean of pairs", pairwise, int(counts.any(axis=1).sum()), 0))
     over = "clusters of outputs" if clusters is not None else "outputs"
     return Table(
-        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
+        title=Title(panel.name, f"inter-annotator agreement on {panel.aspect}"),
         rows=rows,
         shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
         heads={"n": "outputs"},
-        method=f"95% intervals over {over}: that of the disagreement with as many rows as give its jackknife variance.",
+        method=f"95% confidence intervals over {over}: score interval of the disagreement with the effective sample "
+        "size of its jackknife variance.",
         notes=people_note(panel),
         signature=f"raters:{len(cube)}|aspect:{panel.aspect}|scale:{panel.scale.kind}",
     )
@@ -202,21 +206,21 @@ def _part_agreement(panel: Panel, level: str) -> Table:
 
 
 def side_by_side(units: np.ndarray) -> np.ndarray:
-    """Ratings of each unit moved to the first rows; as many rows as the most ratings of a unit."""
+    """Move the ratings of each unit to the first rows; the array has as many rows as a unit has ratings at most."""
     order = np.argsort(np.isnan(units), axis=0, kind="stable")
     moved = np.take_along_axis(units, order, axis=0)
     return moved[: int((~np.isnan(units)).sum(axis=0).max())]
 
 
-def _row(panel: Panel, name: str, found: Any, units: int, dropped: int) -> Row:
-    """One coefficient; kappas have no interval, and neither has a value that every resample gives."""
-    low, high, reason = float(getattr(found, "low", np.nan)), float(getattr(found, "high", np.nan)), found.reason
+def _row(panel: Panel, name: str, result: Any, units: int, dropped: int) -> Row:
+    """Return the row of a coefficient; kappas have no interval, nor has a value that is equal in all resamples."""
+    low, high, reason = float(getattr(result, "low", np.nan)), float(getattr(result, "high", np.nan)), result.reason
     if low == high:
-        low, high, reason = np.nan, np.nan, "no interval: no two ratings of an output differ"
+        low, high, reason = np.nan, np.nan, "no confidence interval: the ratings of an output never differ"
     return {
         "coefficient": name,
         "aspect": panel.aspect,
-        "value": float(found.value),
+        "value": float(result.value),
         "low": low,
         "high": high,
         "n": int(units),

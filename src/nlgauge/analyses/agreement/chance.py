@@ -1,4 +1,4 @@
-"""What would a random score reach? Chance level of each measure at the tie rate of these ratings."""
+"""Chance level of each measure: the agreement of random scores with these human ratings, given their ties."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from nlgauge.table import Row, Table, Title
 ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "system/spa")
 
 
-@analysis("chance", trials="mean", paper="gao2025", question="What would a random score reach on these ratings?")
+@analysis("chance", trials="mean", paper="gao2025", question="What is the chance level of each measure on these data?")
 def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0) -> Table:
-    """Compute what a random score reaches on these human ratings under each measure.
+    """Compute the chance level of each measure: the agreement of random scores with these human ratings.
 
     A continuous random score never ties, so it never agrees with human ratings on a tied pair: where ratings have
     ties, acc-eq of a random score is below 0.5.
@@ -35,54 +35,54 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
         Measures of agreement; by default the pairwise accuracies (acc-eq at four levels, and system/spa),
         whose chance level is not 0.
     draws : int, default 200
-        Random scores per measure.
+        Number of random scores per measure.
     seed : int, default 0
         Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------
     Table
-        One row per measure: mean and central 95% of the random scores, how many metrics lie above that range,
-        and of how many.
+        One row per measure: mean and central 95% of the random scores, the number of metrics above that range,
+        and the number of all metrics.
     """
     chosen = measures_of(measures or ACCURACIES)
     human = panel.human
     values = evaluate(panel.oriented(), human, chosen, seed=seed).value if panel.metrics else np.empty((0, len(chosen)))
     rows: list[Row] = []
     for j, (measure, own) in enumerate(zip(chosen, np.random.SeedSequence(seed).spawn(len(chosen)), strict=True)):
-        found = chance_level(human, measure, np.random.default_rng(own), draws=draws)
+        random = chance_level(human, measure, np.random.default_rng(own), draws=draws)
         rows.append(
             {
                 "measure": str(measure),
                 "aspect": panel.aspect,
-                "value": found.mean,
-                "low": found.low,
-                "high": found.high,
-                "metrics_above": int((values[:, j] > found.high).sum()),
+                "value": random.mean,
+                "low": random.low,
+                "high": random.high,
+                "metrics_above": int((values[:, j] > random.high).sum()),
                 "of": int(np.isfinite(values[:, j]).sum()),
-                "undefined": found.undefined,
+                "undefined": random.undefined,
             }
         )
-    kept = [row for row in rows if not np.isnan(row["value"])]
-    if not kept:
+    defined = [row for row in rows if not np.isnan(row["value"])]
+    if not defined:
         raise NeedsMissing(
             "none of the measures is defined on these ratings.", data=panel.name, aspect=panel.aspect, code="undefined"
         )
     notes = (
-        [f"not given: {', '.join(r['measure'] for r in rows if r not in kept)} (undefined here)."]
-        if len(kept) < len(rows)
+        [f"not available: {', '.join(r['measure'] for r in rows if r not in defined)} (undefined on these ratings)."]
+        if len(defined) < len(rows)
         else []
     )
     ties = fit_scores(human).tie_ratio
     return Table(
-        title=Title(panel.name, f"what a random score reaches on {panel.aspect}"),
-        rows=kept,
+        title=Title(panel.name, f"chance level of the measures on {panel.aspect}"),
+        rows=defined,
         shown=["measure", "value", "low", "high", "metrics_above", "of"],
         heads={"value": "chance"},
-        definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
-        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {percent(ties, 1)} of all "
-        "pairs of ratings are tied. A score that favours systems or inputs, related to people or not, strays further "
-        "than these, which take every output by itself.",
+        definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in defined)},
+        method=f"{draws} random continuous scores, mean and central 95%, seed {seed}; {percent(ties, 1)} of all "
+        "pairs of ratings are tied. The random scores are independent over outputs; a score with effects of systems or "
+        "inputs has a wider range.",
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, draws=draws, seed=seed),
     )

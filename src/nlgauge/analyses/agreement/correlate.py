@@ -1,4 +1,4 @@
-"""Which metric agrees with people? The metrics × measures table (gao2025, section 2; novikova2017, Tables 9-11)."""
+"""Agreement of metrics with human ratings under each measure (Gao et al. 2025; Novikova et al. 2017, Tables 9-11)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, not_given, people_note, signature, turned_note
+from nlgauge.analyses._common import (
+    Named,
+    flipped_note,
+    measures_of,
+    people_note,
+    reference,
+    signature,
+    undefined_notes,
+)
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.options import option
@@ -17,14 +25,14 @@ from nlgauge.stats.correlation.measure import Estimates, Measure, evaluate
 from nlgauge.table import Cell, Layout, Row, Table, Title
 
 
-@analysis("correlate", paper="gao2025", question="Which metric agrees with people?")
+@analysis("correlate", paper="gao2025", question="How well does each metric agree with the human ratings?")
 def correlate(
     panel: Panel, *, measures: Sequence[Named] | None = None, sort: Named | None = None, seed: int = 0
 ) -> Table:
     """Compute the agreement of every metric with the human ratings under each measure.
 
-    A measure that is not defined on these data (of one system only, for example) is left out, and a note gives the
-    reason. It is an error if no measure is left.
+    A measure that is undefined on these data (with one system only, for example) is left out, and a note gives the
+    reason. It is an error if no measure remains.
 
     Parameters
     ----------
@@ -41,8 +49,8 @@ def correlate(
     Returns
     -------
     Table
-        One row per metric and measure, the best metric first: value, number of outputs, number of groups
-        averaged over and number of groups left out because their correlation is not defined.
+        One row per metric and measure, the best metric first: value, number of outputs, number of groups that are
+        averaged, and number of groups that are left out because their correlation is undefined.
 
     Notes
     -----
@@ -71,10 +79,10 @@ def correlate(
     $ nlgauge analyze correlate all.csv --by dataset,system --measures global/spearman --format csv
     """
     chosen = measures_of(measures)
-    found = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
-    refused = _refused(found, chosen, panel)
-    kept = [m for m in chosen if m not in refused]
-    if not kept:
+    estimates = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
+    refused = _refused(estimates, chosen, panel)
+    defined = [m for m in chosen if m not in refused]
+    if not defined:
         by_reason: dict[str, list[str]] = {}
         for measure, why in refused.items():
             by_reason.setdefault(why, []).append(str(measure))
@@ -84,15 +92,15 @@ def correlate(
             aspect=panel.aspect,
             code="undefined",
         )
-    rows = _rows(panel, found, chosen, kept)
-    by = kept if sort is None else [_sorting(measures_of(sort)[0], kept)]
+    rows = _rows(panel, estimates, chosen, defined)
+    by = defined if sort is None else [_sorting(measures_of(sort)[0], defined)]
     order = _order(rows, panel, [str(m) for m in by])
-    rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
+    rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in defined].index(row["measure"])))
     return Table(
-        title=Title(panel.name, f"agreement with {panel.rated_by} on {panel.aspect}"),
+        title=Title(panel.name, f"agreement of metrics with {reference(panel)} of {panel.aspect}"),
         rows=rows,
-        layout=measures_across(kept, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label),
-        definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
+        layout=measures_across(defined, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label),
+        definitions={m.grouping: GROUPINGS[m.grouping] for m in defined},
         method=_method(panel, rows, by),
         notes=_notes(panel, rows, refused),
         facts={"sorted_by": str(by[0]) if len(by) == 1 else None},
@@ -103,23 +111,23 @@ def correlate(
 def measures_across(
     measures: Sequence[Measure], lines: str | tuple[str, ...] = "metric", value: str = "value", **more: Any
 ) -> Layout:
-    """Measures beside each other under short headings."""
+    """Return a layout with one column per measure under a short heading."""
     return Layout(lines, "measure", value, heads={str(m): short(m) for m in measures}, **more)
 
 
 def short(measure: Measure) -> str:
-    """A heading of a few letters: `input τ`."""
+    """Return a short heading: `input τ`."""
     symbol = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}.get(
         measure.coefficient, measure.facts.label.removeprefix("Kendall ")
     )
     return f"{measure.grouping} {symbol}"
 
 
-def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Measure]) -> list[Row]:
+def _rows(panel: Panel, estimates: Estimates, chosen: list[Measure], defined: list[Measure]) -> list[Row]:
     rows = []
     for k, metric in enumerate(panel.metrics):
-        for measure in kept:
-            e = found.at(k, chosen.index(measure))
+        for measure in defined:
+            e = estimates.at(k, chosen.index(measure))
             rows.append(
                 {
                     "metric": metric,
@@ -135,22 +143,22 @@ def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Meas
     return rows
 
 
-def _sorting(wanted: Measure, kept: list[Measure]) -> Measure:
-    return wanted if wanted in kept else next((m for m in kept if m.grouping == "global"), kept[0])
+def _sorting(requested: Measure, defined: list[Measure]) -> Measure:
+    return requested if requested in defined else next((m for m in defined if m.grouping == "global"), defined[0])
 
 
-def _refused(found: Estimates, chosen: list[Measure], panel: Panel) -> dict[Measure, str]:
-    """Measures without a value for any metric, with the reason that most metrics give."""
+def _refused(estimates: Estimates, chosen: list[Measure], panel: Panel) -> dict[Measure, str]:
+    """Return the measures without a value for any metric, each with its most frequent reason."""
     refused = {}
     for place, measure in enumerate(chosen):
-        reasons = [found.at(k, place).reason for k in range(len(panel.metrics))]
+        reasons = [estimates.at(k, place).reason for k in range(len(panel.metrics))]
         if all(reasons):
             refused[measure] = Counter(r for r in reasons if r).most_common(1)[0][0]
     return refused
 
 
 def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
-    """Place of each metric: by its mean over the measures, missing ones last."""
+    """Return the sort key of each metric: its mean over the measures, undefined ones last."""
     mean = {}
     for metric in panel.metrics:
         values = [r["value"] for r in rows if r["metric"] == metric and r["measure"] in by]
@@ -160,12 +168,12 @@ def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
 
 
 def _counts(rows: list[Row]) -> dict[str, Callable[[list[Row]], Any]]:
-    """Columns n and dropped, where they tell the metrics apart."""
+    """Return the columns n and dropped, if they differ between the metrics."""
     columns: dict[str, Callable[[list[Row]], Any]] = {}
     if len({r["n"] for r in rows}) > 1:
-        columns["n"] = lambda mine: _span([r["n"] for r in mine])
+        columns["n"] = lambda of_metric: _span([r["n"] for r in of_metric])
     if any(r["dropped"] for r in rows):
-        columns["dropped"] = lambda mine: max(r["dropped"] for r in mine)
+        columns["dropped"] = lambda of_metric: max(r["dropped"] for r in of_metric)
     return columns
 
 
@@ -179,39 +187,44 @@ def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
     dropped = max(r["dropped"] for r in rows)
     return (
         f"{panel.n_systems} systems × {panel.n_inputs} inputs, metrics sorted by {order}. "
-        f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows]).text}. "
-        + (f"dropped = groups without a defined coefficient: up to {dropped}." if dropped else "No group dropped.")
+        f"n = {_span([r['n'] for r in rows]).text} outputs with a rating and a score. "
+        + (f"dropped = groups with an undefined coefficient: up to {dropped}." if dropped else "No group is dropped.")
     )
 
 
 def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[str]:
-    notes = not_given(refused)
+    notes = undefined_notes(refused)
     for grouping, word in (("input", "inputs"), ("item", "systems")):
         most = max(
             (r for r in rows if r["measure"].startswith(f"{grouping}/")), key=lambda r: r["dropped"], default=None
         )
         if most and most["dropped"]:
             notes.append(
-                f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} dropped "
-                f"(all values equal, or fewer than 2 outputs; most for {most['metric']})."
+                f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} are dropped "
+                f"because all values are equal or there are fewer than 2 outputs (most for {most['metric']})."
             )
     for grouping, size, word in (("input", panel.n_systems, "systems"), ("item", panel.n_inputs, "inputs")):
         if size == 2 and any(r["measure"].startswith(f"{grouping}/") for r in rows):
             notes.append(
-                f"{grouping} level: with two {word} each correlation is +1 or -1, so this counts right and wrong pairs."
+                f"{grouping} level: with two {word} each correlation is +1 or -1, so the mean is the share of "
+                "concordant "
+                "minus discordant pairs."
             )
     notes += people_note(panel)
-    return [*notes, *turned_note(panel), *upside_down(panel, rows)]
+    return [*notes, *flipped_note(panel), *upside_down(panel, rows)]
 
 
 def upside_down(panel: Panel, rows: list[Row]) -> list[str]:
-    """Metrics that go against people throughout: is less of them better, or not less?"""
-    against = [m for m in panel.metrics if all(r["value"] < -0.1 for r in rows if r["metric"] == m)]
+    """Name the metrics whose agreement is negative under every measure: their direction may be wrong."""
+    negative = [m for m in panel.metrics if all(r["value"] < -0.1 for r in rows if r["metric"] == m)]
     notes = []
-    for names, what, word in (
-        ([m for m in against if m not in panel.lower], "If less of it is better", "lower"),
-        ([m for m in against if m in panel.lower], "Less of it counts as better; if more is", "higher"),
+    for names, direction in (
+        ([m for m in negative if m not in panel.lower], "lower"),
+        ([m for m in negative if m in panel.lower], "higher"),
     ):
         if names:
-            notes.append(f"negative throughout: {', '.join(names)}. {what}, say {option(word, names)}.")
+            notes.append(
+                f"negative under every measure: {', '.join(names)}. If {direction} is better, set "
+                f"{option(direction, names)}."
+            )
     return notes

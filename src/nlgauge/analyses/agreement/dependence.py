@@ -1,4 +1,4 @@
-"""Hints that systems or inputs may not be independent although no column says so."""
+"""Hints that systems or inputs may not be independent although no column declares it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nlgauge.types import Array
 if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
 
-MIN_INPUTS = 20  # with fewer, the order of the inputs says little and the normal approximation is rough
-MIN_SYSTEMS = 12  # with fewer, the order of the systems says little
+MIN_INPUTS = 20  # fewer: low power, and the normal approximation is rough
+MIN_SYSTEMS = 12  # fewer: low power
 LEVEL = 0.01  # of the tests for adjacent systems and inputs
 MAX_GROUPS = 4  # groups of related systems that a hint lists
 
 
 def dependence_hints(panel: Panel) -> list[str]:
-    """Say where the intervals may be too short because of dependence that the data do not name.
+    """Return hints where confidence intervals may be too narrow because of undeclared dependence.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def dependence_hints(panel: Panel) -> list[str]:
 
 
 def family_hint(panel: Panel) -> str:
-    """Name systems that look like variants of one model; empty where a family is named or no names look related."""
+    """Name systems that look like variants of one model; empty if a family is declared or no names look related."""
     if panel.families or (panel.data is not None and panel.data.family):
         return ""
     systems = panel.given[0] if panel.given else panel.systems
@@ -50,13 +50,14 @@ def family_hint(panel: Panel) -> str:
     names = "; ".join(some(group, 4) for group in list(groups.values())[:MAX_GROUPS])
     more = f"; and {len(groups) - MAX_GROUPS} more groups" if len(groups) > MAX_GROUPS else ""
     return (
-        f"Some system names look related ({names}{more}): variants of one model are not independent, so intervals may "
-        f"be too short. If they are, name their family with {_family_option(groups, systems)}."
+        f"Some system names look related ({names}{more}): variants of one model are not independent, so confidence "
+        "intervals may be too narrow. If they are variants, declare their family with "
+        f"{_family_option(groups, systems)}."
     )
 
 
 def _family_option(groups: dict[str, list[str]], systems: tuple[str, ...]) -> str:
-    """The option with a pattern that makes exactly these groups, or without one."""
+    """Return the option, with a pattern if one defines exactly these groups."""
     pattern = "(" + "|".join(re.escape(stem).replace(r"\-", "-").replace(r"\ ", " ") for stem in groups) + ")"
     of_group = {name: stem for stem, names in groups.items() for name in names}
     fits = all(family_in_name(pattern, name) == of_group.get(name) for name in systems)
@@ -64,15 +65,15 @@ def _family_option(groups: dict[str, list[str]], systems: tuple[str, ...]) -> st
 
 
 def adjacent_systems_hint(panel: Panel) -> str:
-    """Say that the metrics misjudge adjacent systems alike; empty where families are named or nothing speaks for it.
+    """Report correlated metric errors of adjacent systems; empty if families are declared or p is not small.
 
-    What is compared is the mean score of each system without what its mean rating explains: files are often sorted by
-    quality, which says nothing about families.
+    The errors are residuals of the mean scores given the mean ratings: files are often sorted by quality, which is no
+    evidence of families.
     """
     if panel.families or (panel.data is not None and panel.data.family) or panel.n_systems < MIN_SYSTEMS:
         return ""
-    place = {name: k for k, name in enumerate(panel.systems)}
-    order = [place[name] for name in (panel.given[0] if panel.given else panel.systems)]
+    position = {name: k for k, name in enumerate(panel.systems)}
+    order = [position[name] for name in (panel.given[0] if panel.given else panel.systems)]
     errors = mean_errors(panel.oriented()[:, order], panel.human[order])
     p = adjacent_inputs_p(errors) if len(errors) else np.nan
     if not p < LEVEL:
@@ -80,8 +81,8 @@ def adjacent_systems_hint(panel: Panel) -> str:
     return (
         "Adjacent systems in the file have similar metric errors "
         f"(lag-1 correlation {lag_one_correlation(errors):.2f}, "
-        f"{p_text(p)}): if they are variants of one model, name their family with {option('family')}; "
-        "intervals may be too short otherwise."
+        f"{p_text(p)}): if they are variants of one model, declare their family with {option('family')}; "
+        "otherwise confidence intervals may be too narrow."
     )
 
 
@@ -91,10 +92,10 @@ def mean_errors(metrics: Array, human: Array) -> Array:
     rows = []
     for scores in metrics:
         score = _means(np.where(np.isfinite(human), scores, np.nan), axis=1)[:, 0]
-        there = np.isfinite(score) & np.isfinite(rating)
-        if there.sum() < MIN_SYSTEMS or np.ptp(rating[there]) == 0 or np.ptp(score[there]) == 0:
+        both = np.isfinite(score) & np.isfinite(rating)
+        if both.sum() < MIN_SYSTEMS or np.ptp(rating[both]) == 0 or np.ptp(score[both]) == 0:
             continue
-        slope, intercept = np.polyfit(rating[there], score[there], 1)
+        slope, intercept = np.polyfit(rating[both], score[both], 1)
         error = score - slope * rating - intercept
         spread = float(np.nanstd(error))
         rows += [error / spread] if spread > 1e-9 * float(np.nanstd(score)) else []
@@ -102,7 +103,7 @@ def mean_errors(metrics: Array, human: Array) -> Array:
 
 
 def adjacent_inputs_hint(panel: Panel) -> str:
-    """Say that adjacent inputs are correlated; empty where clusters are named or nothing speaks for it."""
+    """Report that adjacent inputs are correlated; empty if clusters are declared or p is not small."""
     if panel.clusters or (panel.data is not None and panel.data.cluster) or panel.n_inputs < MIN_INPUTS:
         return ""
     tests = [(adjacent_inputs_p(values), what, values) for what, values in _series(panel)]
@@ -116,20 +117,20 @@ def adjacent_inputs_hint(panel: Panel) -> str:
     return (
         f"Adjacent inputs have correlated {what} (lag-1 correlation {lag_one_correlation(values):.2f}, "
         f"{p_text(p)}): if they come from one document or "
-        f"conversation, name its column with {option('cluster')}; intervals may be too short otherwise."
+        f"conversation, declare its column with {option('cluster')}; otherwise confidence intervals may be too narrow."
     )
 
 
 def _series(panel: Panel) -> list[tuple[str, Array]]:
-    """What is compared between adjacent inputs, in the order of the file, and its name in a sentence.
+    """Return the series that are tested between adjacent inputs, in the order of the file, with their names.
 
     The mean rating of each input (documents that are hard for all systems), the ratings and the scores without the
     means of systems and inputs (documents that suit some systems), and the correlation of each metric with the ratings
-    within the input (documents that suit the metric). Mean scores of inputs are no part of it: they are alike in
-    adjacent inputs for many harmless reasons, such as their length.
+    within the input (documents that suit the metric). Mean scores of inputs are not tested: adjacent inputs have
+    similar scores for harmless reasons, such as their length.
     """
-    place = {name: k for k, name in enumerate(panel.inputs)}
-    order = [place[name] for name in (panel.given[1] if panel.given else panel.inputs)][:MAX_INPUTS]
+    position = {name: k for k, name in enumerate(panel.inputs)}
+    order = [position[name] for name in (panel.given[1] if panel.given else panel.inputs)][:MAX_INPUTS]
     human = panel.human[:, order]
     series = [("ratings", _means(human - _means(human, axis=1), axis=0))]
     if panel.n_systems > 1:
@@ -145,27 +146,27 @@ def _series(panel: Panel) -> list[tuple[str, Array]]:
 
 
 def _residuals(x: Array) -> Array:
-    """Values without the means of systems and of inputs."""
+    """Subtract the means of systems and of inputs."""
     centered = x - _means(x, axis=1)
     return np.asarray(centered - _means(centered, axis=0))
 
 
 def _means(x: Array, axis: int) -> Array:
-    """Means of what is there, with the axis kept; NaN where nothing is."""
-    there = np.isfinite(x)
-    count = there.sum(axis=axis, keepdims=True)
-    total = np.where(there, x, 0.0).sum(axis=axis, keepdims=True)
+    """Return the means of the finite values, with the axis preserved; NaN if there are none."""
+    finite = np.isfinite(x)
+    count = finite.sum(axis=axis, keepdims=True)
+    total = np.where(finite, x, 0.0).sum(axis=axis, keepdims=True)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _within_inputs(metrics: Array, human: Array) -> Array:
-    """Pearson correlation of each metric with the ratings within each input, metrics × inputs; NaN where undefined."""
-    found = np.full((len(metrics), human.shape[1]), np.nan)
+    """Return the Pearson correlation of each metric with the ratings within each input, metrics × inputs."""
+    correlations = np.full((len(metrics), human.shape[1]), np.nan)
     for k, scores in enumerate(metrics):
-        there = np.isfinite(scores) & np.isfinite(human)
-        x, z = (np.where(there, values, np.nan) for values in (scores, human))
-        x, z = (np.where(there, values - _means(values, axis=0), 0.0) for values in (x, z))
+        both = np.isfinite(scores) & np.isfinite(human)
+        x, z = (np.where(both, values, np.nan) for values in (scores, human))
+        x, z = (np.where(both, values - _means(values, axis=0), 0.0) for values in (x, z))
         spread = np.sqrt((x**2).sum(axis=0) * (z**2).sum(axis=0))
-        enough = (there.sum(axis=0) > 2) & (spread > 1e-12 * np.abs(scores[there]).max(initial=1e-300))
-        found[k, enough] = (x * z).sum(axis=0)[enough] / spread[enough]
-    return found
+        defined = (both.sum(axis=0) > 2) & (spread > 1e-12 * np.abs(scores[both]).max(initial=1e-300))
+        correlations[k, defined] = (x * z).sum(axis=0)[defined] / spread[defined]
+    return correlations

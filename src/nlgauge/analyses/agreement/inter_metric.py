@@ -1,25 +1,25 @@
-"""Do the metrics say the same? Correlations between metrics and with people's aspects (novikova2017, Figure 1)."""
+"""Correlations between metrics, and of metrics with human aspects (Novikova et al. 2017, Figure 1)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.analyses._common import Named, flipped_note, measures_of, people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
 
-PEOPLE = "people: "  # before the names of their aspects: a metric may have the same name
+PEOPLE = "human: "  # prefix of the names of human aspects: a metric may have the same name
 
 
-@analysis("inter-metric", paper="novikova2017", question="Do the metrics say the same?")
+@analysis("inter-metric", paper="novikova2017", question="How strongly do the metrics correlate with each other?")
 def inter_metric(
     panel: Panel, *, measure: Named = "global/spearman", alike: float = 0.8, aspects: bool = True
 ) -> Table:
-    """Compute the correlation of every metric with every other metric, and with the human aspects.
+    """Compute the correlation of every metric with every other metric and with the human aspects.
 
     Parameters
     ----------
@@ -28,20 +28,20 @@ def inter_metric(
     measure : str or Measure, default 'global/spearman'
         Measure of agreement, such as `input/kendall` or `system/pearson`.
     alike : float, default 0.8
-        Average absolute correlation from which metrics form one cluster.
+        Smallest average absolute correlation of the metrics in a cluster.
     aspects : bool, default True
-        Include the human aspects, as the first lines.
+        Include the human aspects as the first lines.
 
     Returns
     -------
     Table
-        One row per ordered pair: value, number of outputs that both scored, and the number of the first one's
-        cluster (0 for human aspects).
+        One row per ordered pair: value, number of outputs that both scored, and the cluster of the first metric
+        (0 for human aspects).
 
     Notes
     -----
-    Metrics stand in the order of a hierarchical clustering (average linkage on 1 − |correlation|), so that similar
-    ones are neighbors.
+    Metrics are in the order of a hierarchical clustering (average linkage on 1 − |correlation|), so that similar
+    metrics are adjacent.
 
     References
     ----------
@@ -55,7 +55,7 @@ def inter_metric(
     names = [*(PEOPLE + a for a in people), *panel.names]
     values = _matrix(arrays, chosen)
     if np.isnan(values[~np.eye(len(names), dtype=bool)]).all() and len(names) > 1:
-        raise NeedsMissing(f"{chosen} is defined for no pair of metrics.", data=panel.name, code="undefined")
+        raise NeedsMissing(f"{chosen} is undefined for all pairs of metrics.", data=panel.name, code="undefined")
     first = len(people)
     order, clusters = _clustered(np.abs(values[first:, first:]), alike)
     place = [*range(first), *(first + k for k in order)]
@@ -77,18 +77,18 @@ def inter_metric(
     for k in order:
         members.setdefault(group[first + k], []).append(names[first + k])
     return Table(
-        title=Title(panel.name, f"{chosen} between metrics" + (" and with people" if people else "")),
+        title=Title(panel.name, f"{chosen} between metrics" + (" and with human ratings" if people else "")),
         rows=rows,
         layout=Layout("metric", "other", "value"),
         decimals=2,
         definitions={str(chosen): chosen.definition},
-        method="Metrics in the order of average linkage on 1 - |correlation|; one cluster: average absolute "
-        f"correlation of at least {alike:g}. Outputs count where both have a score.",
+        method="Hierarchical clustering, average linkage on 1 - |correlation|; a cluster has an average absolute "
+        f"correlation of at least {alike:g}. Outputs with both scores.",
         notes=[
-            *(f"say much the same: {', '.join(m)}." for m in members.values() if len(m) > 1),
-            *([f"alone: {', '.join(alone)}."] if (alone := [m[0] for m in members.values() if len(m) == 1]) else []),
+            *(f"one cluster: {', '.join(m)}." for m in members.values() if len(m) > 1),
+            *([f"in no cluster: {', '.join(s)}."] if (s := [m[0] for m in members.values() if len(m) == 1]) else []),
             *people_note(panel),
-            *turned_note(panel),
+            *flipped_note(panel),
         ],
         signature=signature(panel, measure=chosen, alike=alike),
     )
@@ -103,7 +103,7 @@ def _matrix(arrays: Array, measure: Measure) -> Array:
 
 
 def _clustered(size: Array, alike: float) -> tuple[list[int], list[int]]:
-    """Order of the leaves and cluster of each, numbered down the list. No correlation known counts as none."""
+    """Return the order of the leaves and the cluster of each; an undefined correlation counts as 0."""
     k = len(size)
     if k < 2:
         return list(range(k)), [1] * k

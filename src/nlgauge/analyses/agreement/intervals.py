@@ -1,4 +1,4 @@
-"""How sure is each number? Intervals for every metric and measure."""
+"""Confidence intervals of the agreement of each metric with the human ratings, by measure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined_measures, people_note, ratings_of, signature, turned_note
+from nlgauge.analyses._common import Named, defined_measures, flipped_note, people_note, ratings_of, signature
 from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, RowNote
 from nlgauge.number import percent, row_interval
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, generalizes_to
@@ -23,7 +24,7 @@ from nlgauge.table import Row, Table, Title
 Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 
 
-@analysis("intervals", paper="gao2025", question="How sure is each number?")
+@analysis("intervals", paper="gao2025", question="What are the confidence intervals of the agreement?")
 def intervals(
     panel: Panel,
     *,
@@ -45,14 +46,14 @@ def intervals(
         Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
         (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     over : {'inputs', 'systems', 'both', 'raters', 'auto'}, default 'auto'
-        What is taken as a sample: `inputs`, `systems`, `both` of them, or `raters` (annotators). `auto` is
+        What the data are a sample of: `inputs`, `systems`, `both` of them, or `raters` (annotators). `auto` is
         both, or inputs alone if there are fewer than six systems.
     kind : {'jackknife', 'percentile', 'bca', 'fisher'}, optional
         Kind of interval: `jackknife` (the default), the bootstraps `percentile` and `bca` (the only ones for
         annotators and for systems alone), or `fisher`, the textbook interval of a single correlation, which
-        takes outputs as independent.
+        assumes independent outputs.
     draws : int, default 1000
-        Bootstrap samples.
+        Number of bootstrap samples.
     level : float, default 0.95
         Level of the confidence intervals.
     seed : int, default 0
@@ -63,13 +64,13 @@ def intervals(
     Returns
     -------
     Table
-        One row per metric and measure: value and both ends of the interval. Where there is none, the ends are
-        NaN and `reason` says why.
+        One row per metric and measure: value and both ends of the interval. If there is none, the ends are NaN and
+        `reason` explains it.
 
     Notes
     -----
     The jackknife leaves out systems and inputs in turn (two-way standard error, Student's t on Fisher's scale).
-    docs/trust.md shows its coverage.
+    docs/trust.md reports its coverage.
     """
     chosen, notes = defined_measures(panel, measures)
     stacked = panel.oriented()
@@ -80,7 +81,7 @@ def intervals(
         reasons = reasons[:, : len(chosen)]
     elif kind == "jackknife":
         if over in ("raters", "systems"):
-            raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
+            raise NameUnknown(f"the jackknife does not support {over} alone; use {option('kind', 'percentile')}.")
         scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
         ends = jackknife_intervals(
             stacked,
@@ -94,25 +95,27 @@ def intervals(
         )
         value, low, high, reasons, method = ends.value, ends.low, ends.high, ends.reason, ends.method
         notes += scope_notes(panel, ends.over)
-        notes += [RowNote(f"no interval: {why}.") for why in dict.fromkeys(r for r in reasons.flat if r)]
+        notes += [RowNote(f"no confidence interval: {why}.") for why in dict.fromkeys(r for r in reasons.flat if r)]
     else:
         over = "both" if over == "auto" else over
         human = panel.human
         if over == "raters":
-            human = ratings_of(panel, "resampling raters")
+            human = ratings_of(panel, "resampling annotators")
             if panel.aggregate != "mean":
-                notes.append(f"Resampled raters are averaged; the panel's own ratings are the {panel.aggregate}.")
-        found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
-        low, high = found.interval(kind, level)
-        value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
-        notes += undefined_note(int(found.undefined.sum()), found.samples.size)
+                notes.append(
+                    f"Resampled ratings are averaged, while the ratings of the panel are the {panel.aggregate}."
+                )
+        samples = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
+        low, high = samples.interval(kind, level)
+        value, method = samples.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {samples.method}"
+        notes += undefined_note(int(samples.undefined.sum()), samples.samples.size)
     signed = {"interval": kind, "over": over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})}
     of_all = IntervalEnds(list(panel.metrics), chosen, value, low, high, reasons)
     return interval_table(panel, of_all, level, method, notes, signed)
 
 
 class IntervalEnds(NamedTuple):
-    """Values and the ends of their intervals, metrics × measures; `reasons`: why there is no interval."""
+    """Values and the ends of their intervals, metrics × measures; `reasons` explain missing intervals."""
 
     metrics: list[str]
     measures: list[Measure]
@@ -122,8 +125,8 @@ class IntervalEnds(NamedTuple):
     reasons: np.ndarray
 
     def rows(self, aspect: str) -> list[Row]:
-        """Metrics by their mean value, those without any last."""
-        mean = [np.inf if np.isnan(found).all() else -float(np.nanmean(found)) for found in self.value]
+        """Return the rows, metrics ordered by their mean value, those without any value last."""
+        mean = [np.inf if np.isnan(values).all() else -float(np.nanmean(values)) for values in self.value]
         return [
             {
                 "metric": self.metrics[k],
@@ -144,33 +147,35 @@ def interval_table(
 ) -> Table:
     """Return the table of intervals; `signed` are the options that its signature names."""
     return Table(
-        title=Title(panel.name, f"{percent(level)} intervals of the agreement on {panel.aspect}"),
+        title=Title(panel.name, f"{percent(level)} confidence intervals of the agreement on {panel.aspect}"),
         rows=ends.rows(panel.aspect),
         layout=measures_across(ends.measures, line=panel.label),
         cells={"value": row_interval},
         method=method + ".",
-        notes=[*notes, *people_note(panel), *turned_note(panel)],
+        notes=[*notes, *people_note(panel), *flipped_note(panel)],
         signature=signature(panel, **signed),
         kind="intervals",
     )
 
 
-def speaks_of_these_only(panel: Panel) -> bool:
-    """Whether systems are several and too few to speak of others."""
+def limited_to_these_systems(panel: Panel) -> bool:
+    """Return whether there are several systems, but too few to generalize to others."""
     return panel.n_systems > 1 and generalizes_to("auto", len(set(panel.families or panel.systems))) != "both"
 
 
 def scope_notes(panel: Panel, over: str) -> list[str]:
-    """What the interval or test takes as one, and of what it does not speak where systems are too few."""
+    """Name the clusters and families that an interval or test uses, and what it does not generalize to."""
     whole = []
     if panel.clusters:
         whole.append(
-            f"Inputs with the same '{panel.cluster_column}' are not independent; they are left out together "
+            f"Inputs with the same '{panel.cluster_column}' are not independent; the jackknife leaves them out "
+            "together "
             f"({len(set(panel.cluster_names))} clusters)."
         )
     if panel.families:
         whole.append(
-            f"Systems of one family ({panel.family_column}) are not independent; they are left out together "
+            f"Systems of one family ({panel.family_column}) are not independent; the jackknife leaves them out "
+            "together "
             f"({len(set(panel.family_names))} families)."
         )
     if over == "both" or panel.n_systems == 1:
@@ -180,31 +185,31 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 
 
 def undefined_note(lost: int, draws: int) -> list[str]:
-    """State how many draws had no defined correlation; nothing where all had one."""
-    return [f"{lost} of {draws} draws had no defined correlation and are left out."] if lost else []
+    """State how many draws are left out because their correlation is undefined; empty if there are none."""
+    return [f"{lost} of {draws} draws are left out because their correlation is undefined."] if lost else []
 
 
 def _fisher(
     panel: Panel, measures: list[Measure], level: float, notes: list[str]
 ) -> tuple[list[Measure], np.ndarray, np.ndarray, np.ndarray, str]:
-    """Only where one correlation of so many points stands behind the number."""
-    fit = [
+    """Compute Fisher's interval of the measures that are a single correlation."""
+    single = [
         m
         for m in measures
         if m.grouping in ("global", "system") and m.coefficient in ("pearson", "spearman", "kendall")
     ]
-    if not fit:
+    if not single:
         raise NeedsMissing(
-            "Fisher's interval is for one correlation: use global/… or system/… measures, or the bootstrap.",
+            "Fisher's interval is for a single correlation: use global/… or system/… measures, or the bootstrap.",
             code="unsuited_option",
         )
-    if len(fit) < len(measures):
-        left = ", ".join(str(m) for m in measures if m not in fit)
-        notes.append(RowNote(f"not given: {left} (means of several correlations: Fisher's interval does not apply)."))
-    found = evaluate(panel.oriented(), panel.human, fit)
+    if len(single) < len(measures):
+        means = ", ".join(str(m) for m in measures if m not in single)
+        notes.append(RowNote(f"not available: {means} (Fisher's interval does not apply to means of correlations)."))
+    value = evaluate(panel.oriented(), panel.human, single).value
     shared = np.isfinite(panel.stacked()) & np.isfinite(panel.human)
-    low, high = np.empty_like(found.value), np.empty_like(found.value)
-    for j, m in enumerate(fit):
+    low, high = np.empty_like(value), np.empty_like(value)
+    for j, m in enumerate(single):
         points = shared.sum(axis=(1, 2)) if m.grouping == "global" else shared.any(axis=2).sum(axis=1)
-        low[:, j], high[:, j] = fisher_interval(found.value[:, j], points, coefficient=m.coefficient, level=level)
-    return fit, found.value, low, high, "Fisher's z interval; takes the points as independent"
+        low[:, j], high[:, j] = fisher_interval(value[:, j], points, coefficient=m.coefficient, level=level)
+    return single, value, low, high, "Fisher's z interval; assumes independent points"

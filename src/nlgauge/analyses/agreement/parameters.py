@@ -1,13 +1,14 @@
-"""What do scores and ratings look like? The parameters of Algorithm 1 on these data (gao2025, Tables 5 and 6)."""
+"""Distribution of scores and ratings: the parameters of Algorithm 1 (Gao et al. 2025, Tables 5 and 6)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
+from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
 from nlgauge.stats.design.simulate import fit_scores
 from nlgauge.table import Row, Table, Title
@@ -38,17 +39,17 @@ COLUMNS = (
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
 
 
-@analysis("parameters", paper="gao2025", question="What do scores and ratings look like: spread, ties, scale?")
+@analysis("parameters", paper="gao2025", question="How are scores and ratings distributed (spread, ties, scale)?")
 def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None) -> Table:
-    """Describe the spread, ties and scale of scores and ratings by the parameters of Algorithm 1.
+    """Describe the distribution of scores and ratings (spread, ties, scale) by the parameters of Algorithm 1.
 
     Parameters
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect.
     human_scale : pair of float, optional
-        Lowest and highest possible human rating, such as (1, 5); ratings are brought to 0–1 by them. As they
-        are by default.
+        Lowest and highest possible human rating, such as (1, 5), by which ratings are rescaled to 0–1. Not rescaled
+        by default.
     metric_scale : pair of float, optional
         The same for metric scores.
 
@@ -61,7 +62,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
 
     Notes
     -----
-    The paper brings everything to 0–1. Correlations, ties and distinct values do not depend on it. A simulation
+    The paper rescales everything to 0–1. Correlations, ties and distinct values do not depend on it. A simulation
     (`ng.stats.simulate`) starts from these parameters.
 
     References
@@ -76,7 +77,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
             "aspect": panel.aspect,
             "mean": h.mean,
             "sigma": h.sigma,
-            "within": known_mean(h.within),
+            "within": finite_mean(h.within),
             "rho_sys": None,
             "mu_rho": None,
             "sigma_rho": None,
@@ -93,19 +94,19 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
         scaled = _scaled(scores, metric_scale, "metric_scale")
         sign = -1.0 if name in panel.lower else 1.0
         rows.append({"variable": name, "aspect": panel.aspect, **_metric(scaled, people, sign)})
-    notes = [*people_note(panel), *turned_note(panel)]
+    notes = [*people_note(panel), *flipped_note(panel)]
     return Table(
         title=Title(panel.name, f"parameters of scores and of ratings on {panel.aspect}"),
         rows=rows,
         shown=[*COLUMNS],
         heads=HEADS,
         definitions={
-            "σ": "sample SD of the system means; within: mean SD inside a system",
-            "ρ_sys": "Pearson correlation of the system means with people's",
-            "μ_ρ, σ_ρ": "mean and SD over systems of the Pearson correlation inside a system (μ_ρ is item/pearson)",
+            "σ": "sample SD of the system means; within: mean SD within a system",
+            "ρ_sys": "Pearson correlation of the system means of scores and ratings",
+            "μ_ρ, σ_ρ": "mean and SD over systems of the Pearson correlation within a system (μ_ρ is item/pearson)",
             "tie ratio": "share of tied pairs among all pairs of outputs; unique: distinct values",
         },
-        method=f"Outputs that people and the metric scored; ratings {_words(human_scale)}, metrics "
+        method=f"Outputs with a human rating and a score; ratings {_words(human_scale)}, scores "
         f"{_words(metric_scale)}.",
         notes=notes,
         signature=signature(panel, human_scale=human_scale, metric_scale=metric_scale),
@@ -113,18 +114,18 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
 
 
 def _metric(scores: Array, people: Array, sign: float) -> Row:
-    """Spread, ties, and correlations turned by `sign`, over outputs that both scored; NaN where one does not exist."""
+    """Return spread, ties, and correlations multiplied by `sign`, over outputs with both values."""
     both = np.isfinite(scores) & np.isfinite(people)
     m = fit_scores(np.where(both, scores, np.nan)) if both.any() else None
-    turned = sign * scores[None]
-    found = evaluate(turned, people, LEVELS)
-    inside = group_values(turned, people, LEVELS[1])[0]
+    oriented = sign * scores[None]
+    estimates = evaluate(oriented, people, LEVELS)
+    inside = group_values(oriented, people, LEVELS[1])[0]
     inside = inside[np.isfinite(inside)]
-    rho, item, by_input, whole = (float(v) for v in found.value[0])
+    rho, item, by_input, whole = (float(v) for v in estimates.value[0])
     return {
         "mean": m.mean if m else None,
         "sigma": m.sigma if m else None,
-        "within": known_mean(m.within) if m else None,
+        "within": finite_mean(m.within) if m else None,
         "rho_sys": rho,
         "mu_rho": item,
         "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
@@ -133,19 +134,19 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
         "unique": m.unique if m else 0,
         "tie_ratio": m.tie_ratio if m else None,
         "cells": int(both.sum()),
-        "dropped_systems": int(found.dropped[0, 1]),
-        "dropped_inputs": int(found.dropped[0, 2]),
+        "dropped_systems": int(estimates.dropped[0, 1]),
+        "dropped_inputs": int(estimates.dropped[0, 2]),
     }
 
 
-def _scaled(values: Array, bounds: Bounds | None, option: str) -> Array:
+def _scaled(values: Array, bounds: Bounds | None, name: str) -> Array:
     if bounds is None:
         return values
     if len(bounds) != 2 or not bounds[0] < bounds[1]:
-        raise NlgaugeError(f"{option} must be (lowest, highest), such as (1, 5); found {bounds}.")
+        raise NlgaugeError(f"{option(name)}: expected the lowest and the highest value, such as 1 and 5; got {bounds}.")
     low, high = bounds
     return np.asarray((values - low) / (high - low))
 
 
 def _words(bounds: Bounds | None) -> str:
-    return "as they come" if bounds is None else f"brought from {bounds[0]:g}–{bounds[1]:g} to 0–1"
+    return "not rescaled" if bounds is None else f"rescaled from {bounds[0]:g}–{bounds[1]:g} to 0–1"

@@ -1,4 +1,4 @@
-"""May a metric stand in for a rater? The alternative annotator test (Calderon, Reichart and Dror 2025)."""
+"""The alternative annotator test: may a metric replace an annotator? (Calderon, Reichart and Dror 2025)"""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from nlgauge.stats.agreement.alttest import AltTest, alt_test
 from nlgauge.table import Row, Table, Title
 
 
-@analysis("replacement", trials="first", paper="", question="May a metric stand in for a rater?")
+@analysis(
+    "replacement", trials="first", paper="", question="May a metric replace an annotator (alternative annotator test)?"
+)
 def replacement(
     panel: Panel, *, epsilon: float = 0.2, scale: Literal["raw", "ranks", "zscore"] = "ranks", min_units: int = 30
 ) -> Table:
@@ -40,22 +42,22 @@ def replacement(
     -------
     Table
         One row per metric: winning rate ω (share of annotators that it beats), its advantage, whether it
-        passes (ω at least 0.5), and the verdict `good`, `not` or `cannot tell`.
+        passes (ω at least 0.5), and the verdict `passes`, `fails` or `inconclusive`.
 
     Notes
     -----
-    For each annotator in turn, the metric and the annotator are compared by how close they are to the others (root
-    mean squared error); a t test for each, with the correction of Benjamini and Yekutieli. A pass that a constant
-    score would get, too, is `cannot tell`.
+    For each annotator in turn, the metric and the annotator are compared by their distance from the other annotators
+    (root mean squared error) in a t test, with the correction of Benjamini and Yekutieli. If a constant score passes
+    too, a pass is `inconclusive`.
 
     References
     ----------
     Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge.
     """
-    ratings = ratings_of(panel, "the test, which leaves one rater out,", least=3)
+    ratings = ratings_of(panel, "the alternative annotator test", least=3)
     if not panel.persons:
         raise NeedsMissing(
-            f"the test compares a metric with single persons; {panel.nameless}.",
+            f"the alternative annotator test requires annotator IDs; {panel.nameless}.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_raters",
@@ -63,43 +65,43 @@ def replacement(
     rows: list[Row] = []
     method = ""
     options: dict[str, Any] = {"epsilon": epsilon, "scale": scale, "persons": panel.persons, "min_units": min_units}
-    # Always the middle is near to everybody: where that passes, passing says nothing.
+    # A constant median rating is close to every annotator: if it passes, passing is no evidence.
     constant = alt_test(ratings, np.full(ratings.shape[1:], np.nanmedian(ratings)), **options).passed
     for metric, scores in panel.metrics.items():
-        found = alt_test(ratings, -scores if metric in panel.lower else scores, **options)
-        method = found.method
+        test = alt_test(ratings, -scores if metric in panel.lower else scores, **options)
+        method = test.method
         rows.append(
             {
                 "metric": metric,
                 "aspect": panel.aspect,
-                "winning_rate": found.winning_rate,
-                "advantage": found.advantage,
-                "passes": found.passed,
-                "verdict": _verdict(found, constant),
-                "raters": len(ratings) - found.skipped_raters,
-                "left_out": found.dropped_units,
-                "reason": found.reason or ("the same score for every output would pass too" if constant else None),
+                "winning_rate": test.winning_rate,
+                "advantage": test.advantage,
+                "passes": test.passed,
+                "verdict": _verdict(test, constant),
+                "raters": len(ratings) - test.skipped_raters,
+                "left_out": test.dropped_units,
+                "reason": test.reason or ("a constant score would pass too" if constant else None),
             }
         )
     rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(
-        title=Title(panel.name, f"may a metric stand in for a rater on {panel.aspect}?"),
+        title=Title(panel.name, f"alternative annotator test on {panel.aspect}"),
         rows=rows,
-        heads={"winning_rate": "ω"},
+        heads={"winning_rate": "ω", "raters": "annotators"},
         definitions={
-            "ω": "share of raters than whom the metric is closer to the others, tested one by one; .5 or more passes",
-            "advantage": "how often the metric is at least as close to the others as the rater left out",
+            "ω": "winning rate: share of annotators that the metric beats in their test; it passes at 0.5 or more",
+            "advantage": "how often the metric is at least as close to the other annotators as the one left out",
         },
-        method=method + "; outputs taken as independent. good: it passes; not: more than half of the raters are surely "
-        "closer to the others by more than ε (the same test, turned); cannot tell: anything else, and a pass where "
-        "the same score for every output would pass too.",
+        method=method + "; outputs are assumed to be independent. passes: ω is at least 0.5; fails: more than half of "
+        "the annotators are significantly closer to the others by more than ε (the reversed test); inconclusive: "
+        "anything else, and a pass that a constant score would reach too.",
         notes=people_note(panel),
         signature=signature(panel, epsilon=epsilon, scale=scale),
     )
 
 
-def _verdict(found: AltTest, constant: bool) -> str:
-    """A word that the tests support: raters who are neither beaten nor surely better speak for neither side."""
-    tested = int(np.isfinite(found.p).sum())
-    lost = tested > 0 and found.lost_to.sum() > tested / 2
-    return "not" if lost else "good" if found.passed and not constant else "cannot tell"
+def _verdict(test: AltTest, constant: bool) -> str:
+    """Return the verdict; annotators who are neither beaten nor significantly better count for neither side."""
+    tested = int(np.isfinite(test.p).sum())
+    lost = tested > 0 and test.lost_to.sum() > tested / 2
+    return "fails" if lost else "passes" if test.passed and not constant else "inconclusive"

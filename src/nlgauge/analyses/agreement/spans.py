@@ -1,4 +1,4 @@
-"""Do two raters, or a program and people, mark the same errors in the outputs? Letters, severities, gamma."""
+"""Agreement on error spans between annotators, or between a model and annotators: character F1, severity, gamma."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from nlgauge.table import Cell, Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
 ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
-NO_ERRORS = ("neutral", "no-error")  # remarks, weight 0
-AS_MAJOR = {"critical": "major"}  # for the credit, as the WMT25 task has it
+NO_ERRORS = ("neutral", "no-error")  # remarks with weight 0
+AS_MAJOR = {"critical": "major"}  # for partial credit, as in the WMT25 task
 HEADS = {ANY: "any error", CREDIT: "with severity"}
 DEFINITIONS = {
-    "any error": "letters that both marked, whatever the severity: F = 2 shared / (of the one + of the other)",
-    "with severity": "the same, where a letter counts 1 if both gave it the same severity and half if not, and as "
-    "often as it was marked; critical is major (the score of the WMT25 error-span task)",
-    "gamma": "1 less the disorder of the best alignment over that expected by chance (Mathet et al. 2015); place and "
-    "severity count alike (α = β = Δ∅ = 1)",
+    "any error": "F1 of the marked characters, whatever the severity: 2 · shared / (first + second)",
+    "with severity": "F1 in which a shared character counts 1 if both severities are equal and 0.5 if not; critical "
+    "counts as major (the score of the WMT25 error-span task)",
+    "gamma": "1 − disorder of the best alignment / disorder expected by chance (Mathet et al. 2015); position and "
+    "severity have equal weights (α = β = Δ∅ = 1)",
 }
 
 
 @dataclass(frozen=True)
 class _Text:
-    """A text and the marks of every rater who looked at it."""
+    """A text and the marks of every annotator who looked at it."""
 
     output: str
     length: int
@@ -47,14 +47,14 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What two raters marked in the texts that both looked at: one row of sums a text, by measure."""
+    """Sums of marked characters in the texts that two annotators looked at, by measure."""
 
     sums: dict[str, Array]  # texts × (shared, first, second)
     clusters: list[str]
     clean: int  # texts in which neither marked anything
 
 
-@analysis("spans", takes="dataset", question="Do raters, or a program and people, mark the same errors?")
+@analysis("spans", takes="dataset", question="Do annotators, or a model and annotators, mark the same error spans?")
 def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: float = 0.95, seed: int = 0) -> Table:
     """Compute how far annotators, or a model and annotators, mark the same error spans.
 
@@ -63,7 +63,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     choice : Choice
         Data, and the aspects, metrics and parts of it to use.
     same_text : bool, default False
-        Take outputs of one input that have the same text as one text: who marked one of them marked it.
+        Treat outputs of one input with the same text as one text, which an annotator of any of them has seen.
     draws : int, default 200
         Random alignments for the expected disorder of gamma.
     level : float, default 0.95
@@ -74,48 +74,50 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     Returns
     -------
     Table
-        One row per pair of annotators (and of all pairs pooled) and measure: F of the marked characters with
+        One row per pair of annotators (and for all pairs pooled) and measure: F1 of the marked characters with
         its interval, precision and recall, number of outputs and of outputs without any mark; and gamma, which
         has no interval.
 
     Notes
     -----
-    F = 2 · shared / (characters marked by the first + by the second), from sums over all outputs that both looked
-    at; `severity` credits half where severities differ, as the WMT25 error-span task does. gamma = 1 − disorder of
+    F1 = 2 · shared / (characters marked by the first + by the second), from sums over all outputs that both looked
+    at; `severity` gives half credit if severities differ, as the WMT25 error-span task does. gamma = 1 − disorder of
     the best alignment / disorder expected by chance (Mathet, Widlöcher and Métivier 2015).
     """
     data = choice.data
     if data.spans.is_empty():
         raise NeedsMissing(
-            "no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them.",
+            "there are no error spans; they can be read from MQM files, mt-metrics-eval ratings and .jsonl files.",
             data=data.name,
             code="no_spans",
         )
     if draws < 1:
-        raise DataError(f"draws must be 1 or more; found {draws}.")
+        raise DataError(f"{option('draws')} must be at least 1; got {draws}.")
     words = _severities(data)
-    texts, twice = _texts(choice, words, same_text)
+    texts, repeated = _texts(choice, words, same_text)
     names = _by_marks(texts)
     machines = [name for name in names if name in data.models]
     people = [name for name in names if name not in data.models]
     met = _met(texts)
     if not met:
-        raise NeedsMissing(_nobody_twice(texts, same_text), data=data.name, code="too_few_raters")
+        raise NeedsMissing(_no_shared_texts(texts, same_text), data=data.name, code="too_few_raters")
     pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
-    found = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
+    by_pair = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
     column = units_of(data, data.inputs).column
     units = "inputs" if column in ("", "input") else f"values of {column}"
-    rows = [row for m in machines for row in _pooled(m, [found[m, p] for p in people if (m, p) in found], level, units)]
-    among = [found[pair] for pair in combinations(people, 2) if pair in found]
+    rows = [
+        row for m in machines for row in _pooled(m, [by_pair[m, p] for p in people if (m, p) in by_pair], level, units)
+    ]
+    among = [by_pair[pair] for pair in combinations(people, 2) if pair in by_pair]
     rows += _pooled(PEOPLE, among, level, units) if len(among) > 1 else []
-    for pair, shared in found.items():
+    for pair, shared in by_pair.items():
         who = "models" if pair[1] in machines else "model" if pair[0] in machines else PEOPLE
         rows += [{"first": pair[0], "second": pair[1], "who": who, **row} for row in _rows(shared, level, units)]
         value, why = _gamma(met[frozenset(pair)], pair, draws, seed)
         rows.append({"first": pair[0], "second": pair[1], "who": who, **_row(GAMMA, shared, value, why)})
-    severities = {w: f"letters that both marked as {w}" for w in words}
+    severities = {w: f"F1 of the characters that are marked as {w}" for w in words}
     return Table(
-        title=Title(data.name, "do they mark the same errors?"),
+        title=Title(data.name, "agreement on error spans"),
         rows=rows,
         layout=Layout(
             lines=("first", "second"),
@@ -133,19 +135,21 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
         cells={"value": row_interval},
         method=_method(level, units, draws),
         definitions={**DEFINITIONS, **severities},
-        notes=_notes(data, texts, twice, choice),
+        notes=_notes(data, texts, repeated, choice),
         signature=f"spans:{data.spans.height}|same_text:{same_text}|draws:{draws}|seed:{seed}",
     )
 
 
 def _method(level: float, units: str, draws: int) -> str:
     return (
-        "F of letters, from sums over all outputs that both looked at; one in which neither marked anything adds "
-        f"nothing to them and is counted as clean. {level:.0%} intervals: {units} left out in turn, Student's t on the "
-        "logit. Precision and recall, of any error: of the letters that the first marked, those that the second marked "
-        "too, and the other way round. people: all pairs pooled. Gamma has no interval: the outputs are laid one after "
-        f"the other, the expected disorder is the mean of {draws} draws, and it is not given for more than "
-        f"{MAX_UNITS:,} spans a rater."
+        "F1 of characters, from sums over all outputs that both looked at; clean: outputs in which neither marked "
+        f"anything. {level:.0%} confidence intervals: jackknife over {units}, Student's t on the logit scale. "
+        "Precision: "
+        "share of the characters marked by the first that the second marked too; recall: the reverse. people: all "
+        "pairs "
+        "of annotators pooled. Gamma is computed on the concatenated outputs, without an interval; its expected "
+        "disorder "
+        f"is the mean of {draws} draws, and it requires at most {MAX_UNITS:,} spans per annotator."
     )
 
 
@@ -154,44 +158,44 @@ def _cell(rows: list[Row], name: str) -> Cell:
 
 
 def _severities(data: Dataset) -> list[str]:
-    """The worst first where it is known, others by name."""
-    found = set(data.spans.drop_nulls("start")["severity"].fill_null("unknown")) - set(NO_ERRORS)
-    known = [w for w in ("critical", "major", "minor") if w in found]
-    return [*known, *sorted(found - set(known))]
+    """Return the severities, standard ones first (the worst first), then others by name."""
+    present = set(data.spans.drop_nulls("start")["severity"].fill_null("unknown")) - set(NO_ERRORS)
+    standard = [w for w in ("critical", "major", "minor") if w in present]
+    return [*standard, *sorted(present - set(standard))]
 
 
 def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[_Text], int]:
-    """Texts with the marks in them, in an order that no name decides; and how often a rater met a text again."""
+    """Return the marked texts, in an order that does not depend on names, and the number of repeated annotations."""
     data = choice.data
-    kept = data.samples if choice.keep_people else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
+    samples = data.samples if choice.keep_people else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
     marks: dict[tuple[str, str], dict[str, list[SpanMark]]] = {}
     for system, given, rater, side, start, end, severity, _ in data.spans.select(list(Dataset.SPANS)).iter_rows():
-        mine = marks.setdefault((system, given), {}).setdefault(rater, [])
+        of_rater = marks.setdefault((system, given), {}).setdefault(rater, [])
         if start is not None and side == "output" and severity not in NO_ERRORS:
-            mine.append(SpanMark(start, end, words.index(severity or "unknown")))
-    found: dict[tuple[str, str], _Text] = {}
+            of_rater.append(SpanMark(start, end, words.index(severity or "unknown")))
+    texts: dict[tuple[str, str], _Text] = {}
     unit = unit_by_input(data)
-    twice = 0
-    for row in kept.iter_rows(named=True):
+    repeated = 0
+    for row in samples.iter_rows(named=True):
         key = row["system"], row["input"]
         if key not in marks:
             continue
-        theirs, output = {rater: sorted(some) for rater, some in marks[key].items()}, row.get("output")
+        by_rater, output = {rater: sorted(some) for rater, some in marks[key].items()}, row.get("output")
         length = (
-            len(output) if output is not None else max((m.end for some in theirs.values() for m in some), default=0)
+            len(output) if output is not None else max((m.end for some in by_rater.values() for m in some), default=0)
         )
-        text = _Text(output or "", length, unit[row["input"]], theirs)
+        text = _Text(output or "", length, unit[row["input"]], by_rater)
         if same_text and output is not None:
-            first = found.setdefault((row["input"], output), text)
-            twice += 0 if first is text else sum(rater in first.marks for rater in theirs)
-            first.marks.update({rater: some for rater, some in theirs.items() if rater not in first.marks})
+            first = texts.setdefault((row["input"], output), text)
+            repeated += 0 if first is text else sum(rater in first.marks for rater in by_rater)
+            first.marks.update({rater: some for rater, some in by_rater.items() if rater not in first.marks})
         else:
-            found["\0", f"{len(found)}"] = text
-    return sorted(found.values(), key=lambda t: (t.output, t.length, sorted(t.marks.values()))), twice
+            texts["\0", f"{len(texts)}"] = text
+    return sorted(texts.values(), key=lambda t: (t.output, t.length, sorted(t.marks.values()))), repeated
 
 
 def _by_marks(texts: Sequence[_Text]) -> list[str]:
-    """All raters: who marked most letters first, so that the order of two does not hang on their names."""
+    """Return all annotators, those with most marked characters first, so that the order does not depend on names."""
     letters: Counter[str] = Counter()
     for text in texts:
         letters.update({rater: sum(m.end - m.start for m in some) for rater, some in text.marks.items()})
@@ -199,7 +203,7 @@ def _by_marks(texts: Sequence[_Text]) -> list[str]:
 
 
 def _met(texts: Sequence[_Text]) -> dict[frozenset[str], list[_Text]]:
-    """The texts that both of two raters looked at."""
+    """Return the texts that both annotators of a pair looked at."""
     met: dict[frozenset[str], list[_Text]] = {}
     for text in texts:
         for pair in combinations(text.marks, 2):
@@ -223,15 +227,16 @@ def _shared(texts: Sequence[_Text], pair: tuple[str, str], words: Sequence[str])
 
 
 def _pooled(first: str, parts: Sequence[_Shared], level: float, units: str) -> list[Row]:
-    """Of all people together: each pair on each output counts."""
+    """Return the rows of all annotators pooled: each pair on each output counts."""
     if not parts:
         return []
     sums = {name: np.concatenate([part.sums[name] for part in parts]) for name in parts[0].sums}
     whole = _Shared(sums, [c for part in parts for c in part.clusters], sum(part.clean for part in parts))
     if first != PEOPLE:
         return [{"first": first, "second": PEOPLE, "who": "model", **row} for row in _rows(whole, level, units)]
-    nobodys = {"precision": float("nan"), "recall": float("nan")}
-    return [{"first": first, "second": PEOPLE, "who": PEOPLE, **row, **nobodys} for row in _rows(whole, level, units)]
+    undirected = {"precision": float("nan"), "recall": float("nan")}
+    rows = _rows(whole, level, units)
+    return [{"first": first, "second": PEOPLE, "who": PEOPLE, **row, **undirected} for row in rows]
 
 
 def _rows(shared: _Shared, level: float, units: str) -> Iterator[Row]:
@@ -240,19 +245,19 @@ def _rows(shared: _Shared, level: float, units: str) -> Iterator[Row]:
     return (_row(name, shared, overlap_of(shared.sums[name], codes, level, units)) for name in order)
 
 
-def _row(measure: str, shared: _Shared, found: Overlap | float, why: str | None = None) -> Row:
-    if isinstance(found, float):
-        found = Overlap(found, np.nan, np.nan, np.nan, np.nan, why)
+def _row(measure: str, shared: _Shared, result: Overlap | float, why: str | None = None) -> Row:
+    if isinstance(result, float):
+        result = Overlap(result, np.nan, np.nan, np.nan, np.nan, why)
     return {
         "measure": measure,
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "precision": found.precision,
-        "recall": found.recall,
+        "value": result.value,
+        "low": result.low,
+        "high": result.high,
+        "precision": result.precision,
+        "recall": result.recall,
         "n": len(shared.clusters),
         "clean": shared.clean,
-        "reason": found.reason,
+        "reason": result.reason,
     }
 
 
@@ -267,32 +272,38 @@ def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int)
     if not most:
         return float("nan"), "neither annotator marked anything"
     if most > MAX_UNITS:
-        return float("nan"), f"{most:,} spans of one rater; gamma is given up to {MAX_UNITS:,}"
+        return float("nan"), f"gamma requires at most {MAX_UNITS:,} spans per annotator; found {most:,}"
     one, two = (np.array(side, np.float64).reshape(-1, 3) for side in units)
     return gamma(one, two, length, np.random.default_rng(np.random.SeedSequence(seed)), draws), None
 
 
-def _nobody_twice(texts: Sequence[_Text], same_text: bool) -> str:
+def _no_shared_texts(texts: Sequence[_Text], same_text: bool) -> str:
     raters = {rater for text in texts for rater in text.marks}
-    why = f"no output was looked at by two raters ({len(texts):,} outputs, {len(raters)} raters)"
+    why = f"no output was annotated by two annotators ({len(texts):,} outputs, {len(raters)} annotators)"
     if same_text or len({(t.output, t.cluster) for t in texts}) == len(texts):
-        return f"{why}; agreement needs outputs that two raters marked."
-    return f"{why}; some outputs of one input are the same text, and {option('same_text', True)} takes them as one."
+        return f"{why}; agreement requires outputs with two annotators."
+    return (
+        f"{why}; some outputs of one input are the same text, which {option('same_text', True)} treats as one output."
+    )
 
 
-def _notes(data: Dataset, texts: Sequence[_Text], twice: int, choice: Choice) -> list[str]:
+def _notes(data: Dataset, texts: Sequence[_Text], repeated: int, choice: Choice) -> list[str]:
     source = data.spans.filter(pl.col("side") == "source")["start"].drop_nulls().len()
     placeless = data.spans.filter(pl.col("start").is_null() & pl.col("severity").is_not_null()).height
     empty = data.spans.filter(pl.col("start") == pl.col("end")).height
     neutral = data.spans.filter(pl.col("severity").is_in(NO_ERRORS) & pl.col("start").is_not_null()).height
-    said = [
-        (source, "spans in the source are not compared: only those in the output are"),
-        (placeless, "errors have no place: they count as nothing marked"),
-        (empty, "spans are empty (start = end): they mark no letter, and count in gamma only"),
-        (neutral, "neutral remarks are no errors: left out"),
-        (twice, "times a rater met a text again that another system gave too: the first time counts"),
+    counts = [
+        (source, "spans are in the source and ignored: only spans in the output are compared"),
+        (placeless, "errors have no position and are ignored"),
+        (empty, "spans are empty (start = end) and count in gamma only"),
+        (neutral, "neutral remarks are not errors and are ignored"),
+        (repeated, "annotations repeat a text that the annotator saw from another system: the first one counts"),
     ]
-    people = [] if choice.keep_people else [f"written by people, left out: {', '.join(sorted(data.people))}."]
+    human = [f"human-written outputs are excluded: {', '.join(sorted(data.people))}."]
     machine = sorted(data.models & {rater for text in texts for rater in text.marks})
-    models = [f"models, not people: {', '.join(machine)}."] if machine else []
-    return [f"{n:,} {what}." for n, what in said if n] + (people if data.people else []) + models
+    models = [f"models, not annotators: {', '.join(machine)}."] if machine else []
+    return (
+        [f"{n:,} {what}." for n, what in counts if n]
+        + (human if data.people and not choice.keep_people else [])
+        + models
+    )

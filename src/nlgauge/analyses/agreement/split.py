@@ -1,4 +1,4 @@
-"""How well do metrics agree with people on each part of the data; is one better? (novikova2017, Tables 9-11 and 14)"""
+"""Correlation of metrics with human ratings on each part of the data (Novikova et al. 2017, Tables 9-11 and 14)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, turned_words
+from nlgauge.analyses._common import Named, counted, flipped_words, reference
 from nlgauge.analyses.parts import comparable, halves_of, panels_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
@@ -30,7 +30,7 @@ from nlgauge.stats.tests.split_panels import (
 )
 from nlgauge.table import Layout, Row, Table, Title
 
-MAX_COLUMNS = 12  # parts that still stand beside each other
+MAX_COLUMNS = 12  # with more parts, the table has one row per metric and part
 
 
 @analysis(
@@ -38,7 +38,7 @@ MAX_COLUMNS = 12  # parts that still stand beside each other
     trials="mean",
     paper="novikova2017",
     takes="groups",
-    question="How well do metrics agree with people on each part of the data, and is a part better?",
+    question="How well does each metric agree with the human ratings on each part of the data?",
 )
 def split(
     choice: Choice,
@@ -64,21 +64,21 @@ def split(
     correction : {'holm', 'bh', 'none'}, default 'holm'
         Correction of the comparisons for multiple testing: Holm, Benjamini and Hochberg (`bh`), or none.
     draws : int, default 0
-        Draws of a permutation check of each comparison; 0 for no check.
+        Number of permutations that check each comparison; 0 for no check.
     level : float, default 0.05
         Significance level.
     outputs : {'clustered', 'independent'}, default 'clustered'
-        Whether systems and inputs are taken as clusters (`clustered`) or all outputs as `independent`, as
-        Novikova et al. (2017) take them.
+        Whether systems and inputs are clusters (`clustered`) or all outputs are `independent`, as in Novikova et al.
+        (2017).
     progress : callable, optional
         Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------
     Table
-        One row per metric, aspect and part: the correlation, n, p that it is zero, and whether it is
-        significantly stronger (absolute) than in every part that it is compared with. In the printed table *
-        marks a correlation that is not zero and † a stronger one.
+        One row per metric, aspect and part: the correlation, n, p of the test that it is zero, and whether it is
+        significantly stronger (in absolute value) than in every part that it is compared with. In the printed table *
+        marks a significant correlation and † a significantly stronger one.
 
     References
     ----------
@@ -105,7 +105,7 @@ def split(
         return f"{metric} ↓" if metric in data.lower else metric
 
     return Table(
-        title=Title(data.name, f"{chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else "")),
+        title=Title(data.name, f"{chosen} with {reference(data)}" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout(
             "metric" if len(wanted) == 1 else ("aspect", "metric"),
@@ -128,9 +128,9 @@ def split(
 def _aspect(
     parts: Sequence[Choice], aspect: str, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
 ) -> list[Row]:
-    kept, seed = list(panels_of(parts, aspect, lost)), parts[0].seed
-    found = [correlations(panel.oriented(), panel.human, measure, outputs, seed) for _, panel in kept]
-    at: dict[tuple[int, str], Row] = {
+    panels, seed = list(panels_of(parts, aspect, lost)), parts[0].seed
+    by_part = [correlations(panel.oriented(), panel.human, measure, outputs, seed) for _, panel in panels]
+    rows: dict[tuple[int, str], Row] = {
         (place, metric): {
             **part.group,
             "metric": metric,
@@ -143,23 +143,23 @@ def _aspect(
             "reason": one.reason,
             "against": {},
         }
-        for place, (part, panel) in enumerate(kept)
-        for metric, one in zip(panel.metrics, found[place], strict=True)
+        for place, (part, panel) in enumerate(panels)
+        for metric, one in zip(panel.metrics, by_part[place], strict=True)
     }
-    for i, j in comparable([part for part, _ in kept]) if kept and kept[0][0].group else []:
-        (first, a), (second, b) = kept[i], kept[j]
-        # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
+    for i, j in comparable([part for part, _ in panels]) if panels and panels[0][0].group else []:
+        (first, a), (second, b) = panels[i], panels[j]
+        # One seed for all: a row does not depend on the other parts and aspects, nor on their order.
         rng = np.random.default_rng(np.random.SeedSequence(seed))
-        checks = checked(_flat(a, b), (found[i], found[j]), measure, draws, rng).tolist()
-        tests = differ(found[i], found[j], measure, halves_of(a, b), outputs)
+        checks = checked(_flat(a, b), (by_part[i], by_part[j]), measure, draws, rng).tolist()
+        tests = differ(by_part[i], by_part[j], measure, halves_of(a, b), outputs)
         for metric, *tested in zip(a.metrics, tests, checks, strict=True):
-            at[i, metric]["against"][second.name] = tested
-            at[j, metric]["against"][first.name] = tested
-    return list(at.values())
+            rows[i, metric]["against"][second.name] = tested
+            rows[j, metric]["against"][first.name] = tested
+    return list(rows.values())
 
 
 def _flat(a: Panel, b: Panel) -> Halves:
-    """All outputs of two parts in one line: the check takes them as independent."""
+    """Put all outputs of two parts in one row: the permutation check assumes independent outputs."""
     scores = np.concatenate([panel.oriented().reshape(len(panel.metrics), 1, -1) for panel in (a, b)], axis=2)
     human = np.concatenate([a.human.ravel(), b.human.ravel()])[None]
     first = (np.arange(human.size) < a.human.size)[None]
@@ -167,7 +167,7 @@ def _flat(a: Panel, b: Panel) -> Halves:
 
 
 def _decide(rows: list[Row], correction: str, level: float) -> int:
-    """Correct the p-values of all comparisons together, then mark; the number of comparisons."""
+    """Correct the p-values of all comparisons together and mark the rows; return the number of comparisons."""
     tests: dict[tuple[Any, ...], float] = {}
     for row in rows:
         for other, (p, _) in row["against"].items():
@@ -188,7 +188,7 @@ def _decide(rows: list[Row], correction: str, level: float) -> int:
 
 
 def marked(row: Row, level: float) -> str:
-    """`-.21*†`: significant, and stronger than where it is compared with."""
+    """Return the cell: `-.21*†` is significant, and significantly stronger than in the other parts."""
     return starred(row["value"], row["p"], level) + ("†" if row["stronger"] else "")
 
 
@@ -197,7 +197,7 @@ def _key(row: Row, other: str) -> tuple[Any, ...]:
 
 
 def _largest(values: list[float]) -> float:
-    """Stronger than all others needs every p to be small: the largest one counts."""
+    """Return the largest p-value: a part is stronger than all others only if every p is small."""
     return max(values) if values and not np.isnan(values).any() else float("nan")
 
 
@@ -206,18 +206,18 @@ def _method(tests: int, correction: str, level: float, draws: int, outputs: Outp
     if not tests:
         return words
     return (
-        f"{words} † significantly stronger (absolute) than in every part it is compared with: "
+        f"{words} † significantly stronger (in absolute value) than in every part it is compared with: "
         f"{difference_words(outputs)}; {CORRECTION_WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
     )
 
 
 def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
-    notes = [f"left out: {'; '.join(dict.fromkeys(lost))}."] if lost else []
+    notes = [f"excluded: {'; '.join(dict.fromkeys(lost))}."] if lost else []
     reasons = dict.fromkeys(f"{r['metric']}, {r['part']}: {r['reason']}" for r in rows if r["reason"])
     if reasons:
-        notes.append(f"{len(reasons)} cells without a value, such as {next(iter(reasons))}.")
+        notes.append(f"{len(reasons)} cells have no value, such as {next(iter(reasons))}.")
     sizes = {r["n"] for r in rows}
     notes.append(
-        f"outputs in a cell: {min(sizes)}–{max(sizes)}." if len(sizes) > 1 else f"{sizes.pop()} outputs in each cell."
+        f"n = {min(sizes)}–{max(sizes)} outputs per cell." if len(sizes) > 1 else f"n = {sizes.pop()} per cell."
     )
-    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]
+    return [*notes, *flipped_words(data.lower & {r["metric"] for r in rows})]

@@ -1,15 +1,16 @@
-"""For what use is a metric reliable: ranking systems, choosing the better of two outputs, flagging bad outputs?"""
+"""Reliability of metrics by use: ranking systems, pairwise comparison of outputs, flagging bad outputs."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import finite_mean, people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import interval, number, percent, some
+from nlgauge.options import option
 from nlgauge.stats.correlation.uses import UseShares, badge_of, flag_shares, outlying_systems, pair_shares, tied_pairs
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, generalizes_to
@@ -25,7 +26,7 @@ USES = {
 MEASURES = {"rank systems": "system/pairwise-accuracy", "pairwise": "input/pairwise-accuracy", "flag": "roc_area"}
 
 
-@analysis("uses", question="For what use is a metric reliable: ranking systems, pairwise, flagging?")
+@analysis("uses", question="Is a metric reliable for ranking systems, pairwise comparison and flagging bad outputs?")
 def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     """Rate how reliable each metric is for ranking systems, pairwise comparison and flagging bad outputs.
 
@@ -56,32 +57,33 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     outlier is inconclusive.
     """
     if not 0.5 <= limit <= 1:
-        raise NlgaugeError(f"the limit must lie between 0.5 and 1; got {limit:g}.")
+        raise NlgaugeError(f"{option('limit')} must be between 0.5 and 1; got {limit:g}.")
     levels = quality_levels(panel.human)
     bad = np.asarray(levels.level == LOW)
     shares = _shares(panel, bad, level)
     outlying = outlying_systems(panel.human)
     without = _shares(panel, bad, level, ~outlying) if outlying.any() else {}
     rows = [row for use, each in shares.items() for row in _rows(panel, use, each, without.get(use), bad, limit)]
-    there = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
-    if not there:
+    defined = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
+    if not defined:
         raise NeedsMissing(
-            "no two systems, outputs or levels with different human ratings.",
+            "human ratings do not differ between systems, outputs or levels of quality.",
             data=panel.name,
             aspect=panel.aspect,
             code="constant",
         )
-    order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in there]) for m in panel.names}
-    rows = [r for r in rows if r["use"] in there]
+    order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in defined]) for m in panel.names}
+    rows = [r for r in rows if r["use"] in defined]
     rows.sort(key=lambda r: (order[r["metric"]], list(USES).index(r["use"])))
     over = generalizes_to("auto", len(set(panel.families or panel.systems)))
     return Table(
-        title=Title(panel.name, f"what each metric is reliable for, on {panel.aspect}"),
+        title=Title(panel.name, f"reliability of each metric by use, on {panel.aspect}"),
         rows=rows,
         layout=Layout("metric", "use", "value", line=panel.label),
         cells={"value": _cell},
-        definitions={u: USES[u] for u in there},
-        method=f"{percent(level)} intervals for {UNITS[over]}, simultaneous over the {len(panel.names)} metrics "
+        definitions={u: USES[u] for u in defined},
+        method=f"{percent(level)} confidence intervals for {UNITS[over]}, simultaneous over the {len(panel.names)} "
+        "metrics "
         f"(jackknife, Student's t; ranking systems: Bonett and Wright's interval of Kendall's tau). reliable: interval "
         f"at {number(limit)} or above, and paired difference from the best baseline above 0; not reliable: one of the "
         f"two below; inconclusive: anything else. Bad outputs: {int(bad.sum())} of "
@@ -92,9 +94,13 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
         },
         notes=[
             *_outlier_notes([s for s, out in zip(panel.systems, outlying, strict=True) if out]),
-            *_baseline_notes({u: shares[u] for u in there}),
-            *[f"not available: {u} (no pairs with different human ratings)." for u in USES if u not in there],
-            *[f"no interval: {why}." for why in {r["reason"]: 0 for r in rows if np.isfinite(r["value"])} if why],
+            *_baseline_notes({u: shares[u] for u in defined}),
+            *[f"not available: {u} (no pairs with different human ratings)." for u in USES if u not in defined],
+            *[
+                f"no confidence interval: {why}."
+                for why in {r["reason"]: 0 for r in rows if np.isfinite(r["value"])}
+                if why
+            ],
             *scope_notes(panel, over),
             *people_note(panel),
         ],
@@ -102,12 +108,12 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     )
 
 
-def _shares(panel: Panel, bad: np.ndarray, level: float, kept: Mask | None = None) -> dict[str, UseShares]:
-    """The shares of each use, of all systems or of those that are kept."""
-    kept = np.ones(panel.n_systems, bool) if kept is None else kept
-    x, z, bad, length = panel.oriented()[:, kept], panel.human[kept], bad[kept], panel.output_lengths()
-    length = None if length is None else length[kept]
-    families = None if panel.families is None else [f for f, keep in zip(panel.families, kept, strict=True) if keep]
+def _shares(panel: Panel, bad: np.ndarray, level: float, systems: Mask | None = None) -> dict[str, UseShares]:
+    """Return the shares of each use, of all systems or of a subset."""
+    subset = np.ones(panel.n_systems, bool) if systems is None else systems
+    x, z, bad, length = panel.oriented()[:, subset], panel.human[subset], bad[subset], panel.output_lengths()
+    length = None if length is None else length[subset]
+    families = None if panel.families is None else [f for f, use in zip(panel.families, subset, strict=True) if use]
     options = {"clusters": panel.clusters, "families": families, "level": level}
     return {
         "rank systems": pair_shares(MEASURES["rank systems"], x, z, length, **options),  # type: ignore[arg-type]
@@ -140,14 +146,14 @@ def _rows(
                 "without_outliers": None if without is None else float(without.value[k]),
                 "positives": int(scored.sum()) if use == "flag" else None,
                 "positive_systems": int(scored.any(axis=1).sum()) if use == "flag" else None,
-                "reason": shares.reason[k] if np.isfinite(value) else f"nothing to count: {USES[use]}",
+                "reason": shares.reason[k] if np.isfinite(value) else "no pairs to compare",
             }
         )
     return rows
 
 
 def _badge(shares: UseShares, without: UseShares | None, k: int, limit: float) -> str | None:
-    """The badge of one metric; inconclusive where it is another one without outlying systems."""
+    """Return the badge of a metric; inconclusive if it changes without outlying systems."""
     badges = [
         badge_of(s.low[k], s.high[k], limit, s.advantage_low[k], s.advantage_high[k])
         for s in (shares, without)
@@ -161,19 +167,19 @@ def _badge(shares: UseShares, without: UseShares | None, k: int, limit: float) -
 def _outlier_notes(systems: list[str]) -> list[str]:
     if not systems:
         return []
-    return [f"the mean rating of {some(systems)} is an outlier: badges also have to hold without, else inconclusive."]
+    return [f"the mean rating of {some(systems)} is an outlier: a badge that changes without it is inconclusive."]
 
 
 def _mean(values: list[float]) -> float:
-    """Minus the mean of what there is, so that the best come first and those without any value last."""
-    known = [v for v in values if np.isfinite(v)]
-    return -float(np.mean(known)) if known else np.inf
+    """Return minus the mean of the finite values, so that the best metric sorts first and undefined ones last."""
+    mean = finite_mean(values)
+    return np.inf if np.isnan(mean) else -mean
 
 
 def _baseline_notes(shares: dict[str, UseShares]) -> list[str]:
     lengths = {u: s.baselines["output length"] for u, s in shares.items() if "output length" in s.baselines}
     if not lengths:
-        return ["baseline: a constant (0.5); the length of the outputs is not known (no output texts)."]
+        return ["baseline: a constant (0.5); output length is not available without output texts."]
     words = ", ".join(f"{u} {number(v, 2)}" for u, v in lengths.items() if np.isfinite(v))
     return [f"baselines: a constant (0.5); output length ({words})."]
 

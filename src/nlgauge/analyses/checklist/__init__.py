@@ -1,1 +1,1 @@
-"""The metric preference checklist (nimah2023)."""
+"""The metric preference checklist (Nimah et al. 2023)."""

@@ -1,4 +1,4 @@
-"""The metric preference checklist on one page: which of the five assessments of nimah2023 (Table 1) a metric passes."""
+"""The metric preference checklist: which of the five assessments of Nimah et al. (2023, Table 1) a metric passes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, known_mean, measures_of, people_note, signature, turned_note
+from nlgauge.analyses._common import Named, finite_mean, flipped_note, measures_of, people_note, signature
 from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
 from nlgauge.analyses.checklist.discrimination import contrast_ks
 from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, system_pairs
@@ -28,29 +28,32 @@ from nlgauge.analyses.checklist.transfer import data_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number
-from nlgauge.options import option
+from nlgauge.number import count, number
+from nlgauge.options import call, option
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.ranking.preference import chance_similarity
 from nlgauge.stats.ranking.quality_levels import Bins
 from nlgauge.table import Layout, Row, Table, Title
 
 VERDICTS = {None: "", True: " pass", False: " no"}
-MIN_HUMAN_KS = 0.2  # KS of the other raters below which people are no measure
+MIN_HUMAN_KS = 0.2  # KS of the other annotators below which human ratings are not a useful reference
 DEFINITIONS = {
-    "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the other raters, "
-    "or other aspects",
-    "aspect order": "similarity of the order of low, moderate, high with people's, mean over aspects",
-    "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean over aspects",
-    "system order": "similarity of the order of two systems with people's, mean over the easy pairs and aspects",
+    "aspect KS": "distance between the scores of low and high rated outputs, mean over aspects; human: the other "
+    "annotators, or other aspects",
+    "aspect order": "similarity of the order of low, moderate, high with the human order, mean over aspects",
+    "system KS": "distance between the scores of two systems, mean over the easy pairs; human: mean over aspects",
+    "system order": "similarity of the order of two systems with the human order, mean over the easy pairs and aspects",
 }
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """What counts as passing. KS: significant (p < level) in more than half of the aspects or pairs, and at least
-    `of_human` of what people reach. Order: at least `beyond` of the way from chance to people's order. Transfer: the
-    lowest correlation at least `kept` of the mean."""
+    """Criteria of the assessments.
+
+    KS: significant (p < level) in more than half of the aspects or pairs, and at least `of_human` of the human value.
+    Order: at least `beyond` of the way from chance to the human order. Transfer: the lowest correlation is at least
+    `kept` of the mean.
+    """
 
     level: float = 0.05
     of_human: float = 0.5
@@ -60,7 +63,7 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Assessment:
-    """One assessment: a number and a verdict per metric, what people reach, and why there is nothing."""
+    """An assessment: value and verdict per metric, the human value, and the reason if it is not available."""
 
     value: dict[str, float]
     passes: dict[str, bool | None]
@@ -73,7 +76,7 @@ class Assessment:
     trials="mean",
     paper="nimah2023",
     takes="groups",
-    question="Which of the five assessments of the checklist does a metric pass?",
+    question="Which of the five assessments of the metric preference checklist does a metric pass?",
 )
 def checklist(
     choice: Choice,
@@ -146,7 +149,7 @@ def checklist(
     """
     if 1 / (draws + 1) >= level:
         raise NlgaugeError(
-            f"checklist: with {draws} draws p cannot fall below {1 / (draws + 1):.3g}; use more than {1 / level:.0f}."
+            f"{option('draws')} must be above {1 / level:.0f}, since p is at least 1 / (draws + 1); got {draws}."
         )
     panel = chosen_panel(choice)
     panel.require_metrics()
@@ -162,41 +165,45 @@ def checklist(
     }
     order = _order(panel.names, results)
     return Table(
-        title=Title(panel.name, f"the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}"),
+        title=Title(panel.name, f"metric preference checklist, {count(len(panel.humans), 'aspect')}"),
         rows=[row for name in order for row in _rows(name, family[name], results)] + _human_rows(results),
         layout=Layout("metric", "assessment", "value", extra={"passes": _passed}),
         cells={"value": lambda row: number(row["value"]) + VERDICTS[row["passes"]]},
         definitions=_transfer_definition(chosen, len(sets)) | DEFINITIONS,
-        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each "
-        f"input change places; {draws} draws. "
+        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each input "
+        f"are swapped; {draws} permutations. "
         + f"{rows.description().capitalize()}; levels: {rows.level_words(bins, scale)}.",
-        answers=["passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."],
+        answers=[
+            "Most assessments passed: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."
+        ],
         notes=[
-            *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
+            *(f"{a} is not assessed: {r.reason}." for a, r in results.items() if r.reason),
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
             *people_note(panel),
-            *turned_note(panel),
+            *flipped_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
     )
 
 
 def _human_rows(results: dict[str, Assessment]) -> list[Row]:
-    """Return a row per assessment with what human ratings reach."""
+    """Return a row per assessment with the human value."""
     shared = {"metric": HUMAN, "family": HUMAN, "passes": None, "reason": None}
     return [{**shared, "assessment": name, "value": r.human, "human": r.human} for name, r in results.items()]
 
 
 def _transfer_definition(measure: Measure, sets: int) -> dict[str, str]:
-    """Define the assessment of transfer; nothing where there is one data set."""
-    return {"transfer": f"lowest {measure} with people over {sets} data sets, mean over aspects"} if sets > 1 else {}
+    """Define the assessment of transfer; empty with one data set."""
+    if sets < 2:
+        return {}
+    return {"transfer": f"lowest {measure} with the human ratings over {sets} data sets, mean over aspects"}
 
 
 def _transfer(sets: Sequence[Choice], names: list[str], measure: Measure, rule: Criteria) -> Assessment:
     values: dict[str, list[float]] = {name: [] for name in names}
     if len(sets) < 2:
         return Assessment(
-            {}, {}, reason=(f"it needs a second data set (more files) or parts of this one ({option('by')})")
+            {}, {}, reason=f"it requires a second data set (more files) or parts of this one ({option('by')})"
         )
     for part in sets:
         for row in data_rows(replace(part, metrics=names), measure, dict.fromkeys(names, ""))[0]:
@@ -206,7 +213,7 @@ def _transfer(sets: Sequence[Choice], names: list[str], measure: Measure, rule: 
     return Assessment(
         {name: min(some) for name, some in usable.items()},
         {
-            name: bool(known_mean(some) > 0 and min(some) >= rule.kept * known_mean(some))
+            name: bool(finite_mean(some) > 0 and min(some) >= rule.kept * finite_mean(some))
             for name, some in usable.items()
         },
         reason="" if usable else "no metric has a correlation on two data sets",
@@ -214,28 +221,30 @@ def _transfer(sets: Sequence[Choice], names: list[str], measure: Measure, rule: 
 
 
 def _aspect_ks(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int) -> Assessment:
-    seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
+    tests: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
     people: list[float] = []
     for aspect in rows.human:
         values = contrast_ks(rows, aspect, rows.levels(aspect, bins, scale), CONTRASTS["Lo-Hi"], draws, seed)
         for name, pair in values.items():
-            if name in seen and not np.isnan(pair[0]):
-                seen[name].append(pair)
+            if name in tests and not np.isnan(pair[0]):
+                tests[name].append(pair)
         peers = values.get(human_name(OTHER_RATERS))
-        people.append(peers[0] if peers else known_mean([d for n, (d, _) in values.items() if n not in seen]))
-    return _judged(seen, known_mean(people), rule, "no aspect has both low and high ratings")
+        people.append(peers[0] if peers else finite_mean([d for n, (d, _) in values.items() if n not in tests]))
+    return _ks_assessment(tests, finite_mean(people), rule, "no aspect has both low and high ratings")
 
 
-def _judged(seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str) -> Assessment:
-    """KS distances with their p: clear in more than half, and not far below people."""
-    known = {name: some for name, some in seen.items() if some}
-    value = {name: known_mean([d for d, _ in some]) for name, some in known.items()}
-    enough = 0.0 if np.isnan(human) else rule.of_human * human
+def _ks_assessment(
+    tests: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str
+) -> Assessment:
+    """Assess KS distances: significant in more than half of the tests, and a sufficient share of the human value."""
+    defined = {name: some for name, some in tests.items() if some}
+    value = {name: finite_mean([d for d, _ in some]) for name, some in defined.items()}
+    required = 0.0 if np.isnan(human) else rule.of_human * human
     passes: dict[str, bool | None] = {
-        name: bool(np.mean([p < rule.level for _, p in some]) > 0.5 and value[name] >= enough)
-        for name, some in known.items()
+        name: bool(np.mean([p < rule.level for _, p in some]) > 0.5 and value[name] >= required)
+        for name, some in defined.items()
     }
-    return Assessment(value, passes, human, "" if known else reason)
+    return Assessment(value, passes, human, "" if defined else reason)
 
 
 def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) -> Assessment:
@@ -247,12 +256,12 @@ def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) ->
             if levels > 1:
                 value[name].append(level_similarity(means))
                 beyond[name].append(_beyond(value[name][-1], chance_similarity(levels)))
-    known = [name for name, some in value.items() if some]
+    defined = [name for name, some in value.items() if some]
     return Assessment(
-        {name: known_mean(value[name]) for name in known},
-        {name: known_mean(beyond[name]) >= rule.beyond for name in known},
-        1.0 if known else np.nan,
-        "" if known else "no aspect has two levels",
+        {name: finite_mean(value[name]) for name in defined},
+        {name: finite_mean(beyond[name]) >= rule.beyond for name in defined},
+        1.0 if defined else np.nan,
+        "" if defined else "no aspect has two levels",
     )
 
 
@@ -266,23 +275,23 @@ def _systems(
         return {"system KS": missing, "system order": missing}
     group = EASY if EASY in chosen.groups else next(iter(chosen.groups))
     only = type(chosen)({group: chosen.groups[group]}, chosen.words)
-    seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
+    tests: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
     people: list[float] = []
     for row in pair_rows(rows, only, family, draws, seed):
-        if row["metric"] not in seen:
+        if row["metric"] not in tests:
             people.append(row["value"])
         elif not np.isnan(row["value"]):
-            seen[row["metric"]].append((row["value"], row["p"]))
+            tests[row["metric"]].append((row["value"], row["p"]))
     order: dict[str, list[float]] = {name: [] for name in rows.panel.names}
     for row in preference_rows(rows, only, family):
         if not np.isnan(row["value"]):
             order[row["metric"]].append(row["value"])
-    known = {name: known_mean(some) for name, some in order.items() if some}
+    similarity = {name: finite_mean(some) for name, some in order.items() if some}
     chance, none = chance_similarity(2), "no pair of systems has scores"
-    passes: dict[str, bool | None] = {name: _beyond(value, chance) >= rule.beyond for name, value in known.items()}
+    passes: dict[str, bool | None] = {n: _beyond(value, chance) >= rule.beyond for n, value in similarity.items()}
     return {
-        "system KS": _judged(seen, known_mean(people), rule, none),
-        "system order": Assessment(known, passes, 1.0, "" if known else none),
+        "system KS": _ks_assessment(tests, finite_mean(people), rule, none),
+        "system order": Assessment(similarity, passes, 1.0, "" if similarity else none),
     }
 
 
@@ -290,21 +299,21 @@ def _low_bar(human: float, raters: bool) -> list[str]:
     if not raters or not human < MIN_HUMAN_KS:
         return []
     return [
-        f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says "
-        "little; see the analysis agreement."
+        f"inter-annotator agreement is low (aspect KS {number(human)}), so the human values are a weak reference; see "
+        f"{call('analyze agreement FILE')}."
     ]
 
 
 def _beyond(similarity: float, chance: float) -> float:
-    """How far from chance (0) to people's order (1); a hair of rounding forgiven."""
+    """Return the position between chance (0) and the human order (1), with a tolerance for rounding."""
     return (similarity - chance) / (1 - chance) + 1e-12
 
 
 def _rows(name: str, family: str, results: dict[str, Assessment]) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for assessment, r in results.items():
         value, passes = r.value.get(name, float("nan")), r.passes.get(name)
-        found.append(
+        rows.append(
             {
                 "metric": name,
                 "family": family,
@@ -315,12 +324,12 @@ def _rows(name: str, family: str, results: dict[str, Assessment]) -> list[Row]:
                 "reason": (r.reason or "no scores") if passes is None else None,
             }
         )
-    return found
+    return rows
 
 
 def _passed(rows: list[Row]) -> str:
-    known = [row["passes"] for row in rows if row["passes"] is not None]
-    return f"{sum(known)} of {len(known)}" if known else ""
+    assessed = [row["passes"] for row in rows if row["passes"] is not None]
+    return f"{sum(assessed)} of {len(assessed)}" if assessed else ""
 
 
 def _score(name: str, results: dict[str, Assessment]) -> str:
@@ -328,7 +337,7 @@ def _score(name: str, results: dict[str, Assessment]) -> str:
 
 
 def _order(names: list[str], results: dict[str, Assessment]) -> list[str]:
-    """Metrics that pass most first, of these those that fail least, then by the sum of their numbers."""
+    """Sort metrics by assessments passed, then by those failed, then by the sum of their values."""
 
     def key(name: str) -> tuple[float, ...]:
         passes = [r.passes.get(name) for r in results.values()]
@@ -340,7 +349,8 @@ def _order(names: list[str], results: dict[str, Assessment]) -> list[str]:
 
 def _criteria_words(rule: Criteria) -> str:
     return (
-        f"Passes: KS with p < {rule.level:g} in more than half of the aspects or pairs and at least {rule.of_human:g} "
-        f"of people's; order at least {rule.beyond:g} of the way from chance to people's; transfer lowest at least "
-        f"{rule.kept:g} of the mean, which is above 0."
+        f"Criteria: KS with p < {rule.level:g} in more than half of the aspects or pairs and at least "
+        f"{rule.of_human:g} "
+        f"of the human value; order at least {rule.beyond:g} of the way from chance to the human order; lowest "
+        f"correlation of transfer at least {rule.kept:g} of the mean, which must be above 0."
     )

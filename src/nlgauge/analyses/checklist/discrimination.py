@@ -1,11 +1,11 @@
-"""Can a metric tell good outputs from bad ones? KS distance between levels of quality (nimah2023, section 3.4)."""
+"""Aspect-level discrimination: KS distance of scores between levels of quality (Nimah et al. 2023, section 3.4)."""
 
 from __future__ import annotations
 
 import math
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._common import flipped_note, people_note, signature
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
@@ -26,7 +26,7 @@ from nlgauge.table import Layout, Row, Table, Title, grouped
     "discrimination",
     trials="mean",
     paper="nimah2023",
-    question="Can a metric tell good outputs from bad ones on an aspect?",
+    question="Does a metric separate levels of quality of an aspect (Kolmogorov–Smirnov distance)?",
 )
 def discrimination(
     panel: Panel,
@@ -41,8 +41,7 @@ def discrimination(
 ) -> Table:
     """Compute how well a metric separates low, moderate and high quality (Kolmogorov–Smirnov distance).
 
-    The other human aspects, and the other annotators of this one, stand next to the metrics: they show what human
-    ratings reach.
+    The other human aspects, and the other annotators of this one, are listed next to the metrics as a reference.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ def discrimination(
         Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
         names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
     draws : int, default 499
-        Draws of the permutation test.
+        Number of permutations.
     seed : int, default 0
         Seed of the random draws: the same seed gives the same numbers on any machine.
 
@@ -84,11 +83,11 @@ def discrimination(
     rows = rated_rows(with_overall(panel) if overall else panel, unit)
     levels = rows.levels(panel.aspect, bins, scale)
     families_by_name = families_of(panel.names, families)
-    found: list[Row] = []
+    table_rows: list[Row] = []
     for contrast, pair in CONTRASTS.items():
         values = contrast_ks(rows, panel.aspect, levels, pair, draws, seed)
         for name, (d, p) in values.items():
-            found.append(
+            table_rows.append(
                 {
                     "metric": name,
                     "family": families_by_name.get(name, "Human"),
@@ -101,11 +100,11 @@ def discrimination(
                     "reason": _reason(d, levels, pair, rows, name),
                 }
             )
-    order = _order(found)
-    found.sort(key=lambda row: (order[row["metric"]], list(CONTRASTS).index(row["contrast"])))
+    order = _order(table_rows)
+    table_rows.sort(key=lambda row: (order[row["metric"]], list(CONTRASTS).index(row["contrast"])))
     return Table(
-        title=Title(panel.name, f"telling levels of {panel.aspect} apart, KS distance"),
-        rows=found,
+        title=Title(panel.name, f"aspect-level discrimination (KS distance), {panel.aspect}"),
+        rows=table_rows,
         layout=Layout(
             "metric",
             "contrast",
@@ -114,14 +113,14 @@ def discrimination(
             extra={"p Lo-Hi": _p},
         ),
         definitions={
-            "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no "
-            "direction",
-            "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the "
-            "mean of the other raters of this one",
+            "KS": "largest difference between the distribution functions of the scores at two levels (0 same, 1 no "
+            "overlap); without direction",
+            "human: …": "human reference: ratings of another aspect, or the mean of the other annotators of this "
+            "aspect",
         },
         method=f"{sentence(rows.description())}: {counts_words(levels)}. "
-        f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
-        notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
+        f"p: {rows.words}, {draws} permutations, not corrected for several metrics.",
+        notes=[*_notes(table_rows), *people_note(panel), *flipped_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
     )
 
@@ -129,7 +128,7 @@ def discrimination(
 def contrast_ks(
     rows: RaterRows, aspect: str, levels: Levels, pair: tuple[int, int], draws: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    """KS and p between two levels of an aspect: every metric, each other aspect, the aspect's other raters."""
+    """Return KS and p between two levels of an aspect, of every metric, each other aspect and the other annotators."""
     one, two = levels.level == pair[0], levels.level == pair[1]
     others = {a: values for a, values in rows.human.items() if a != aspect}
     if (raters := rows.others(aspect)) is not None:
@@ -151,10 +150,10 @@ def _reason(value: float, levels: Levels, pair: tuple[int, int], rows: RaterRows
 
 
 def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
-    """Metrics before people, each by Lo-Hi, else by what there is."""
+    """Return the sort key of each metric: metrics before human references, by Lo-Hi or the first defined contrast."""
     return {
-        name: (mine[0]["family"] == "Human", -next((r["value"] for r in mine if not math.isnan(r["value"])), -1.0))
-        for name, mine in grouped(rows, "metric").items()
+        name: (part[0]["family"] == "Human", -next((r["value"] for r in part if not math.isnan(r["value"])), -1.0))
+        for name, part in grouped(rows, "metric").items()
     }
 
 
@@ -167,4 +166,6 @@ def _notes(rows: list[Row]) -> list[str]:
     for row in rows:
         if row["reason"]:
             missing.setdefault(row["reason"], set()).add(row["contrast"])
-    return [f"not given: {', '.join(c for c in CONTRASTS if c in where)} ({why})." for why, where in missing.items()]
+    return [
+        f"not available: {', '.join(c for c in CONTRASTS if c in where)} ({why})." for why, where in missing.items()
+    ]

@@ -1,4 +1,4 @@
-"""Do people's aspects agree with each other? (nimah2023, sections 5.3 and A.4.1)"""
+"""Agreement between the human aspects (Nimah et al. 2023, sections 5.3 and A.4.1)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
+from nlgauge.options import option
 from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, Bins
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 
-@analysis("inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?")
+@analysis(
+    "inter-aspect", paper="nimah2023", takes="dataset", question="How well do the human aspects agree with each other?"
+)
 def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater") -> Table:
     """Compute how far the human ratings of two aspects agree.
 
@@ -51,29 +54,29 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
     rows.require_two_aspects()
     levels = {aspect: rows.levels(aspect, bins, scale).level for aspect in rows.human}
     means = rows.system_means()
-    found = [_pair(a, b, rows, levels, (means[a], means[b])) for a, b in combinations(rows.human, 2)]
-    found.sort(key=lambda row: -np.nan_to_num(row["kappa"], nan=-2.0))
-    apart = sum(not row["n"] for row in found)
+    pairs = [_pair(a, b, rows, levels, (means[a], means[b])) for a, b in combinations(rows.human, 2)]
+    pairs.sort(key=lambda row: -np.nan_to_num(row["kappa"], nan=-2.0))
+    disjoint = sum(not row["n"] for row in pairs)
     return Table(
-        title=Title(panel.name, "agreement between the aspects"),
-        rows=found,
+        title=Title(panel.name, "agreement between the human aspects"),
+        rows=pairs,
         shown=["first", "second", "r", "kappa", "same_level", "opposite", "systems_tau", "n"],
-        heads={"systems_tau": "systems τ", "n": "rows"},
+        heads={"systems_tau": "systems τ"},
         definitions={
-            "r": "Pearson correlation of the two ratings over the rows",
-            "kappa": "Cohen's kappa with quadratic weights of the levels low, moderate, high",
-            "opposite": "share of the rows that are low on one aspect and high on the other",
-            "systems τ": "Kendall's tau-b between the two orders of the systems",
+            "r": "Pearson correlation of the two ratings over the n observations",
+            "kappa": "Cohen's kappa of the levels low, moderate, high, with quadratic weights",
+            "opposite": "share of the observations that are low on one aspect and high on the other",
+            "systems τ": "Kendall's tau-b between the two rankings of the systems",
         },
         method=f"{rows.description(scores=False).capitalize()}. Levels: {rows.level_words(bins, scale)}.",
         notes=[
             rows.unanimity_words(bins, scale),
             *(
                 [
-                    f"{apart} pairs of aspects have no row in common (different raters); unit=output compares their "
-                    "means."
+                    f"{disjoint} pairs of aspects have no observation in common (different annotators); "
+                    f"{option('unit', 'output')} compares their means."
                 ]
-                if apart
+                if disjoint
                 else []
             ),
             *people_note(panel),
@@ -91,7 +94,7 @@ def _pair(a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], 
     n = int(both.sum())
     varies = n > 1 and np.ptp(x[both]) > 0 and np.ptp(y[both]) > 0
     kappa = cohen_kappa(p, q, "quadratic") if n else None
-    known = ~(np.isnan(means[0]) | np.isnan(means[1]))
+    rated = ~(np.isnan(means[0]) | np.isnan(means[1]))
     return {
         "first": a,
         "second": b,
@@ -99,7 +102,7 @@ def _pair(a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], 
         "kappa": kappa.value if kappa else np.nan,
         "same_level": float((p == q).mean()) if n else np.nan,
         "opposite": float((np.abs(p - q) == HIGH - LOW).mean()) if n else np.nan,
-        "systems_tau": float(kendalltau(means[0][known], means[1][known]).statistic) if known.sum() > 2 else np.nan,
+        "systems_tau": float(kendalltau(means[0][rated], means[1][rated]).statistic) if rated.sum() > 2 else np.nan,
         "n": n,
-        "reason": None if n else "no row has both aspects",
+        "reason": None if n else "no observation has both aspects",
     }

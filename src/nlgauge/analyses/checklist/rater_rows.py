@@ -1,4 +1,4 @@
-"""Rater rows: the unit of nimah2023 is one row a rater, the metric's score repeated beside each rating."""
+"""Rater rows: the observation of Nimah et al. (2023) is a single rating, for which the metric's score is repeated."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class RaterRows:
 
     @classmethod
     def of(cls, choice: Choice, unit: Unit = "rater", overall: bool = False) -> RaterRows:
-        """Make the rows of a data set with the aspects and metrics asked for.
+        """Make the rows of a data set with the requested aspects and metrics.
 
         Parameters
         ----------
         choice : Choice
         unit : {'rater', 'output'}, default 'rater'
-            One row per rater where raters are known, else one per output.
+            One row per annotator if annotator IDs are known, else one per output.
         overall : bool, default False
-            Add the mean of the aspects as one more.
+            Add the mean of the aspects as one more aspect.
         """
         return rated_rows(chosen_panel(choice, overall), unit)
 
@@ -74,7 +74,7 @@ class RaterRows:
         return self.cell // self.panel.n_inputs
 
     def weights(self, chosen: Mask) -> Array:
-        """How often each cell stands in the chosen rows."""
+        """Count the chosen rows of each cell."""
         return np.bincount(self.cell[chosen], minlength=self.scores.shape[1]).astype(np.float64)
 
     def levels(self, aspect: str, bins: Bins = "thirds", scale: Scales = None) -> Levels:
@@ -86,19 +86,19 @@ class RaterRows:
         """Raise an error where fewer than two aspects are rated."""
         if len(self.human) < 2:
             raise NeedsMissing(
-                f"needs at least 2 aspects, found {len(self.human)} ({', '.join(self.human)}).",
+                f"requires at least 2 aspects; found {len(self.human)} ({', '.join(self.human)}).",
                 data=self.panel.name,
                 code="too_few_aspects",
             )
 
     def description(self, scores: bool = True) -> str:
-        """Say what a row is, for method sentences; `scores`: it holds a metric's score too."""
+        """Describe an observation, for method sentences; `scores`: metric scores are used too."""
         if self.unit != "rater" or not self.panel.raters:
-            return "one row an output"
-        return "one row a rater, the metric's score repeated" if scores else "one row a rater"
+            return "one observation per output"
+        return f"one observation per rating{', the metric score repeated' if scores else ''}"
 
     def level_words(self, bins: Bins = "thirds", scale: Scales = None) -> str:
-        """Say how each aspect was cut into levels, once where all were cut alike."""
+        """Describe how each aspect is divided into levels."""
         words = {aspect: self.levels(aspect, bins, scale).words for aspect in self.human}
         if len(set(words.values())) == 1:
             words = {"all": next(iter(words.values()))}
@@ -112,35 +112,37 @@ class RaterRows:
         return same, rated & ~same
 
     def unanimity_words(self, bins: Bins = "thirds", scale: Scales = None) -> str:
-        """Say in how many rows all aspects are at the same level."""
+        """State in how many observations all aspects are at the same level."""
         same, mixed = self.unanimous(bins, scale)
         first = self.levels(next(iter(self.human)), bins, scale)
         alike, low, high = (int(mask.sum()) for mask in (same, same & first.low, same & first.high))
         n = alike + int(mixed.sum())
         share = percent(alike / n) if n else "–"
         return (
-            f"all {len(self.human)} aspects at the same level: {alike} of {n} rows ({share}); "
-            f"low on all {low}, high on all {high}."
+            f"all {len(self.human)} aspects are at the same level in {alike} of {n} observations ({share}); low on "
+            "all: "
+            f"{low}, high on all: {high}."
         )
 
     @property
     def crossed(self) -> bool:
-        """Several systems on one set of inputs: outputs are not independent. One system: its inputs are the sample."""
+        """Return whether systems and inputs are crossed, so that outputs are not independent (or there is one "
+        "system)."""
         rated = self._cube(np.ones(len(self.cell)))[0].max(axis=0)
         return self.panel.n_systems == 1 or clustered(self.scores.reshape(len(self.scores), *rated.shape), rated)
 
     @property
     def words(self) -> str:
-        """How p-values of `ks` and `human_ks` come about."""
+        """Describe the permutation test of `ks` and `human_ks`."""
         if self.crossed:
-            return f"{SHUFFLED}, ratings of one output together"
+            return f"{SHUFFLED}, ratings of an output together"
         return (
-            "scores dealt anew to the outputs, ratings of one output together; outputs taken as independent, "
-            "because few inputs have several systems"
+            "scores permuted over the outputs, ratings of an output together; outputs are assumed to be independent, "
+            "since few inputs have several systems"
         )
 
     def ks(self, one: Mask, two: Mask, draws: int, seed: int) -> KSTests:
-        """KS and p of every metric between two sets of rows; analyses of one panel share the answer."""
+        """Return KS and p of every metric between two sets of rows; analyses of one panel share the result."""
         if not self.panel.metrics:
             return {}
         key = ("ks", self.unit, one.tobytes(), two.tobytes(), draws, seed)
@@ -150,7 +152,7 @@ class RaterRows:
         low, high = self.weights(one), self.weights(two)
         if self.crossed:
             grid = (1, self.panel.n_systems, self.panel.n_inputs)
-            found = ks_shuffled(
+            tests = ks_shuffled(
                 self.scores.reshape(len(self.scores), *grid),
                 low.reshape(grid),
                 high.reshape(grid),
@@ -158,25 +160,25 @@ class RaterRows:
                 seed=seed,
             )
         else:
-            found = ks_permutation(self.scores, low, high, draws=draws, seed=seed)
-        return _named(self.panel.names, found)
+            tests = ks_permutation(self.scores, low, high, draws=draws, seed=seed)
+        return _named(self.panel.names, tests)
 
     def human_ks(self, one: Mask, two: Mask, values: Mapping[str, Array], draws: int, seed: int) -> KSTests:
-        """The same with people's ratings, one a row, in the place of a metric's scores."""
+        """Return KS and p of human ratings, one per row, between two sets of rows."""
         if not values:
             return {}
         stacked, low, high = np.stack(list(values.values())), one.astype(np.float64), two.astype(np.float64)
         if self.crossed:
             low, high = np.nan_to_num(self._cube(low)[0]), np.nan_to_num(self._cube(high)[0])
-            found = ks_shuffled(self._cube(*stacked), low, high, draws=draws, seed=seed)
+            tests = ks_shuffled(self._cube(*stacked), low, high, draws=draws, seed=seed)
         else:
-            found = ks_permutation(stacked, low, high, draws=draws, seed=seed)
-        return _named([human_name(a) for a in values], found)
+            tests = ks_permutation(stacked, low, high, draws=draws, seed=seed)
+        return _named([human_name(a) for a in values], tests)
 
     def ks_systems(self, pair: tuple[int, int], draws: int, seed: int) -> KSTests:
-        """KS and p between two systems: every metric, then human aspects; the outputs of an input change places.
+        """Return KS and p between two systems, of every metric and human aspect; outputs of an input are swapped.
 
-        Analyses of one panel share the answer.
+        Analyses of one panel share the result.
         """
         key = ("ks_systems", self.unit, pair, draws, seed)
         return self.panel.once(key, lambda: self._ks_systems(pair, draws, seed))
@@ -193,7 +195,7 @@ class RaterRows:
         }
 
     def _cube(self, *values: Array) -> Array:
-        """Values of the rows as … × raters × systems × inputs, NaN where there is no row."""
+        """Return values of the rows as … × annotators × systems × inputs, NaN without a row."""
         slots = int(self.slot.max(initial=0)) + 1
         cube = np.full((len(values), slots, self.scores.shape[1]), np.nan)
         for k, each in enumerate(values):
@@ -201,23 +203,23 @@ class RaterRows:
         return cube.reshape(len(values), slots, self.panel.n_systems, self.panel.n_inputs)
 
     def others(self, aspect: str) -> Array | None:
-        """Mean rating that the other raters gave the row's output on the aspect; None where nobody had company."""
+        """Return the mean rating of each row's output by the other annotators; None if no output has several."""
         values = self.human[aspect]
-        known = ~np.isnan(values)
-        n = np.bincount(self.cell[known], minlength=self.scores.shape[1])[self.cell]
-        total = np.bincount(self.cell[known], weights=values[known], minlength=self.scores.shape[1])[self.cell]
-        company = known & (n > 1)
-        if not company.any():
+        rated = ~np.isnan(values)
+        n = np.bincount(self.cell[rated], minlength=self.scores.shape[1])[self.cell]
+        total = np.bincount(self.cell[rated], weights=values[rated], minlength=self.scores.shape[1])[self.cell]
+        shared = rated & (n > 1)
+        if not shared.any():
             return None
         size = _largest(values, self.cell, self.scores.shape[1])[self.cell]
-        return snap(np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size)
+        return snap(np.where(shared, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size)
 
     def system_means(self) -> dict[str, Array]:
-        """Mean rating of every system on every aspect, ties kept."""
+        """Return the mean rating of every system on every aspect, with exact ties."""
         return {aspect: _means(values, self.system, self.panel.n_systems) for aspect, values in self.human.items()}
 
     def metric_means(self) -> dict[str, Array]:
-        """Mean score of every system by every metric over the rated rows, oriented."""
+        """Return the mean score of every system by every metric over the rated rows, oriented."""
         return {
             name: _means(self.scores[k][self.cell], self.system, self.panel.n_systems)
             for k, name in enumerate(self.panel.metrics)
@@ -225,7 +227,7 @@ class RaterRows:
 
 
 def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
-    """The rows of a panel: one a rater (where raters are known), or one an output."""
+    """Return the rows of a panel: one per annotator (if annotator IDs are known), or one per output."""
     grid = (panel.n_systems, panel.n_inputs)
     slots = max((len(cube) for cube in panel.raters.values()), default=0) if unit == "rater" else 0
     cubes = {}
@@ -234,60 +236,60 @@ def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
         if unit == "rater" and aspect in panel.raters:
             cube[:slots] = panel.raters[aspect]
         alone = np.isnan(cube).all(axis=0)
-        cube[slots][alone] = mean[alone]  # averages and lone ratings have no rater
+        cube[slots][alone] = mean[alone]  # averages and single ratings have no annotator
         cubes[aspect] = cube.reshape(slots + 1, -1)
-    there = np.logical_or.reduce([~np.isnan(cube) for cube in cubes.values()])
+    rated = np.logical_or.reduce([~np.isnan(cube) for cube in cubes.values()])
     scores = panel.oriented().reshape(len(panel.metrics), -1) if panel.metrics else np.empty((0, grid[0] * grid[1]))
-    slot, cell = np.nonzero(there)
-    return RaterRows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
+    slot, cell = np.nonzero(rated)
+    return RaterRows(panel, unit, cell, {a: cube[rated] for a, cube in cubes.items()}, scores, slot)
 
 
 def chosen_panel(choice: Choice, overall: bool = False) -> Panel:
-    """A panel that holds only these aspects (all by default); which of them comes first means nothing."""
+    """Return a panel with the requested aspects only (all by default)."""
     names = choice.wanted
     panel = choice.panel(names[0] if names else None, canonical=True)
-    kept = {a: panel.humans[a] for a in names if a in panel.humans}
-    if list(kept) != list(panel.humans):  # the same panel where nothing is left out, which keeps its answers
-        panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
+    humans = {a: panel.humans[a] for a in names if a in panel.humans}
+    if list(humans) != list(panel.humans):  # the same panel where nothing is left out, which has its cached results
+        panel = replace(panel, humans=humans, raters={a: r for a, r in panel.raters.items() if a in humans})
     return with_overall(panel) if overall else panel
 
 
 def with_overall(panel: Panel) -> Panel:
-    """The panel with one more aspect, the mean of the others in each rater's row (nimah2023, summarization sets)."""
+    """Add the mean of the aspects as one more aspect (Nimah et al. 2023, summarization sets)."""
     if any(name.lower() == OVERALL.lower() for name in panel.humans):
         return panel
-    known = [panel.raters[a] for a in panel.humans if a in panel.raters]
-    raters = {**panel.raters, OVERALL: _mean_of(known)} if len(known) == len(panel.humans) else panel.raters
+    cubes = [panel.raters[a] for a in panel.humans if a in panel.raters]
+    raters = {**panel.raters, OVERALL: _mean_of(cubes)} if len(cubes) == len(panel.humans) else panel.raters
     mean = _mean_of(list(panel.humans.values()))
     return replace(panel, humans={**panel.humans, OVERALL: mean}, raters=raters)
 
 
-def _named(names: Sequence[str], found: tuple[Array, Array]) -> KSTests:
-    return {name: (float(d), float(p)) for name, d, p in zip(names, *found, strict=True)}
+def _named(names: Sequence[str], tests: tuple[Array, Array]) -> KSTests:
+    return {name: (float(d), float(p)) for name, d, p in zip(names, *tests, strict=True)}
 
 
 def human_name(aspect: str) -> str:
-    """How a column of people's ratings is called beside the metrics."""
+    """Return the name of a human aspect in a list of metrics."""
     return f"human: {aspect}"
 
 
 def _mean_of(parts: list[Array]) -> Array:
     stacked: Any = np.stack(parts)
-    there = ~np.isnan(stacked).all(axis=0)
-    mean = np.full(there.shape, np.nan)
-    mean[there] = np.nanmean(stacked[:, there], axis=0)
+    rated = ~np.isnan(stacked).all(axis=0)
+    mean = np.full(rated.shape, np.nan)
+    mean[rated] = np.nanmean(stacked[:, rated], axis=0)
     return snap(mean, scale=largest(stacked, axis=0))
 
 
 def _means(values: Array, system: Ints, systems: int) -> Array:
-    known = ~np.isnan(values)
-    n = np.bincount(system[known], minlength=systems)
-    total = np.bincount(system[known], weights=values[known], minlength=systems)
+    rated = ~np.isnan(values)
+    n = np.bincount(system[rated], minlength=systems)
+    total = np.bincount(system[rated], weights=values[rated], minlength=systems)
     return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=_largest(values, system, systems))
 
 
 def _largest(values: Array, group: Ints, groups: int) -> Array:
-    """The size of the largest value of each group: rounding errors of its mean are relative to that."""
+    """Return the largest absolute value of each group, to which rounding errors of its mean are relative."""
     size = np.zeros(groups)
     np.maximum.at(size, group, np.nan_to_num(np.abs(values)))
     return size

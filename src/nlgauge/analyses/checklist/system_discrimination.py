@@ -1,4 +1,4 @@
-"""Can a metric tell two systems apart? KS distance between their scores (nimah2023, section 3.2, Tables 17-19)."""
+"""System-level discrimination: KS distance of scores between two systems (Nimah et al. 2023, section 3.2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
+from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
@@ -23,7 +23,7 @@ Per = Literal["metric", "family", "pair"]
     trials="mean",
     paper="nimah2023",
     takes="dataset",
-    question="Can a metric tell two systems apart?",
+    question="Does a metric separate the outputs of two systems (Kolmogorov–Smirnov distance)?",
 )
 def system_discrimination(
     choice: Choice,
@@ -58,7 +58,7 @@ def system_discrimination(
         Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
         names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
     draws : int, default 499
-        Draws of the permutation test.
+        Number of permutations.
 
     Returns
     -------
@@ -80,14 +80,14 @@ def system_discrimination(
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = pair_rows(rows, chosen, families_of(panel.names, families), draws, choice.seed)
-    found = single if per == "pair" else averaged(single, per, ["value"])
+    table_rows = single if per == "pair" else averaged(single, per, ["value"])
     line = "family" if per == "family" else "metric"
-    order = _order(found, line)
-    found.sort(key=lambda row: (order[row[line]], list(chosen.groups).index(row["pairs"])))
+    order = _order(table_rows, line)
+    table_rows.sort(key=lambda row: (order[row[line]], list(chosen.groups).index(row["pairs"])))
     across = ("first", "second") if per == "pair" else "pairs"
     return Table(
-        title=Title(panel.name, "telling systems apart, KS distance"),
-        rows=found,
+        title=Title(panel.name, "system-level discrimination (KS distance)"),
+        rows=table_rows,
         layout=Layout(
             line,
             across,
@@ -96,24 +96,25 @@ def system_discrimination(
             heads=chosen.heads(rows.panel.systems),
         ),
         definitions={
-            "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean "
-            "over the pairs; no direction"
+            "KS": "largest difference between the distribution functions of two systems' scores (0 same, 1 no "
+            "overlap), "
+            "mean over the pairs; without direction"
         },
         method=f"{sentence(chosen.words)}. {rows.description().capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
-        + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
-        notes=[*people_note(panel), *turned_note(panel)],
+        + f" p: the outputs of each input are swapped between the two systems at random, {draws} permutations.",
+        notes=[*people_note(panel), *flipped_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=choice.seed),
     )
 
 
 def pair_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int) -> list[Row]:
-    """One row per pair and metric, and per pair and human aspect."""
-    found: list[Row] = []
+    """Return a row per pair and metric, and per pair and human aspect."""
+    tests: list[Row] = []
     systems = rows.panel.systems
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
-            found += [
+            tests += [
                 {
                     "metric": name,
                     "family": families.get(name, HUMAN),
@@ -125,12 +126,12 @@ def pair_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str], dr
                 }
                 for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
             ]
-    return found
+    return tests
 
 
 def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
-    """Metrics from the most to the least telling, people last."""
+    """Return the sort key of each metric: by its mean distance, human aspects last."""
     return {
-        name: (mine[-1]["family"] == HUMAN, -m if not np.isnan(m := known_mean([r["value"] for r in mine])) else 1.0)
-        for name, mine in grouped(rows, line).items()
+        name: (part[-1]["family"] == HUMAN, -m if not np.isnan(m := finite_mean([r["value"] for r in part])) else 1.0)
+        for name, part in grouped(rows, line).items()
     }

@@ -1,17 +1,17 @@
-"""Does a metric put two systems in people's order? Preference similarity (nimah2023, Eq. 2-4, Tables 20-22)."""
+"""System-level preference: does a metric order two systems as human ratings do? (Nimah et al. 2023, Eq. 2-4)"""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
+from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
 from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import sentence
+from nlgauge.number import count, sentence
 from nlgauge.stats.ranking.preference import order_similarity
 from nlgauge.table import Layout, Row, Table, Title, grouped
 
@@ -19,7 +19,10 @@ Per = Literal["metric", "family", "aspect", "pair"]
 
 
 @analysis(
-    "system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in people's order?"
+    "system-preference",
+    paper="nimah2023",
+    takes="dataset",
+    question="Does a metric order two systems as human ratings do?",
 )
 def system_preference(
     choice: Choice,
@@ -71,7 +74,7 @@ def system_preference(
     """
     panel = chosen_panel(choice, overall)
     if not panel.metrics:
-        raise NeedsMissing("no metric scores to compare with people's order.", data=panel.name, code="no_scores")
+        raise NeedsMissing("there are no metric scores.", data=panel.name, code="no_scores")
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = preference_rows(rows, chosen, families_of(panel.names, families))
@@ -79,48 +82,48 @@ def system_preference(
     across = ("first", "second") if per == "pair" else "pairs"
     if per == "aspect":
         across = ("pairs", "aspect")
-        found = [
+        table_rows = [
             {**row, "aspect": aspect}
             for aspect in panel.humans
             for row in averaged([r for r in single if r["aspect"] == aspect], "metric", ["value"])
         ]
     elif per == "pair":
-        found = [
-            {**{k: v for k, v in mine[0].items() if k != "aspect"}, "value": known_mean([r["value"] for r in mine])}
-            for mine in grouped(single, "metric", "first", "second").values()
+        table_rows = [
+            {**{k: v for k, v in part[0].items() if k != "aspect"}, "value": finite_mean([r["value"] for r in part])}
+            for part in grouped(single, "metric", "first", "second").values()
         ]
     else:
-        found = averaged(single, per, ["value"])
+        table_rows = averaged(single, per, ["value"])
     place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
-    best = {name: known_mean([r["value"] for r in mine]) for name, mine in grouped(found, line).items()}
-    found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
+    best = {name: finite_mean([r["value"] for r in part]) for name, part in grouped(table_rows, line).items()}
+    table_rows.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
     return Table(
-        title=Title(panel.name, "order of two systems, similarity with people"),
-        rows=found,
+        title=Title(panel.name, "system-level preference (similarity with the human order)"),
+        rows=table_rows,
         layout=Layout(line, across, "value", best=lambda row: row["value"], heads=chosen.heads(panel.systems)),
         definitions={
-            "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of "
-            "the two has a tie, .333 opposite; chance .667"
+            "similarity": "similarity of the human order and the metric's order as sequences (Eq. 4): 1 same order, "
+            "2/3 "
+            "if one of them has a tie, 1/3 opposite order; chance 2/3"
         },
         method=f"{sentence(chosen.words)}. Order by the mean of each system ({rows.description()}), "
-        f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} "
-        f"({', '.join(panel.humans)}).",
-        notes=[*people_note(panel), *turned_note(panel)],
+        f"mean over the pairs and {count(len(panel.humans), 'aspect')} ({', '.join(panel.humans)}).",
+        notes=[*people_note(panel), *flipped_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
     )
 
 
 def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str]) -> list[Row]:
-    """One row per pair, metric and aspect: both orders and their similarity."""
+    """Return a row per pair, metric and aspect with the similarity of the two orders."""
     systems, human, metric = rows.panel.systems, rows.system_means(), rows.metric_means()
-    found: list[Row] = []
+    table_rows: list[Row] = []
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
             names = [systems[a], systems[b]]
             for name, scores in metric.items():
                 for aspect, ratings in human.items():
                     x, y = ratings[[a, b]], scores[[a, b]]
-                    found.append(
+                    table_rows.append(
                         {
                             "metric": name,
                             "family": families[name],
@@ -131,4 +134,4 @@ def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, st
                             "value": order_similarity(names, x, y),
                         }
                     )
-    return found
+    return table_rows

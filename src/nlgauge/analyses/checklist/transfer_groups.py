@@ -1,4 +1,4 @@
-"""Table 3 of nimah2023 as data: the sets that are in-domain, semantic or domain shift for a metric family."""
+"""Table 3 of Nimah et al. (2023) as data: sets that are in-domain, semantic or domain shift for a metric family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GROUPS = ("ID", "semantic-shift", "domain-shift")
 
 @dataclass(frozen=True)
 class Transfer:
-    """One cell: for metrics of `family`, the paper's `dataset` (`set_name` here) belongs to `group`."""
+    """A cell of the table: for metrics of `family`, the paper's `dataset` (`set_name` here) belongs to `group`."""
 
     family: str
     category: str
@@ -24,7 +24,8 @@ class Transfer:
 
 @cache
 def transfer_groups() -> list[Transfer]:
-    """All cells of Table 3.
+    """Return all cells of Table 3.
+
 
     >>> {t.dataset: t.group for t in transfer_groups() if t.family == "CTRLEval"}["USR-PC"]
     'domain-shift'

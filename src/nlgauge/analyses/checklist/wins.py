@@ -1,4 +1,5 @@
-"""Who beats whom? Pairwise win fractions of systems, by people and by metrics (nimah2023, section 5.4, Figure 7)."""
+"""Win fractions of all pairs of systems, by human judgments and by metrics (Nimah et al. 2023, section 5.4, Figure "
+"7)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.number import number, percent
+from nlgauge.number import number, p_text, percent
+from nlgauge.options import option
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.ranking.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.stats.tests.two_samples import choice_test
@@ -28,7 +30,7 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class WinCounts:
-    """Win counts by people and by each metric on the same systems, and where they come from, in words."""
+    """Win counts by human judgments and by each metric on the same systems, and a description of their origin."""
 
     systems: list[str]
     sides: dict[str, Wins]
@@ -36,23 +38,28 @@ class WinCounts:
     ordered: bool
 
 
-@analysis("wins", paper="nimah2023", takes="dataset", question="Which system beats which, by people and by a metric?")
+@analysis(
+    "wins",
+    paper="nimah2023",
+    takes="dataset",
+    question="What are the win rates of each pair of systems, by human judgments and by metrics?",
+)
 def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", merge: bool = False) -> Table:
     """Compute the win fractions of every ordered pair of systems, by human judgment and by metrics.
 
-    Without `metrics`, the metric whose fractions are nearest to the human ones is shown.
+    Without `metrics`, the metric whose fractions are closest to the human ones is shown.
 
     Parameters
     ----------
     choice : Choice
         Data, and the aspects, metrics and parts of it to use.
     aspect : str, optional
-        Aspect to look at; may be left out where there is only one.
+        Aspect of the judgments; may be left out where there is only one.
     source : {'auto', 'comparisons', 'ratings'}, default 'auto'
-        Direct `comparisons` of two outputs, or `ratings` (every two ratings that one annotator gave to outputs
-        of one input). `auto` takes comparisons where there are any.
+        Direct `comparisons` of two outputs, or `ratings` (every two ratings by one annotator of outputs of one input).
+        `auto` uses comparisons if there are any.
     merge : bool, default False
-        Put A–B and B–A together also where annotators saw the outputs in an order.
+        Merge A–B and B–A even if the presentation order is known.
 
     Returns
     -------
@@ -68,73 +75,74 @@ def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", 
     votes = _votes(data, aspect, source)
     judged = data.voted(people=False)
     judged = judged if aspect is None else judged.filter(pl.col("aspect") == aspect)
-    kept = [s for s in data.systems if choice.keep_people or s not in data.people]
+    systems = [s for s in data.systems if choice.keep_people or s not in data.people]
     rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
     if votes is None and not rated and judged.height and source == "auto":
-        return _models_only(data, judged, kept, aspect or _only(judged))
+        return _models_only(data, judged, systems, aspect or _only(judged))
     metrics = choice.metrics
-    found = _by_votes(data, votes, kept, metrics) if votes is not None else _by_ratings(data, aspect, kept, metrics)
-    found = _with_models(found, judged)
-    if merge and found.ordered:
-        found = WinCounts(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
-    near = {n: distance(found.sides[HUMAN], w) for n, w in found.sides.items() if n != HUMAN}
-    voters = [n for n in near if n in data.models]
-    metric = [n for n in sorted(near, key=lambda n: (np.isnan(near[n]), near[n])) if n not in voters][:1]
-    shown = list(near) if metrics is not None else [*voters, *metric]
-    rows = [row for side in (HUMAN, *shown) for row in _rows(side, found)]
-    named = aspect or (data.aspect() if votes is None else _only(votes))
-    notes = (
-        [f"left out, written by people: {', '.join(p)}."] if (p := [s for s in data.systems if s not in kept]) else []
-    )
+    counts = _by_ratings(data, aspect, systems, metrics) if votes is None else _by_votes(data, votes, systems, metrics)
+    counts = _with_models(counts, judged)
+    if merge and counts.ordered:
+        counts = WinCounts(counts.systems, {n: w.merged() for n, w in counts.sides.items()}, counts.words, False)
+    distances = {n: distance(counts.sides[HUMAN], w) for n, w in counts.sides.items() if n != HUMAN}
+    voters = [n for n in distances if n in data.models]
+    by_distance = sorted(distances, key=lambda n: (np.isnan(distances[n]), distances[n]))
+    closest = [n for n in by_distance if n not in voters][:1]
+    shown = list(distances) if metrics is not None else [*voters, *closest]
+    rows = [row for side in (HUMAN, *shown) for row in _rows(side, counts)]
+    on = aspect or (data.aspect() if votes is None else _only(votes))
+    excluded = [s for s in data.systems if s not in systems]
+    notes = [f"human-written outputs are excluded: {', '.join(excluded)}."] if excluded else []
     if votes is not None and not merge:
-        notes += _first_note(votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept)))
+        notes += _first_note(votes.filter(pl.col("first").is_in(systems) & pl.col("second").is_in(systems)))
     if votes is not None:
-        notes += _same_choices(votes, judged)
+        notes += _model_agreement(votes, judged)
     kind = "comparisons" if votes is not None else "ratings"
-    return _table(data, found, named, rows, notes, kind, [_nearest(near)] if near else [])
+    return _table(data, counts, on, rows, notes, kind, [_closest(distances)] if distances else [])
 
 
-def _nearest(near: dict[str, float]) -> str:
-    best = ", ".join(f"{n} {number(near[n])}" for n in sorted(near, key=lambda n: near[n])[:5])
-    return f"Nearest to people (mean difference of the fractions): {best}."
+def _closest(distances: dict[str, float]) -> str:
+    best = ", ".join(f"{n} {number(distances[n])}" for n in sorted(distances, key=lambda n: distances[n])[:5])
+    return f"Closest to the human win fractions (mean absolute difference): {best}."
 
 
 def _table(
-    data: Dataset, found: WinCounts, named: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
+    data: Dataset, counts: WinCounts, on: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
 ) -> Table:
     return Table(
-        title=Title(data.name, f"win fractions on {named}" + (", by models only" if kind == "models" else "")),
-        rows=[{"aspect": named, **row} for row in rows],
+        title=Title(data.name, f"win fractions on {on}" + (", by models only" if kind == "models" else "")),
+        rows=[{"aspect": on, **row} for row in rows],
         layout=Layout(
             ("side", "first"),
             "second",
             "value",
             line=": ".join,
-            extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: sum(r["n"] for r in mine)},
+            extra={"ties": lambda line: _share(line, "tied"), "n": lambda line: sum(r["n"] for r in line)},
         ),
         definitions={
-            "cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
-            "what is missing to 1 are B's wins and ties"
+            "cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; the rest are "
+            "wins "
+            "of B and ties"
         },
         heads={"first": "A"},
-        method=found.words,
+        method=counts.words,
         answers=answers,
         notes=notes,
-        signature=f"aspect:{named}|source:{kind}|order:{'kept' if found.ordered else 'merged'}",
+        signature=f"aspect:{on}|source:{kind}|order:{'kept' if counts.ordered else 'merged'}",
     )
 
 
 def distance(one: Wins, two: Wins) -> float:
-    """Mean |difference| of the win fractions, over the pairs that both have."""
+    """Return the mean absolute difference of the win fractions, over the pairs that both have."""
     gaps = np.abs(one.fraction - two.fraction)
     return float(np.nanmean(gaps)) if (~np.isnan(gaps)).any() else float("nan")
 
 
 def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | None:
-    known = judged_aspects(data)
-    if aspect is not None and aspect not in known:
+    aspects = judged_aspects(data)
+    if aspect is not None and aspect not in aspects:
         raise NameUnknown(
-            f"{data.name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} Aspects: {', '.join(known)}."
+            f"{data.name}: aspect '{aspect}' not found.{did_you_mean(aspect, aspects)} Aspects: {', '.join(aspects)}."
         )
     votes = data.voted(people=True)
     votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
@@ -142,7 +150,9 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
         return None
     if votes.is_empty():
         raise DataError(
-            "no comparisons of two outputs by people; use source=ratings.", data=data.name, code="no_choices"
+            f"there are no human pairwise comparisons; use {option('source', 'ratings')}.",
+            data=data.name,
+            code="no_choices",
         )
     if aspect is None:
         _only(votes)
@@ -152,17 +162,23 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
 def _only(votes: pl.DataFrame) -> str:
     aspects = votes["aspect"].unique(maintain_order=True).to_list()
     if len(aspects) > 1:
-        raise NameUnknown(f"comparisons on several aspects; choose one: {', '.join(aspects)}.")
+        raise NameUnknown(f"comparisons are on several aspects; set {option('aspect')} to one of {', '.join(aspects)}.")
     return str(aspects[0])
 
 
-def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequence[str] | None) -> WinCounts:
-    votes = votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept))
-    systems = [s for s in kept if s in {*votes["first"], *votes["second"]}]
+def _compared(data: Dataset, votes: pl.DataFrame, included: list[str]) -> list[str]:
+    """Return the included systems that occur in the comparisons; raise an error with fewer than two."""
+    systems = [s for s in included if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
         raise DataError(
-            f"comparisons need at least 2 systems, found {len(systems)}.", data=data.name, code="too_few_systems"
+            f"comparisons require at least 2 systems; found {len(systems)}.", data=data.name, code="too_few_systems"
         )
+    return systems
+
+
+def _by_votes(data: Dataset, votes: pl.DataFrame, included: list[str], metrics: Sequence[str] | None) -> WinCounts:
+    votes = votes.filter(pl.col("first").is_in(included) & pl.col("second").is_in(included))
+    systems = _compared(data, votes, included)
     first, second, best = _placed(votes, systems)
     sides = {HUMAN: vote_counts(first, second, best, len(systems))}
     scores = data.only_metrics(metrics) if metrics is not None else data
@@ -170,20 +186,21 @@ def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequ
         x, y = (_scores_of(scores, votes, side, name) for side in ("first", "second"))
         sides[name] = vote_counts(first, second, score_votes(x, y, first, second), len(systems))
     words = (
-        f"{votes.height} direct comparisons, in the order shown: A-B and B-A are different cells. "
-        "A metric votes in each of them for the higher score."
+        f"{votes.height} direct comparisons by presentation order: A-B and B-A are different cells. A metric prefers "
+        "the "
+        "output with the higher score."
     )
     return _sorted(systems, sides, words, ordered=True)
 
 
 def _placed(votes: pl.DataFrame, systems: list[str]) -> tuple[Places, Places, Places]:
-    """Numbers of the two systems and of the preferred one, vote by vote."""
-    place = {s: i for i, s in enumerate(systems)}
+    """Return the indices of the two systems and of the preferred one for each vote."""
+    index = {s: i for i, s in enumerate(systems)}
     first, second = (
-        votes[side].replace_strict(place, return_dtype=pl.Int64).to_numpy() for side in ("first", "second")
+        votes[side].replace_strict(index, return_dtype=pl.Int64).to_numpy() for side in ("first", "second")
     )
-    said = votes["preferred"].to_numpy()
-    return first, second, np.where(said == FIRST, first, np.where(said == SECOND, second, TIE))
+    preferred = votes["preferred"].to_numpy()
+    return first, second, np.where(preferred == FIRST, first, np.where(preferred == SECOND, second, TIE))
 
 
 def _model_sides(judged: pl.DataFrame, systems: list[str]) -> dict[str, Wins]:
@@ -194,43 +211,40 @@ def _model_sides(judged: pl.DataFrame, systems: list[str]) -> dict[str, Wins]:
     }
 
 
-def _with_models(found: WinCounts, judged: pl.DataFrame) -> WinCounts:
-    """Models that chose themselves stand beside the metrics, never among people."""
-    sides = _model_sides(judged, found.systems)
-    if not found.ordered:
+def _with_models(counts: WinCounts, judged: pl.DataFrame) -> WinCounts:
+    """Add the models that made comparisons, next to the metrics and never among the annotators."""
+    sides = _model_sides(judged, counts.systems)
+    if not counts.ordered:
         sides = {name: w.merged() for name, w in sides.items()}
-    return replace(found, sides={**found.sides, **sides}) if sides else found
+    return replace(counts, sides={**counts.sides, **sides}) if sides else counts
 
 
-def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: str) -> Table:
-    """A judge's own order, where no people are to hold it against."""
-    systems = [s for s in kept if s in {*judged["first"], *judged["second"]}]
-    if len(systems) < 2:
-        raise DataError(
-            f"comparisons need at least 2 systems, found {len(systems)}.", data=data.name, code="too_few_systems"
-        )
+def _models_only(data: Dataset, judged: pl.DataFrame, included: list[str], aspect: str) -> Table:
+    """Return the win fractions of models without human judgments."""
+    systems = _compared(data, judged, included)
     sides = _model_sides(judged, systems)
-    found = _sorted(systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True)
-    names = ", ".join(sides)
+    words = f"{judged.height} direct comparisons by models, by presentation order."
+    counts = _sorted(systems, sides, words, ordered=True)
     only = [
-        f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's "
-        "ratings or choices on the same outputs are needed."
+        f"Only models made comparisons ({', '.join(sides)}), so their agreement with humans is unknown: human "
+        "ratings or "
+        "comparisons of the same outputs are required."
     ]
-    return _table(data, found, aspect, [row for side in sides for row in _rows(side, found)], [], "models", only)
+    return _table(data, counts, aspect, [row for side in sides for row in _rows(side, counts)], [], "models", only)
 
 
-def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
-    """How often a model chose as people did, over the pairs of outputs that both compared.
+def _model_agreement(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
+    """State how often a model and the annotators prefer the same output, over the pairs that both compared.
 
-    Where both compared two systems equally often on one input, their choices belong together in the order of the file.
+    If both compared two systems equally often on an input, their comparisons are matched in the order of the file.
     """
     pair = ["input", "a", "b"]
 
     def winners(part: pl.DataFrame) -> pl.DataFrame:
         low, high = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
         chosen = pl.when(pl.col("preferred") == FIRST).then("first").when(pl.col("preferred") == SECOND).then("second")
-        found = part.select("input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won"))
-        return found.with_columns(pl.len().over(pair).alias("n"), pl.int_range(pl.len()).over(pair).alias("k"))
+        frame = part.select("input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won"))
+        return frame.with_columns(pl.len().over(pair).alias("n"), pl.int_range(pl.len()).over(pair).alias("k"))
 
     notes = []
     people = winners(votes)
@@ -240,8 +254,8 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
         if both.height:
             same = both.select((pl.col("won").eq_missing(pl.col("won model"))).sum()).item()
             notes.append(
-                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs "
-                f"({percent(same / both.height)}; ties count as a choice)."
+                f"{rater} agrees with the annotators in {same} of {both.height} comparisons of the same outputs "
+                f"({percent(same / both.height)}; ties are a category)."
             )
     return notes
 
@@ -255,36 +269,36 @@ def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Ar
     return np.asarray(values[metric].cast(pl.Float64).fill_null(np.nan).to_numpy() * sign)
 
 
-def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None) -> WinCounts:
-    panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(kept) == len(data.systems))
+def _by_ratings(data: Dataset, aspect: str | None, included: list[str], metrics: Sequence[str] | None) -> WinCounts:
+    panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(included) == len(data.systems))
     ratings = panel.raters.get(panel.aspect, panel.human[None])
     sides = {HUMAN: win_fractions(ratings)}
     rated = ~np.isnan(panel.human)
     for name, scores in panel.metrics.items():
         sides[name] = win_fractions(np.where(rated, -scores if name in panel.lower else scores, np.nan))
-    who = "one rater's ratings of two systems" if panel.aspect in panel.raters else "the ratings of two systems"
-    words = f"No direct comparisons: {who} on one input count as one, so that B-A is only A-B turned around."
+    who = "two ratings by one annotator" if panel.aspect in panel.raters else "two ratings"
+    words = f"No direct comparisons: {who} on the same input count as a comparison, so B-A is the reverse of A-B."
     return _sorted(list(panel.systems), sides, words, ordered=False)
 
 
 def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: bool) -> WinCounts:
-    """Systems from people's best to worst; without people from the first model's."""
+    """Sort the systems by human win rate (without human judgments, by that of the first model)."""
     human = sides.get(HUMAN, next(iter(sides.values()))).merged()
     total = human.n.sum(axis=1)
     strength = np.where(total > 0, human.wins.sum(axis=1) + human.ties.sum(axis=1) / 2, 0) / np.maximum(total, 1)
     order = np.argsort(-strength, kind="stable")
-    at = np.ix_(order, order)
-    turned = {n: Wins(w.wins[at], w.ties[at], w.n[at]) for n, w in sides.items()}
-    return WinCounts([systems[i] for i in order], turned, words, ordered)
+    cells = np.ix_(order, order)
+    reordered = {n: Wins(w.wins[cells], w.ties[cells], w.n[cells]) for n, w in sides.items()}
+    return WinCounts([systems[i] for i in order], reordered, words, ordered)
 
 
-def _rows(side: str, found: WinCounts) -> list[Row]:
-    w = found.sides[side]
+def _rows(side: str, counts: WinCounts) -> list[Row]:
+    w = counts.sides[side]
     won, tied, n = w.fraction.tolist(), w.tied.tolist(), w.n.tolist()
     return [
         {"side": side, "first": a, "second": b, "value": won[i][j], "tied": tied[i][j], "n": n[i][j]}
-        for i, a in enumerate(found.systems)
-        for j, b in enumerate(found.systems)
+        for i, a in enumerate(counts.systems)
+        for j, b in enumerate(counts.systems)
     ]
 
 
@@ -294,12 +308,12 @@ def _share(rows: list[Row], name: str) -> float:
 
 
 def _first_note(votes: pl.DataFrame) -> list[str]:
-    """Did the place on the screen matter? Choices on one input are not independent."""
+    """Test for position bias, clustered by input."""
     decided = votes.filter(pl.col("preferred").is_in([FIRST, SECOND]))
     signs = np.where(decided["preferred"].to_numpy() == FIRST, 1, -1)
     won, lost = int((signs > 0).sum()), int((signs < 0).sum())
     if not won + lost:
         return []
     p = choice_test(signs, decided["input"].to_numpy())
-    sure = "not the half that chance gives" if p < 0.05 else "as chance would"
-    return [f"the output shown first won {won} of {won + lost} decided comparisons ({sure}, p {number(p)})."]
+    verdict = "significantly different from half" if p < 0.05 else "not significantly different from half"
+    return [f"the output shown first won {won} of {won + lost} decided comparisons ({verdict}, {p_text(p)})."]

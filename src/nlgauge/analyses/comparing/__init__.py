@@ -1,1 +1,1 @@
-"""Which metric, system or part is better than another?"""
+"""Comparisons of metrics, systems, parts of the data and runs."""

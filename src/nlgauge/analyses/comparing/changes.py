@@ -1,10 +1,10 @@
-"""Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test.
+"""Change of a metric or judge between two runs: the gate measure on shared inputs, and a paired test.
 
-Where people and the judge say pass or fail in both runs, their agreement is compared instead (`verdict_changes`); where
-there is one system, the correlation over its rows (`score_changes`).
+If labels and verdicts are pass or fail in both runs, accuracy is compared instead (`verdict_changes`); with one
+system, the correlation over its outputs (`score_changes`).
 
-A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too
-few inputs for any drop to be significant is no pass.
+A gate passes only if it could have failed: a metric that is missing, has nothing to compare, lost values, or has too
+few inputs for a significant drop does not pass.
 """
 
 from __future__ import annotations
@@ -29,14 +29,20 @@ from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
 from nlgauge.types import Ints
 
-Results = Mapping[str, Any]  # of one run, as results.json holds them
+Results = Mapping[str, Any]  # content of results.json
 DRAWS = 9999
-WORSE, LOWER, SAME, HIGHER, BETTER = ("dropped", "lower, within chance", "no change", "higher, within chance", "rose")
-GONE = "no values left"
-VANISHED, ALONE, FEW, LOST = "vanished", "nothing to compare", "too few inputs to tell", "lost values"
-UNKNOWN = {VANISHED, ALONE, FEW, LOST}
-BY_ROW = {verdict_changes.AGREEMENT: verdict_changes, score_changes.MEASURE: score_changes}  # needs no second system
-PASS, FAIL, CANNOT_TELL = 0, 1, 3  # exit codes, as of `nlgauge gate`
+WORSE, LOWER, SAME, HIGHER, BETTER = (
+    "dropped",
+    "lower, not significant",
+    "no change",
+    "higher, not significant",
+    "rose",
+)
+GONE = "no values"
+MISSING, ALONE, FEW, LOST = "missing", "nothing to compare", "too few inputs", "lost values"
+UNKNOWN = {MISSING, ALONE, FEW, LOST}
+BY_ROW = {verdict_changes.AGREEMENT: verdict_changes, score_changes.MEASURE: score_changes}  # for a single system
+PASS, FAIL, INCONCLUSIVE = 0, 1, 3  # exit codes, as of `nlgauge gate`
 
 
 def compare_results(
@@ -50,18 +56,18 @@ def compare_results(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> Table:
-    """Did a metric or judge get worse between two runs? A sign-flip test over the inputs that both have.
+    """Test whether a metric or judge got worse between two runs (sign-flip test over shared inputs).
 
     Parameters
     ----------
     old, new : path
         results.json of two runs of `nlgauge run` or `nlgauge.report`.
     measure : str, optional
-        The gate measure of both runs; for a check.
+        Gate measure that both runs must have.
     metrics, aspects : sequence of str, optional
         All by default.
     fail_drop : float, default 0
-        Drops up to this size never fail.
+        Largest drop that does not fail.
     alpha : float, default 0.05
         A drop is significant below this corrected p.
     seed : int, default 0
@@ -70,8 +76,8 @@ def compare_results(
     -------
     Table
         One row per aspect and metric of the old file: old, new, change, p. `fails` is true where the drop is larger
-        than `fail_drop` and significant after Holm's correction; where that could not be found out, the verdict says
-        why.
+        than `fail_drop` and significant after Holm's correction; if it could not be tested, the verdict explains
+        it.
     """
     runs = RunPair.read(Path(old), Path(new), measure)
     first, second = runs.old["per_input"], runs.new["per_input"]
@@ -79,15 +85,15 @@ def compare_results(
     compared = [runs.compare(a, m, by_row=measure is None, seed=seed) for a, m in pairs]
     rows = [row for row, _ in compared]
     tested = _decide(rows, alpha, fail_drop)
-    rows += [{**runs.input_row(a, m, seed), "verdict": VANISHED, "fails": False} for a, m in vanished]
+    rows += [{**runs.input_row(a, m, seed), "verdict": MISSING, "fails": False} for a, m in vanished]
     names = list(dict.fromkeys(r["measure"] for r in rows))
     columns = ["old", "new", "change", "p", "p_corrected", "inputs", "verdict"]
     table = Table(
         title=f"{' and '.join(names)}: {runs.paths[0].name} → {runs.paths[1].name}",
         rows=rows,
         shown=["aspect", "metric", *(["measure"] if len(names) > 1 else []), *columns],
-        method=f"{_tests_text(names, runs)} p is corrected by Holm over {tested} comparisons. A drop fails when it is "
-        f"larger than {fail_drop:g} and p corrected is below {alpha:g}.",
+        method=f"{_tests_text(names, runs)} p is corrected by Holm over {tested} comparisons. A drop fails if it is "
+        f"larger than {fail_drop:g} and the corrected p is below {alpha:g}.",
         notes=[
             *(text for _, text in compared if text),
             *notes,
@@ -100,21 +106,21 @@ def compare_results(
         kind="diff",
     )
     table.exit_code, words = verdict_words(table, fail_drop)
-    verdict = {PASS: "passed", FAIL: "failed", CANNOT_TELL: "undecided"}[table.exit_code]
+    verdict = {PASS: "passed", FAIL: "failed", INCONCLUSIVE: "undecided"}[table.exit_code]
     table.answers, table.facts = [f"The gate {words}"], {"verdict": verdict}
     return table
 
 
 @dataclass(frozen=True)
 class RunPair:
-    """The results of two runs, and the inputs that both have."""
+    """Results of two runs, and their shared inputs."""
 
     old: Results
     new: Results
     paths: tuple[Path, Path]
     measure: str  # of the values per input
-    common: list[tuple[int, int]]  # places of each shared input in the old and in the new file
-    units: Mapping[str, str]  # input → unit that it belongs to, of trials and of parts of documents
+    common: list[tuple[int, int]]  # index of each shared input in the old and in the new file
+    units: Mapping[str, str]  # unit of each input with several trials or parts of a document
     codes: Ints  # number of the unit of each shared input
 
     @classmethod
@@ -126,7 +132,7 @@ class RunPair:
         at = {str(i): k for k, i in enumerate(second["inputs"])}
         common = [(k, at[str(i)]) for k, i in enumerate(first["inputs"]) if str(i) in at]
         if not common:
-            raise DataError(f"{old} and {new}: they have no input in common; compare two runs on the same inputs.")
+            raise DataError(f"{old} and {new}: the runs have no input in common.")
         units = {**second["units"], **first["units"]}
         codes = _codes([units.get(i := str(first["inputs"][k]), i) for k, _ in common])
         return cls(*files, (old, new), name, common, units, codes)
@@ -161,12 +167,13 @@ class RunPair:
         notes = []
         left = sum(len(found["per_input"]["inputs"]) - len(self.common) for found in (self.old, self.new))
         if left:
-            notes.append(f"{left} inputs are in one file only and left out.")
+            notes.append(f"{left} inputs of only one of the runs are excluded.")
         units = int(self.codes.max()) + 1
         if units < len(self.common):
             notes.append(
-                f"{len(self.common):,} rows belong to {units:,} inputs (trials) or documents: the rows of one are one "
-                "unit of every test."
+                f"{len(self.common):,} rows belong to {units:,} inputs (trials) or documents, which are the clusters "
+                "of "
+                "every test."
             )
         return notes
 
@@ -184,30 +191,30 @@ def _decide(rows: list[Row], alpha: float, fail_drop: float) -> int:
 def _tests_text(measures: Sequence[str], runs: RunPair) -> str:
     """Describe the tests of the measures in the table."""
     by_input = (
-        f"{runs.measure}: means over the {len(runs.common)} inputs that both runs have (where both have a value); "
-        "two-sided sign-flip test of the paired differences, which speaks of these systems and inputs like these, "
+        f"{runs.measure}: mean over the {len(runs.common)} shared inputs with a value in both runs; "
+        "two-sided sign-flip test of the paired differences, for these systems and inputs of the same population, "
         f"{DRAWS} draws, p = (count + 1) / (draws + 1)."
     )
-    by_row = [f"{kind.METHOD}; `inputs` are these rows." for its, kind in BY_ROW.items() if its in measures]
+    by_row = [f"{kind.METHOD}; `inputs` counts these outputs." for its, kind in BY_ROW.items() if its in measures]
     return " ".join([*([by_input] if runs.measure in measures else []), *by_row])
 
 
 def _lost_values(rows: Sequence[Row]) -> list[str]:
     """State how many values are missing in the new run."""
-    lost = sum(r["lost"] for r in rows if r["verdict"] != VANISHED)
+    lost = sum(r["lost"] for r in rows if r["verdict"] != MISSING)
     if not lost:
         return []
-    return [f"{lost} values of inputs that the old run has are missing in the new one (constant or unscored there)."]
+    return [f"{lost} values of the old run are missing in the new one (constant or without a score)."]
 
 
 def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str, bool]:
-    """What became of a metric, and whether it fails."""
+    """Return the verdict on a metric, and whether it fails."""
     if row["lost"] and not row["new_values"]:
-        return GONE, True  # a judge that says the same everywhere has no correlation left to drop
+        return GONE, True  # a constant judge has no correlation
     change, sure = row["change"], bool(row["p_corrected"] < alpha)
     if sure and change < -fail_drop:
         return WORSE, True
-    # More inputs lost their value than won one, beyond chance: the mean over the rest says little.
+    # Significantly more inputs lost a value than gained one: the mean over the rest is not comparable.
     n, lost = row["lost"] + row["gained"], row["lost"]
     if sum(math.comb(n, k) for k in range(lost, n + 1)) / 2**n < alpha:
         return LOST, False
@@ -223,7 +230,7 @@ def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str
 def _made_otherwise(runs: RunPair, metrics: Sequence[str]) -> list[str]:
     """Name metrics and judges whose model, prompt, endpoint or settings differ between the runs."""
     changed = {m: made_otherwise(*(found["signatures"].get(m) for found in (runs.old, runs.new))) for m in metrics}
-    return [f"{metric} was made otherwise: {', '.join(what)}." for metric, what in changed.items() if what]
+    return [f"{metric} changed: {', '.join(what)}." for metric, what in changed.items() if what]
 
 
 def _measure(files: tuple[Results, Results], paths: tuple[Path, Path], asked: str | None) -> str:
@@ -232,7 +239,7 @@ def _measure(files: tuple[Results, Results], paths: tuple[Path, Path], asked: st
         there = found["per_input"].get("measure")
         if there != wanted:
             raise DataError(
-                f"{path}: it holds the values per input of {there}, not of {wanted}; write it with "
+                f"{path}: it has values per input of {there}, not of {wanted}; write it with "
                 f"{call('run FILE', gate=wanted)}."
             )
     return str(wanted)
@@ -245,7 +252,7 @@ def _shared(
     metrics: Sequence[str] | None,
     paths: tuple[Path, Path],
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:
-    """Aspects and metrics of both files, and those that vanished; what is asked for and missing is an error."""
+    """Return the aspects and metrics of both runs, and those that are missing in the new one."""
     every = [{(a, m) for a in values for m in values[a]} for values in (old, new)]
     for path, there in zip(paths, every, strict=True):
         for kind, asked, known in (
@@ -257,14 +264,14 @@ def _shared(
     chosen = [(a, m) for a in old for m in old[a] if (not aspects or a in aspects) and (not metrics or m in metrics)]
     wanted = [pair for pair in chosen if pair in every[1]]
     if not wanted:
-        raise DataError(f"{paths[0]} and {paths[1]}: no metric and aspect in common.")
+        raise DataError(f"{paths[0]} and {paths[1]}: the runs have no metric and aspect in common.")
     more = sorted({m for _, m in every[1]} - {m for _, m in every[0]})
     notes = [f"only in {paths[1].name}: {', '.join(more)}."] if more else []
     return wanted, [pair for pair in chosen if pair not in every[1]], notes
 
 
 def _codes(names: Sequence[str]) -> Ints:
-    """The number of each name, in the order in which they first stand there."""
+    """Number the names in the order of their first occurrence."""
     place = {name: k for k, name in enumerate(dict.fromkeys(names))}
     return np.array([place[name] for name in names], np.int64)
 
@@ -313,7 +320,7 @@ def _differences(runs: RunPair) -> list[str]:
 
 
 def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
-    """The exit code (passes, fails, or cannot tell), and the words that say so."""
+    """Return the exit code (passed, failed or inconclusive) and its sentence."""
     failed = [r for r in table if r["fails"]]
     if failed:
         named = ", ".join(
@@ -328,8 +335,8 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
         named = "; ".join(f"{r['metric']} on {r['aspect']}: {_why(r)}" for r in unknown[:5])
         more = f"; and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         return (
-            CANNOT_TELL,
-            f"cannot tell, which is no pass: {named}{more}. {option('metrics')} and {option('aspect')} choose "
+            INCONCLUSIVE,
+            f"inconclusive, which does not pass: {named}{more}. {option('metrics')} and {option('aspect')} select "
             "what to compare.",
         )
     unsure = [r for r in table if r["change"] < -fail_drop]
@@ -344,12 +351,12 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
 
 def _why(row: Row) -> str:
     return {
-        VANISHED: f"it is not in the new run (a judge keeps its name with {call('judge FILE', name=SOME)})",
-        ALONE: "no rated row has a value in both runs, or all have the same"
+        MISSING: f"it is not in the new run ({call('judge FILE', name=SOME)} sets the name of a judge)",
+        ALONE: "no rated output has a value in both runs, or all values are equal"
         if row["measure"] in BY_ROW
-        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one "
-        "system is compared where a judge says pass or fail in both runs, or gives numbers in both)",
-        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] in BY_ROW else 'inputs'} and so many "
+        else f"no two inputs have a value of {row['measure']} in both runs, which requires several systems (a single "
+        "system is compared if a judge gives verdicts, or scores, in both runs)",
+        FEW: f"with {row['inputs']} {'labeled outputs' if row['measure'] in BY_ROW else 'inputs'} and this many "
         "comparisons no drop could be significant",
-        LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
+        LOST: f"{row['lost']} inputs lost their value and {row['gained']} gained one (constant or without a score)",
     }[row["verdict"]]

@@ -1,4 +1,4 @@
-"""Which metric agrees best with the human ratings, and which others may be as good? Metrics in order, with ranks."""
+"""Ranking of metrics by agreement with human ratings, with confidence intervals of values and ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
+from nlgauge.analyses._common import Named, evaluated, flipped_note, measures_of, signature
 from nlgauge.analyses.comparing.compare_pairs import Correction, Test, compare_pairs
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
@@ -17,7 +17,7 @@ from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import Intervals, intervals
 from nlgauge.table import Row, Table, Title
 
-# One metric alone has nothing to be compared with.
+# A single metric cannot be compared.
 _ALONE = Table(title="", rows=[], facts={"marginal_level": None, "these_systems_only": False, "untested": None})
 
 
@@ -35,7 +35,7 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Rank metrics by their agreement with the human ratings, with the ranks that they may have.
+    """Rank metrics by their agreement with the human ratings, with confidence intervals of their ranks.
 
     Parameters
     ----------
@@ -114,19 +114,22 @@ def compare(
         n: [o for o in valued if o != n and n in valued and not {(n, o), (o, n)} & better]
         for n in (row["metric"] for row in rows)
     }
-    notes = [*pairs.notes, *turned_note(panel)]
+    notes = [*pairs.notes, *flipped_note(panel)]
     if len(valued) < len(rows):
         notes.append("Metrics without a value are listed last, without a rank.")
-    simultaneous = f"The intervals hold together for all {len(valued)} metrics (each is a {together:.1%} interval)."
+    simultaneous = (
+        f"The intervals are simultaneous over the {len(valued)} metrics (each has a level of {together:.1%})."
+    )
     return Table(
-        title=Title(panel.name, f"ranks of the metrics on {panel.aspect}, {chosen}"),
+        title=Title(panel.name, f"ranking of metrics on {panel.aspect}, {chosen}"),
         rows=rows,
         shown=["rank", "rank_high", "metric", "value", "low", "high", "p_to_next", "n"],
         facts={**pairs.facts, "no_different_from": alike},
         definitions={str(chosen): chosen.definition},
         method=f"{pairs.method} {sentence(ends.method)}. ".lstrip()
         + (f"{simultaneous} " if together > 1 - level else "")
-        + "The rank of a metric lies between `rank` and `rank_high`; metrics with rank 1 may be the best.",
+        + "The rank of a metric is between `rank` and `rank_high`; the metrics with rank 1 are a confidence set for "
+        "the best.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),
     )

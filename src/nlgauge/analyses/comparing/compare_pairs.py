@@ -1,4 +1,4 @@
-"""Is one metric really better than another? Tests of all pairs of metrics (gao2025, section 5.1; novikova2017, 5)."""
+"""Significance tests of the differences between all pairs of metrics (Gao et al. 2025, section 5.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, evaluated, measures_of, people_note, signature
-from nlgauge.analyses.agreement.intervals import scope_notes, speaks_of_these_only
+from nlgauge.analyses.agreement.intervals import limited_to_these_systems, scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import sentence
@@ -36,7 +36,7 @@ SIMULTANEOUS = (
 )
 
 
-@analysis("compare-pairs", paper="gao2025", question="Is one metric really better than another?")
+@analysis("compare-pairs", paper="gao2025", question="Which differences between metrics are significant?")
 def compare_pairs(
     panel: Panel,
     *,
@@ -59,9 +59,9 @@ def compare_pairs(
     measure : str or Measure, default 'input/pairwise-accuracy'
         Measure of agreement, such as `input/kendall` or `system/pearson`.
     test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'auto'
-        `auto` asks whether the difference would hold for systems and inputs like these (with fewer than six
-        systems or families of systems: for inputs like these). `permutation` with how=both asks about these
-        very outputs (the test of Gao et al. 2025 and nlpstats). `williams` and `bootstrap` are the other
+        `auto` tests whether the difference generalizes to other systems and inputs (with fewer than six
+        systems or families of systems: to other inputs). `permutation` with how=both tests a difference on these
+        outputs (the test of Gao et al. 2025 and nlpstats). `williams` and `bootstrap` are the other
         common tests.
     how : {'both', 'inputs', 'systems', 'cells'}, optional
         What the permutation test swaps or the bootstrap resamples: `systems`, `inputs`, `both` or `cells`.
@@ -108,8 +108,8 @@ def compare_pairs(
         test = "permutation"
     correction = correction or ("simultaneous" if test == "auto" else "holm")
     if correction == "simultaneous" and test != "auto":
-        raise NameUnknown(f"correction=simultaneous belongs to test=auto; for test={test} use holm, bh or none.")
-    # A profile that asks whether the second metric is better is given the better one second.
+        raise NameUnknown(f"correction=simultaneous requires test=auto; with test={test} use holm, bh or none.")
+    # A profile with a one-sided test of the second metric gets the better one second.
     flipped = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if flipped else order
     tests, joint = _run_once(panel, chosen, place, PairTest(test, how, draws, profile, seed), level, progress)
@@ -122,7 +122,7 @@ def compare_pairs(
     rows.sort(key=lambda row: (rank[row["better"]], rank[row["worse"]]))
     swapped = profile_of(profile, how).swap if test == "permutation" else None
     facts = {
-        "these_systems_only": test == "auto" and speaks_of_these_only(panel),
+        "these_systems_only": test == "auto" and limited_to_these_systems(panel),
         "untested": _untested(panel, rows, test),
         "marginal_level": None if joint is None else joint.marginal_level,
     }
@@ -142,7 +142,7 @@ def compare_pairs(
 
 @dataclass(frozen=True)
 class PairTest:
-    """A test of the difference between two metrics, with its options."""
+    """Test of the difference between two metrics, with its options."""
 
     test: Test = "auto"
     how: Swap | None = None
@@ -152,7 +152,7 @@ class PairTest:
 
 
 def _best_first(panel: Panel, measure: Measure) -> list[int]:
-    """Return the metrics from best to worst; one without a value cannot be compared and stands last."""
+    """Return the metrics from best to worst; those without a value are last."""
     if len(panel.metrics) < 2:
         raise NeedsMissing(
             f"comparing metrics needs at least two; found {len(panel.metrics)}.",
@@ -170,7 +170,7 @@ def _best_first(panel: Panel, measure: Measure) -> list[int]:
 def _run_once(
     panel: Panel, measure: Measure, place: list[int], options: PairTest, level: float, progress: Progress | None
 ) -> tuple[PairTests, Contrasts | None]:
-    """Test all pairs of the metrics in this order; `compare` and `compare-pairs` rest on the same tests."""
+    """Test all pairs of the metrics in this order; `compare` and `compare-pairs` use the same tests."""
     scores = panel.oriented()[place]
     if options.test != "auto":
         key: tuple[object, ...] = ("pair tests", tuple(place), str(measure), options)
@@ -230,7 +230,7 @@ def run_test(
     progress: Progress | None = None,
     pairs: Ints | None = None,
 ) -> PairTests:
-    """The chosen test on all pairs, without correction; `pairs`: those that permutations test."""
+    """Run the chosen test on all pairs, without correction; `pairs`: those of the permutation test."""
     if chosen.test == "williams":
         absolute = profile_of(chosen.profile).williams_absolute
         return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
@@ -270,13 +270,13 @@ def _bootstrap_pairs(
 
 
 def _ordered(pair: tuple[str, str], difference: float) -> Row:
-    """Where scores are missing, the outputs that both metrics scored may turn the order of the two round."""
+    """Name pairs whose order is reversed on the outputs that both metrics scored."""
     better, worse = pair[::-1] if difference < 0 else pair
     return {"better": better, "worse": worse}
 
 
 def _untested(panel: Panel, rows: list[Row], test: Test) -> str | None:
-    """Why pairs have no p-value, where there are such pairs."""
+    """Return why pairs have no p-value, if there are such pairs."""
     if not any(np.isnan(row["p"]) for row in rows):
         return None
     units = len(set(panel.cluster_names)) or panel.n_inputs
@@ -294,12 +294,12 @@ def _notes(
         notes += scope_notes(panel, generalizes_to("auto", len(set(panel.families or panel.systems))))
     if swapped in ("both", "inputs"):
         notes.append(
-            "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would "
-            "hold for other systems and inputs is another question, asked by test=auto."
+            "The test asks whether the two metrics are exchangeable on these outputs. To test whether a difference "
+            f"generalizes to other systems and inputs, use {option('test', 'auto')}."
         )
     lost = int(tests.undefined.sum())
     if lost:
-        notes.append(f"{lost} draws had no defined correlation and are left out of p.")
+        notes.append(f"{lost} draws are left out because their correlation is undefined.")
     if facts["untested"]:
         lost = sum(np.isnan(row["p"]) for row in rows)
         notes.append(f"{lost} pairs could not be tested ({facts['untested']}).")
@@ -307,13 +307,14 @@ def _notes(
 
 
 def _too_few_draws(tests: PairTests, rows: list[Row], correction: str, level: float) -> list[str]:
-    """A p-value of so many draws is at least 1/(draws + 1); Holm multiplies the smallest by the number of pairs."""
+    """Warn if no corrected p-value can be significant: p is at least 1 / (draws + 1), and Holm multiplies the "
+    "smallest."""
     pairs = len(tests.pairs)
     decided = any(row["significant"] for row in rows)
     if decided or correction != "holm" or not tests.draws or pairs / (tests.draws + 1) < level:
         return []
     needed = int(pairs / level) + 1
     return [
-        f"too few draws to decide: with {tests.draws} draws and {pairs} pairs no corrected p can be below {level:g}; "
-        f"say {option('draws', needed)} or compare fewer metrics."
+        f"too few draws: with {tests.draws} draws and {pairs} pairs no corrected p can be below {level:g}; "
+        f"set {option('draws', needed)} or compare fewer metrics."
     ]

@@ -1,4 +1,4 @@
-"""How far did the agreement of a judge or metric with people change since an earlier run, on the rows of both?
+"""Change of the agreement of a judge or metric with human ratings since an earlier run, on shared outputs.
 
 The earlier run is data, or results.json of `nlgauge run`, which keeps pass and fail row by row, the scores of a single
 system, and of several systems one measure per input.
@@ -25,12 +25,12 @@ from nlgauge.stats.resampling.jackknife import change_intervals
 from nlgauge.table import Row
 from nlgauge.types import Array
 
-CHANCE = 0.05  # more rows lost than gained by chance alone less often than this: the rest does not stand for all
+SELECTION_LEVEL = 0.05  # level of the test that more outputs lost a value than gained one
 
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """What an earlier run said, aspect by aspect. `one_system`, `per_input`: as results.json has them."""
+    """Verdicts and scores of an earlier run by aspect. `one_system` and `per_input` are as in results.json."""
 
     name: str
     verdicts: Mapping[str, Any]  # aspect → verdict_rows
@@ -40,7 +40,7 @@ class EarlierRun:
 
     @classmethod
     def of_results(cls, name: str, found: Mapping[str, Any]) -> EarlierRun:
-        """Return the earlier run that a results.json holds."""
+        """Return the earlier run from its results.json."""
         return cls(name, found["verdicts"], found["one_system"], found["per_input"])
 
     @classmethod
@@ -51,7 +51,7 @@ class EarlierRun:
         return cls(choice.data.name, {a: r for a, r in rows.items() if r is not None}, panels=panels)
 
     def changes(self, panel: Panel, figures: Sequence[str], level: float = 0.95) -> list[Row]:
-        """A row per metric and figure of pass and fail, or measure of correlation: new less old, with its interval."""
+        """Return a row per metric and measure: new minus old, with its interval."""
         rows: list[Row] = []
         new = verdict_rows(panel) if any(f in VALUES for f in figures) else None
         for figure in figures:
@@ -64,27 +64,24 @@ class EarlierRun:
                 rows.append({"metric": name, "aspect": panel.aspect, "measure": figure, "p": math.nan, **made})
         if new is None and any(f in VALUES for f in figures):
             raise NeedsMissing(
-                "no judge and people that both say pass or fail.",
-                data=panel.name,
-                aspect=panel.aspect,
-                code="not_binary",
+                "no judge has verdicts on labeled outputs.", data=panel.name, aspect=panel.aspect, code="not_binary"
             )
         return rows
 
     def _of_verdicts(self, panel: Panel, new: Mapping[str, Any], metric: str, figure: str, level: float) -> Row:
         old = self.verdicts.get(panel.aspect)
         if old is None or metric not in old["judges"]:
-            return _row(Figure(math.nan, reason=f"{self.name} has no pass and fail of '{metric}' on '{panel.aspect}'"))
+            return _row(Figure(math.nan, reason=f"{self.name} has no verdicts of '{metric}' on '{panel.aspect}'"))
         found = paired_verdicts(old, new, metric)
         if not found.pairs:
-            return _row(Figure(math.nan, reason=f"no labelled row has a verdict in {self.name} and here"))
+            return _row(Figure(math.nan, reason=f"no labeled output has a verdict in both {self.name} and the new run"))
         cluster = dict(zip(panel.inputs, panel.units, strict=True))
         names = [cluster[p.input] for p in found.pairs]
         clustered = len(set(names)) < len(names)
         _, people, before, after = zip(*found.pairs, strict=True)
         counts = eight_cells(people, before, after, names if clustered else None)
         change = change_of(counts, figure, clustered=clustered, level=level)
-        return _row(change, found.lost, found.gained, found.relabelled)
+        return _row(change, found.lost, found.gained, found.relabeled)
 
     def _of_scores(self, panel: Panel, metric: str, measure: str, level: float) -> Row:
         new = panel.oriented()[panel.names.index(metric)]
@@ -98,18 +95,18 @@ class EarlierRun:
         value, low, high = (float(a[0, 0]) for a in (found.value, found.low, found.high))
         there = np.isfinite(before) & np.isfinite(panel.human)
         lost, gained = int((there & ~np.isfinite(new)).sum()), int((same & np.isnan(scores) & np.isfinite(new)).sum())
-        relabelled = int((np.isfinite(people) & np.isfinite(panel.human) & ~same).sum())
+        relabeled = int((np.isfinite(people) & np.isfinite(panel.human) & ~same).sum())
         change = Figure(value, low, high, n=int((there & np.isfinite(new)).sum()), reason=found.reason[0, 0] or "")
-        return _row(change, lost, gained, relabelled)
+        return _row(change, lost, gained, relabeled)
 
     def _scores(self, panel: Panel, metric: str) -> tuple[Array, Array] | None:
-        """People's ratings and the metric's scores then, placed as in the panel; None where they were not kept."""
+        """Return the earlier human ratings and scores in the order of the panel; None if they were not recorded."""
         people, scores = np.full(panel.human.shape, np.nan), np.full(panel.human.shape, np.nan)
         place = {name: k for k, name in enumerate(panel.inputs)}
         if (old := self.panels.get(panel.aspect)) is not None:
             if metric not in old.metrics:
                 raise DataError(
-                    f"no scores of '{metric}'; it has {', '.join(old.names) or 'none'}.",
+                    f"'{metric}' not found; the data have {', '.join(old.names) or 'no scores'}.",
                     data=self.name,
                     code="no_scores",
                 )
@@ -131,19 +128,19 @@ class EarlierRun:
         return people, scores
 
     def _of_inputs(self, panel: Panel, metric: str, new: Array, measure: str, level: float) -> Row:
-        """From the values per input that results.json has of several systems: of one measure."""
+        """Compare the values per input, which results.json has for one measure."""
         values = self.per_input.get("values", {}).get(panel.aspect, {}).get(metric)
         if values is None:
             return _row(Figure(math.nan, reason=f"{self.name} has no values of '{metric}' on '{panel.aspect}'"))
         if self.per_input["measure"] != measure:
             why = (
-                f"{self.name} keeps the values per input of {self.per_input['measure']} only: use that, "
+                f"{self.name} has values per input of {self.per_input['measure']} only: use it, "
                 f"{call('run FILE', gate=measure)} for the earlier run, or the earlier data in its place"
             )
             return _row(Figure(math.nan, reason=why))
         then = dict(zip(map(str, self.per_input["inputs"]), values, strict=True))
         old = np.array([math.nan if (v := then.get(i)) is None else v for i in panel.inputs], np.float64)
-        now = group_values(new[None], panel.human, Measure.parse(measure))[0].round(6)  # as results.json has them
+        now = group_values(new[None], panel.human, Measure.parse(measure))[0].round(6)  # rounded as in results.json
         both = np.isfinite(old) & np.isfinite(now)
         known = np.array([i in then for i in panel.inputs])
         lost = int((np.isfinite(old) & ~np.isfinite(now)).sum())
@@ -151,7 +148,9 @@ class EarlierRun:
         n, unit = int(both.sum()), np.unique(np.array(panel.units)[both], return_inverse=True)[1]
         units = len(set(unit.tolist()))
         if units < 10:
-            return _row(Figure(math.nan, n=n, reason=f"needs at least 10 inputs with a value in both, found {units}"))
+            return _row(
+                Figure(math.nan, n=n, reason=f"requires at least 10 inputs with a value in both runs; found {units}")
+            )
         from scipy.special import stdtrit
 
         gap = now[both] - old[both]
@@ -161,13 +160,13 @@ class EarlierRun:
         return {**_row(Figure(mean, mean - half, mean + half, n=n), lost, gained), "unit": "inputs"}
 
 
-def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) -> Row:
-    """Where more rows lost their value than chance explains, there is no interval: the rest does not stand for all."""
+def _row(change: Figure, lost: int = 0, gained: int = 0, relabeled: int = 0) -> Row:
+    """Return the row; without an interval if significantly more outputs lost a value than gained one."""
     low, high, reason = change.low, change.high, change.reason
     total = lost + gained
-    if lost and sum(math.comb(total, k) for k in range(lost, total + 1)) / 2**total < CHANCE:
+    if lost and sum(math.comb(total, k) for k in range(lost, total + 1)) / 2**total < SELECTION_LEVEL:
         low, high = math.nan, math.nan
-        reason = f"{lost} rows lost their value since then and {gained} gained one: the others do not stand for all"
+        reason = f"{lost} outputs lost their value and {gained} gained one, so the others are not representative"
     return {
         "value": change.value,
         "low": low,
@@ -175,7 +174,7 @@ def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) ->
         "n": change.n,
         "lost": lost,
         "gained": gained,
-        "relabelled": relabelled,
+        "relabeled": relabeled,
         "unit": "rows",
         "reason": reason or None,
     }

@@ -1,4 +1,4 @@
-"""Is a metric better on one part of the data than on another? Tests for correlations of different outputs."""
+"""Comparison of a metric's agreement between parts of the data (tests for independent correlations)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, turned_words
+from nlgauge.analyses._common import Named, counted, flipped_words
 from nlgauge.analyses.parts import halves_of
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
@@ -30,7 +30,7 @@ from nlgauge.types import Array
     trials="mean",
     paper="novikova2017",
     takes="groups",
-    question="Is a metric better on one part of the data than on another?",
+    question="Does a metric agree better with human ratings on one part of the data than on another?",
 )
 def independent(
     choice: Choice,
@@ -76,11 +76,11 @@ def independent(
     chosen = single(measure, "independent")
     column = next(iter(choice.columns), "")
     if not column:
-        raise NlgaugeError(f"independent: name the column that splits the data ({option('by')}).")
+        raise NlgaugeError(f"name the column that splits the data with {option('by')}.")
     parts = replace(choice, by=[column]).parts
     if len(parts) < 2:
         raise NeedsMissing(
-            f"column '{column}' has one value only, so there is nothing to compare.", data=data.name, code="constant"
+            f"column '{column}' has a single value; two or more are required.", data=data.name, code="constant"
         )
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in choice.aspects or data.aspects for a, b in combinations(parts, 2)]
@@ -108,10 +108,11 @@ def independent(
             "significant",
         ],
         definitions={str(chosen): chosen.definition},
-        method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out anew after "
-        f"standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} "
+        method=f"p: {difference_words(outputs)}. p check: permutation of outputs, assumed to be independent, after "
+        f"standardizing or ranking within each part, {draws} permutations, seed {seed}; Holm's correction over "
+        f"{len(rows)} "
         "tests.",
-        notes=turned_words(data.lower & {r["metric"] for r in rows}),
+        notes=flipped_words(data.lower & {r["metric"] for r in rows}),
         signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
     )
 
@@ -129,7 +130,7 @@ def _pair(
         n1, n2 = one.shape[1], two.shape[1]
         independent_p = fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient)
         p = float(independent_p if tests is None else tests[len(rows)])
-        # One seed for all: a row does not depend on what else was asked for, nor on the order.
+        # One seed for all: a row does not depend on the other rows or their order.
         check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(
             {

@@ -1,4 +1,4 @@
-"""Did a judge's scores of one system get worse between two runs? Pearson's correlation with people on shared rows."""
+"""Change of a judge's correlation with human ratings between two runs of one system, on shared outputs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from nlgauge.types import Array, Ints
 MEASURE = "global/pearson"
 DRAWN = 500  # swaps at a time
 METHOD = (
-    f"{MEASURE} where there is one system: over the rows that both runs have with the same rating; old and new scores "
-    "are swapped row by row (where an input or a document has several rows, for all its rows together)"
+    f"{MEASURE} with one system: over the shared outputs with the same human rating; old and new scores "
+    "are swapped at random (for all outputs of an input or document together)"
 )
 
 
 def has_scores(results: Mapping[str, Any], aspect: str, metric: str) -> bool:
-    """Return whether the run kept the scores of the metric row by row (of one system)."""
+    """Return whether the run recorded the scores of the metric per output (of one system)."""
     return metric in results.get("one_system", {}).get(aspect, {}).get("metrics", {})
 
 
 def score_change(
     old: Mapping[str, Any], new: Mapping[str, Any], metric: str, units: Mapping[str, str], draws: int, seed: int
 ) -> tuple[Row, str]:
-    """The row of the table (without aspect and metric), and what it means in words; `units`: input → its cluster."""
+    """Return the row of the table (without aspect and metric) and a sentence; `units` maps inputs to clusters."""
     before, after = _rows(old, metric), _rows(new, metric)
     shared = [given for given in before if given in after]
     same = [given for given in shared if before[given][0] == after[given][0]]
@@ -44,7 +44,7 @@ def score_change(
         p = _p_by_units(x, z, unit, draws, seed)
     elif np.isfinite(values).all():
         p = float(permutation_test(x[1:], x[:1], z[None], [MEASURE], how="inputs", draws=draws, seed=seed).p[0])
-    constant = bool(n and np.isfinite(values[0]) and np.ptp(x[1]) == 0)  # nothing left that could follow people
+    constant = bool(n and np.isfinite(values[0]) and np.ptp(x[1]) == 0)  # a constant judge has no correlation
     row = {
         "measure": MEASURE,
         "old": float(values[0]),
@@ -59,13 +59,13 @@ def score_change(
         "least_p": max(2.0 ** (1 - clusters), 1 / (draws + 1)),
     }
     if not n:
-        return row, "no rated row has a score in both runs"
+        return row, "no rated output has a score in both runs"
     apart = np.abs(x - z).mean(axis=1)
-    words = f"its scores follow people's on {n:,} rated rows with r = {values[1]:.2f}, before {values[0]:.2f}"
+    words = f"correlation with human ratings r = {values[1]:.2f} on {n:,} outputs, before {values[0]:.2f}"
     if _same_scale(x, z):
-        words += f"; it is {apart[1]:.2f} off on average, before {apart[0]:.2f}"
+        words += f"; mean absolute error {apart[1]:.2f}, before {apart[0]:.2f}"
     left = len(shared) - len(same)
-    return row, words + (f"; {left:,} rows that people rate otherwise now are left out" if left else "")
+    return row, words + (f"; {left:,} outputs whose human rating changed are excluded" if left else "")
 
 
 def _p_by_units(x: Array, z: Array, unit: Ints, draws: int, seed: int) -> float:
@@ -77,18 +77,18 @@ def _p_by_units(x: Array, z: Array, unit: Ints, draws: int, seed: int) -> float:
         swap = rng.random((min(DRAWN, draws - start), int(unit.max()) + 1)) < 0.5
         first = np.where(swap[:, unit], x[1], x[0])
         second = x.sum(axis=0) - first
-        with np.errstate(divide="ignore", invalid="ignore"):  # a constant has no correlation, and counts as extreme
+        with np.errstate(divide="ignore", invalid="ignore"):  # a constant has no correlation and counts as extreme
             r = [(v - v.mean(axis=1, keepdims=True)) @ z / v.std(axis=1) for v in (first, second)]
             count += int((~(np.abs(r[1] - r[0]) < observed - 1e-9)).sum())
     return (count + 1) / (draws + 1)
 
 
 def _rows(found: Mapping[str, Any], metric: str) -> dict[str, tuple[float, float]]:
-    """Input → people's rating and the metric's score, NaN where it has none."""
+    """Return the human rating and the score of each input, NaN without a score."""
     scores = [np.nan if v is None else v for v in found["metrics"][metric]]
     return dict(zip(map(str, found["inputs"]), zip(found["people"], scores, strict=True), strict=True))
 
 
 def _same_scale(x: np.ndarray, z: np.ndarray) -> bool:
-    """The judge gives the whole numbers that people give: their differences mean something."""
+    """Return whether the judge gives the same whole numbers as the annotators, so that differences are meaningful."""
     return bool((x == np.round(x)).all() and x.min() >= np.floor(z.min()) and x.max() <= np.ceil(z.max()))

@@ -1,4 +1,4 @@
-"""How would a shared task order the metrics? Its measures on every data set, and their mean."""
+"""Ranking of metrics as in a shared task: its measures on every data set, and their mean."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import turned_words
+from nlgauge.analyses._common import flipped_words
 from nlgauge.analyses.agreement.correlate import short
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
+from nlgauge.options import call
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
@@ -19,7 +20,7 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class SharedTask:
-    """The measures that a task computes for each language pair, and how it makes one number of them."""
+    """Measures that a task computes for each language pair, and how they are combined."""
 
     title: str
     measures: tuple[str, ...]
@@ -36,14 +37,14 @@ TASKS = {
     "wmt25": SharedTask(
         "WMT25 task on automated translation evaluation, subtask 1 (scores)",
         BOTH,
-        "mean over language pairs and both measures, each with the same weight (taken over from WMT24; the scoring "
-        "script of this subtask was not at hand)",
+        "mean over language pairs and both measures, each with the same weight (as in WMT24; the scoring "
+        "script of this subtask was not available)",
     ),
 }
 Profile = Literal["wmt24", "wmt25"]
 
 
-@analysis("shared-task", takes="datasets", question="How would a shared task order the metrics?")
+@analysis("shared-task", takes="datasets", question="How would a shared task rank the metrics?")
 def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) -> Table:
     """Rank metrics as a shared task does: its measures on every data set, and their mean.
 
@@ -76,7 +77,7 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
     for data in choice.datasets:
         asked = [choice.aspects[0]] if choice.aspects else data.aspects
         if len(asked) != 1:
-            data.aspect(None)  # says which there are
+            data.aspect(None)  # raises an error that lists the aspects
         panel = replace(choice, data=data, others=()).panel(asked[0], canonical=True)
         found = evaluate(panel.oriented(), panel.human, measures, seed=seed)
         lower |= set(panel.lower)
@@ -111,10 +112,12 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
             best=lambda row: float(row["value"]),
             heads={("all", MEAN): MEAN, **_heads(rows, measures)},
         ),
-        method=f"{task.title}: {task.rule}. Only metrics that have all of them have a mean; it is no test of their "
-        "order (`nlgauge analyze compare` is). SPA draws 1,000 sign flips, so its third digit depends on the seed.",
+        method=f"{task.title}: {task.rule}. Only metrics with all values have a mean. The ranking is not a "
+        "significance "
+        f"test; use {call('analyze compare FILE')}. SPA draws 1,000 sign flips, so its third digit depends on the "
+        "seed.",
         definitions={short(m): m.definition for m in measures},
-        notes=turned_words(lower),
+        notes=flipped_words(lower),
         signature=f"profile:{profile}|aspects:{','.join(dict.fromkeys(aspects))}|seed:{seed}",
     )
 
@@ -142,7 +145,7 @@ def _means(rows: list[Row], count: int, aspects: list[str]) -> list[Row]:
                 "measure": MEAN,
                 "value": sum(known) / count if whole else math.nan,
                 "n": sum(row["n"] for row in mine),
-                "reason": None if whole else f"{len(known)} of {count} values are there",
+                "reason": None if whole else f"{len(known)} of {count} values are available",
             }
         )
     return means

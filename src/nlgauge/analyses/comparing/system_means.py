@@ -1,4 +1,4 @@
-"""Which system is better, by people and by each metric?
+"""System means by human ratings and by each metric, with significance tests.
 
 Means, spread and significance (novikova2017, Tables 2 and 8).
 """
@@ -31,7 +31,7 @@ MAX_COLUMNS = 12  # parts and systems next to each other; with more the table is
     trials="mean",
     paper="novikova2017",
     takes="groups",
-    question="Which system is better, by people and by each metric?",
+    question="Which system is better, by human ratings and by each metric?",
 )
 def system_means(
     choice: Choice, *, test: MeanTest = "t", draws: int = 1000, level: float = 0.05, progress: Progress | None = None
@@ -80,10 +80,10 @@ def system_means(
                 for row in _rows(panel, values, quantity in data.lower, against)
             ]
     if not rows:
-        raise NeedsMissing("no part has ratings.", data=data.name, code="no_ratings")
+        raise NeedsMissing("there are no human ratings in any part.", data=data.name, code="no_ratings")
     columns = choice.columns
     return Table(
-        title=Title(data.name, "means of the systems" + (f" by {', '.join(columns)}" if columns else "")),
+        title=Title(data.name, "system means" + (f" by {', '.join(columns)}" if columns else "")),
         rows=rows,
         layout=Layout("quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q)
         if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= MAX_COLUMNS
@@ -98,7 +98,7 @@ def system_means(
 
 
 def _quantities(part: Choice, aspects: Sequence[str]) -> Iterator[tuple[str, str, Panel, Array]]:
-    """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
+    """Yield human ratings, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
     for aspect in aspects:
         for _, panel in panels_of([part], aspect, []):
@@ -109,7 +109,7 @@ def _quantities(part: Choice, aspects: Sequence[str]) -> Iterator[tuple[str, str
 
 
 def _rows(panel: Panel, values: Array, lower: bool, against: Callable[[Array, Array], float]) -> list[Row]:
-    """One row a system: mean, spread, and p that it differs from the best (with two systems both have it)."""
+    """Return a row per system: mean, SD, and p of the difference from the best (with two systems, for both)."""
     there = [(panel.systems[i], values[i]) for i in panel.listed if np.isfinite(values[i]).any()]
     if not there:
         return []
@@ -134,10 +134,16 @@ def _rows(panel: Panel, values: Array, lower: bool, against: Callable[[Array, Ar
 
 def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int) -> str:
     two = all(not math.isnan(r["p"]) for r in rows if r["best"])
-    what = "* the two systems differ" if two else "* differs from the best system of that line"
+    what = (
+        "* the two systems differ significantly"
+        if two
+        else "* significantly different from the best system of the line"
+    )
     more = "" if two else ", Holm's correction over the systems of a line"
     sample = (
-        "inputs taken as independent" if test in PAIRED else "outputs taken as independent, also those of one input"
+        "inputs are assumed to be independent"
+        if test in PAIRED
+        else "outputs are assumed to be independent, also those of one input"
     )
     drawn = f", {draws} draws, seed {seed}" if test == "permutation" else ""
     return (
@@ -148,7 +154,7 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
 
 def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:
     left_out = [s for s in data.systems if s in data.people] if not keep_people else []
-    notes = [f"written by people, left out: {', '.join(left_out)}."] if left_out else []
+    notes = [f"human-written outputs are excluded: {', '.join(left_out)}."] if left_out else []
     sizes = {r["n"] for r in rows}
     notes.append(
         f"outputs of a system: {min(sizes)}–{max(sizes)}."
@@ -156,5 +162,5 @@ def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:
         else f"{sizes.pop()} outputs of each system."
     )
     if data.lower & {r["quantity"] for r in rows}:
-        notes.append("↓ less is better.")
+        notes.append("↓ lower is better.")
     return notes

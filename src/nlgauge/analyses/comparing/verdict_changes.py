@@ -1,4 +1,4 @@
-"""Did a judge's pass and fail get worse between two runs? On the rows that people labelled, with McNemar's test."""
+"""Change of a judge's accuracy between two runs, on labeled outputs, with McNemar's test."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from nlgauge.table import Row
 
 AGREEMENT = "agreement"
 METHOD = (
-    "agreement: the share of labelled rows on which judge and people say the same, on the rows that both runs have "
-    "with the same label; McNemar's test (mid-P) of the rows that one run has right and the other wrong (where an "
-    "input or a document has several rows, the signs of all its rows are flipped together)"
+    "agreement: accuracy of the judge on the labeled outputs that both runs have "
+    "with the same label; McNemar's test (mid-P) of the outputs that only one run judges correctly (signs are "
+    "flipped together for all outputs of an input or document)"
 )
 
 
 def has_verdicts(results: Mapping[str, Any], aspect: str, metric: str) -> bool:
-    """Return whether the run kept pass and fail of the judge row by row."""
+    """Return whether the run recorded the judge's verdict per output."""
     return metric in results.get("verdicts", {}).get(aspect, {}).get("judges", {})
 
 
 def verdict_change(
     old: Mapping[str, Any], new: Mapping[str, Any], metric: str, units: Mapping[str, str], draws: int, seed: int
 ) -> tuple[Row, str]:
-    """The row of the table (without aspect and metric), and what it means in words; `units`: input → its cluster."""
+    """Return the row of the table (without aspect and metric) and a sentence; `units` maps inputs to clusters."""
     found = paired_verdicts(old, new, metric)
     pairs, lost, gained = found.pairs, found.lost, found.gained
     right = np.array([[p.people == p.old, p.people == p.new] for p in pairs], float).reshape(-1, 2)
@@ -53,7 +53,7 @@ def verdict_change(
         "better": better,
         "least_p": max(2.0 ** (1 - inputs), 1 / (draws + 1)) if clustered else 2.0**-n,
     }
-    return row, _words(pairs, row, found.relabelled)
+    return row, _words(pairs, row, found.relabeled)
 
 
 def _p_by_units(names: list[str], right: np.ndarray, draws: int, seed: int) -> float:
@@ -63,12 +63,13 @@ def _p_by_units(names: list[str], right: np.ndarray, draws: int, seed: int) -> f
     return float(mean_test(new, old, "permutation", draws=draws, rng=rng)) if len(old) > 1 else float("nan")
 
 
-def _words(pairs: list[VerdictPair], row: Row, relabelled: int) -> str:
+def _words(pairs: list[VerdictPair], row: Row, relabeled: int) -> str:
     if not pairs:
-        return "no labelled row has a verdict in both runs"
+        return "no labeled output has a verdict in both runs"
     text = (
-        f"it says what people say on {row['new']:.0%} of {row['inputs']:,} labelled rows, before on {row['old']:.0%}: "
-        f"{row['worse']:,} rows that were right are wrong now, {row['better']:,} the other way round"
+        f"accuracy {row['new']:.0%} on {row['inputs']:,} labeled outputs, before "
+        f"{row['old']:.0%}: "
+        f"{row['worse']:,} outputs that were correct are wrong now, {row['better']:,} vice versa"
     )
     for people, did in ((0, "failed"), (1, "passed")):
         part = [p for p in pairs if p.people == people]
@@ -77,5 +78,5 @@ def _words(pairs: list[VerdictPair], row: Row, relabelled: int) -> str:
                 sum(verdict == people for verdict in v) / len(part)
                 for v in zip(*((p.new, p.old) for p in part), strict=True)
             )
-            text += f"; of {len(part):,} that people {did} it {did} {now:.0%}, before {then:.0%}"
-    return text + (f"; {relabelled:,} rows that people label otherwise now are left out" if relabelled else "")
+            text += f"; recall on {did} outputs (n = {len(part):,}) {now:.0%}, before {then:.0%}"
+    return text + (f"; {relabeled:,} outputs whose human label changed are excluded" if relabeled else "")

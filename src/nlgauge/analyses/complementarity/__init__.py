@@ -1,1 +1,1 @@
-"""What metrics see together: rankings, consensus, prediction (colombo2023)."""
+"""Complementarity of metrics: distances of rankings, joint prediction of human ratings (Colombo et al. 2023)."""

@@ -1,7 +1,7 @@
-"""When a metric came out and which family it belongs to: from `released.csv`, from our own registry, or from the user.
+"""Release year and family of a metric, from `released.csv`, the registry, or the user.
 
-`released.csv` holds facts of the literature: a pattern for the names that published tables give a metric (no case, the
-first that is found in the name counts), family, year in which it was first public (preprints count), and source.
+`released.csv` has facts from the literature: a pattern for the names of a metric in published tables (case is
+ignored, the first match counts), family, year of the first publication (preprints count), and source.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Given = str | Path | Sequence[Mapping[str, str]] | Mapping[str, "int | tuple[str
 
 
 def releases(names: list[str], given: Given = None) -> dict[str, Release | None]:
-    """Family and year of each metric; None where they are not known.
+    """Return family and year of each metric; None if they are unknown.
 
-    `given` goes before what is known here: a mapping name -> year or (family, year), a CSV like released.csv, or its
+    `given` takes precedence: a mapping name -> year or (family, year), a CSV file like released.csv, or its
     rows.
 
     >>> releases(["ROUGE_WE_1", "rouge_2_f_score", "my metric"], {"my metric": 2024})
@@ -61,7 +61,7 @@ def _look_up(name: str, patterns: list[Pattern]) -> Release | None:
 
 
 def _registered(name: str) -> Release | None:
-    """One of our own metrics: its variants are those of one name with other parameters."""
+    """Return family and year of a registered metric; its variants have the same name with other parameters."""
     try:
         base = parse_spec(name)[0]
         facts = registry.get("metric", base).facts

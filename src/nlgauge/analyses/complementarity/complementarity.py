@@ -1,4 +1,4 @@
-"""Do metrics rank the systems differently from people, and from each other? (colombo2023, Eq. 3 and 4, Fig. 2)"""
+"""Distances between the rankings of systems by metrics and human aspects (Colombo et al. 2023, Eq. 3 and 4, Fig. 2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import known_mean
+from nlgauge.analyses._common import finite_mean
 from nlgauge.analyses.sides import Sides
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
@@ -17,14 +17,14 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
-MAX_MATRIX = 10  # up to so many rankings the matrix itself is printed
+MAX_MATRIX = 10  # the matrix is printed for at most this many rankings
 
 
 @analysis(
     "complementarity",
     paper="colombo2023",
     takes="dataset",
-    question="Do metrics rank the systems differently from people, and from each other?",
+    question="How differently do metrics and human ratings rank the systems?",
 )
 def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     """Compute how differently metrics and human aspects rank the systems of each input.
@@ -57,7 +57,7 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     sides = Sides.of(choice)
     if sides.panel.n_systems < 2 or len(sides.names) < 2:
         raise NeedsMissing(
-            f"complementarity needs two systems and two rankings; found {sides.panel.n_systems} and "
+            f"complementarity requires two systems and two rankings; found {sides.panel.n_systems} and "
             f"{len(sides.names)}.",
             data=data.name,
             code="too_few_systems",
@@ -78,11 +78,11 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
         cells={**to_each},
         facts={"distance": apart},
         definitions={
-            "distance": f"mean over inputs of the normalised Kendall distance; {distance}: {RULES[distance]}",
-            "to people, to metrics": "mean distance to the (other) aspects, to the (other) metrics",
+            "distance": f"mean over inputs of the normalized Kendall distance; {distance}: {RULES[distance]}",
+            "to human, to metrics": "mean distance to the (other) aspects, to the (other) metrics",
         },
-        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; an input counts for a pair where "
-        "both rank at least two systems. Intervals of block means: 95 %, for other inputs (jackknife).",
+        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; an input counts for a pair if "
+        "both rank at least two systems. Block means with 95% confidence intervals (jackknife over inputs).",
         notes=[*_blocks(found), *_dropped(found.inputs[distance], sides), *_notes(sides), *sides.remarks()],
         signature=sides.signature(distance=distance),
     )
@@ -97,8 +97,8 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
         row: Row = {
             "metric": name,
             "kind": "human" if human[k] else "automatic",
-            "to_people": known_mean(mean[k][others & human]),
-            "to_metrics": known_mean(mean[k][others & ~human]),
+            "to_people": finite_mean(mean[k][others & human]),
+            "to_metrics": finite_mean(mean[k][others & ~human]),
         }
         known = np.isfinite(away).any()
         near, far = (int(np.nanargmin(away)), int(np.nanargmax(away))) if known else (k, k)
@@ -108,7 +108,7 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
             "farthest": names[far] if known else None,
             "farthest_at": float(away[far]),
         }
-        # Of the partners that have a distance: one constant metric does not make the others look unfounded.
+        # Over the partners with a defined distance, so that a constant metric does not affect the others.
         counted = inputs[k][others][inputs[k][others] > 0]
         row["inputs"] = int(counted.min()) if len(counted) else 0
         rows.append(row)
@@ -116,7 +116,7 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
 
 
 def matrix(table: Table) -> tuple[list[str], list[bool], list[list[float]]]:
-    """Names, whether each is people's, and the distances, from the rows of a table."""
+    """Return names, a mask of the human aspects, and the distances, from the rows of a table."""
     names = [row["metric"] for row in table]
     apart = table.facts["distance"]
     return names, [row["kind"] == "human" for row in table], [[apart[a][b] for b in names] for a in names]
@@ -127,7 +127,7 @@ def _distance_text(apart: dict[str, dict[str, float]], name: str, row: Row) -> s
 
 
 def _blocks(found: Distances) -> list[str]:
-    """The block means under every rule for ties, one line a block."""
+    """Return the block means under every rule for ties, one line per block."""
     lines = []
     for block, first in found.blocks["tau-b"].items():
         each = [
@@ -146,7 +146,8 @@ def _dropped(inputs: np.ndarray, sides: Sides) -> list[str]:
         return []
     i, j = np.unravel_index(int(np.argmin(inputs)), inputs.shape)
     return [
-        f"up to {sides.panel.n_inputs - fewest} of {sides.panel.n_inputs} inputs count for no distance (one side ties "
+        f"up to {sides.panel.n_inputs - fewest} of {sides.panel.n_inputs} inputs have no distance for some pair (one "
+        "ranking ties "
         f"all systems, or fewer than two were scored; most for {sides.names[i]} and {sides.names[j]})."
     ]
 
@@ -154,9 +155,11 @@ def _dropped(inputs: np.ndarray, sides: Sides) -> list[str]:
 def _notes(sides: Sides) -> list[str]:
     notes = []
     if len(sides.humans) == 1:
-        notes.append("one aspect only: there is no human–human block.")
+        notes.append("there is one aspect, so there is no human–human block.")
     if not sides.panel.metrics:
-        notes.append("no metric scores: there are people's rankings only.")
+        notes.append("there are no metric scores, only human rankings.")
     if sides.panel.n_systems == 2:
-        notes.append("two systems: each distance is 0 or 1, so this counts the inputs on which the order is turned.")
+        notes.append(
+            "with two systems each distance is 0 or 1, so the mean is the share of inputs with a reversed order."
+        )
     return notes

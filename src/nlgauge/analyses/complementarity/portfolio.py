@@ -1,4 +1,4 @@
-"""The smallest set of complementary metrics that predicts people best (colombo2023 proposes and does not build it)."""
+"""Smallest set of complementary metrics that predicts human ratings best (proposed by Colombo et al. 2023)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 from scipy.special import stdtr
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, known_mean
+from nlgauge.analyses._common import Named, counted, finite_mean
 from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, folds_of
 from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.portfolio import Portfolio, portfolio
 from nlgauge.stats.design.prediction import model_of
@@ -29,7 +30,7 @@ STOP = "Stop rule: the smallest set within one standard error of the best one in
     trials="mean",
     paper="colombo2023",
     takes="dataset",
-    question="Which few metrics together predict people best?",
+    question="Which small set of metrics predicts human ratings best?",
 )
 def metric_portfolio(
     choice: Choice,
@@ -40,7 +41,7 @@ def metric_portfolio(
     measure: Named | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Choose the few metrics that together predict the human ratings best.
+    """Choose the small set of metrics that predicts human ratings best.
 
     Parameters
     ----------
@@ -73,12 +74,12 @@ def metric_portfolio(
     """
     data, seed = choice.data, choice.seed
     if most < 1:
-        raise NlgaugeError(f"portfolio: most must be at least 1; got {most}.")
+        raise NlgaugeError(f"{option('most')} must be at least 1; got {most}.")
     sides = Sides.of(choice)
     scores = sides.automatic()
     if len(scores) < 2:
         raise NeedsMissing(
-            f"a portfolio needs at least two metrics; found {len(scores)}.", data=data.name, code="too_few_metrics"
+            f"a portfolio requires at least two metrics; found {len(scores)}.", data=data.name, code="too_few_metrics"
         )
     chosen = measure_for(sides.panel, measure)
     refit = None if model == "ridge" else model_of(model, seed)[0]
@@ -90,23 +91,23 @@ def metric_portfolio(
         rows += _rows(sides, aspect, found, chosen, apart)
         answers.append(_answer(sides, aspect, found))
     within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
-    refitted = "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."
+    refitted = "" if model == "ridge" else " The chosen sets are refitted with XGBoost for the values."
     return Table(
-        title=Title(data.name, f"portfolio of metrics that predicts people, {chosen}"),
+        title=Title(data.name, f"portfolio of metrics that predicts human ratings, {chosen}"),
         rows=rows,
         shown=[*COLUMNS],
         definitions={
-            "alone": "the metric by itself, on all outputs",
+            "alone": "value of the single metric, on all outputs",
             "apart": "mean distance between its rankings and those of the metrics before it (complementarity, tau-b)",
-            "inner": "what the set reaches in the folds that choose it",
-            "value": "what a set of this size, chosen and fitted on the other folds, reaches on a held-out fold; "
+            "inner": "value of the set in the inner folds",
+            "value": "value of a set of this size, chosen and fitted on the other folds, on a held-out fold; "
             "mean over folds",
-            "gain": "of value over the size before",
-            "in folds": "in how many of the folds the metric is among those that the stop rule keeps",
+            "gain": "increase of the value over the previous size",
+            "in folds": "number of folds in which the stop rule selects the metric",
             str(chosen): chosen.definition,
         },
         method=f"Greedy forward selection, ridge regression on ranks {within}, nested cross-validation: {count} folds "
-        f"of inputs, each held out while the others choose.{refitted} {STOP} {INTERVAL}",
+        f"of inputs, each held out in turn.{refitted} {STOP} {INTERVAL}",
         answers=answers,
         notes=sides.remarks(),
         signature=sides.signature(measure=chosen, model=model, folds=count, most=most, seed=seed),
@@ -126,7 +127,7 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
                 "size": size + 1,
                 "added": names[k],
                 "alone": float(alone[k]),
-                "apart": known_mean(apart[k][path.chosen[:size]]),
+                "apart": finite_mean(apart[k][path.chosen[:size]]),
                 "inner": float(path.value[size]),
                 "value": reached.value,
                 "low": reached.low,
@@ -164,31 +165,30 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
 def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:
     path, stopped, whole = found.path, found.stopped, found.whole
     if not path.chosen:
-        return f"{aspect}: no metric has a defined value in the folds, so nothing can be chosen."
+        return f"{aspect}: no metric has a defined value in the folds."
     names = [sides.panel.names[k] for k in path.chosen[: path.size]]
     sizes = sorted(p.size for p in found.paths if p.chosen)
     many = f"{sizes[0]} to {sizes[-1]} metrics" if sizes[0] < sizes[-1] else f"{sizes[0]} metric" + "s" * (sizes[0] > 1)
     single = found.curve[0]
     reached = (
-        f"Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} "
-        f"[{number(stopped.low)}, {number(stopped.high)}] on held-out inputs of these systems; the best single metric "
+        f"Sets chosen in this way ({many} metrics per fold) reach {number(stopped.value)} "
+        f"[{number(stopped.low)}, {number(stopped.high)}] on held-out inputs; the best single metric "
         f"{number(single.value)}, all {len(sides.panel.names)} metrics {number(whole.value)}"
     )
     p = gain_p(stopped.folds, single.folds)
     if p < LEVEL:
         return (
-            f"{aspect}: take {', '.join(names)}. {reached}; the gain over one metric is more than chance (p "
-            f"{number(p)})."
+            f"{aspect}: use {', '.join(names)}. {reached}; the gain over one metric is significant (p = {number(p)})."
         )
     told = "cannot be tested" if np.isnan(p) else f"p {number(p)}"
     return (
-        f"{aspect}: that several metrics are better than one is not shown ({told}); the stop rule takes "
+        f"{aspect}: several metrics are not significantly better than one ({told}); the stop rule selects "
         f"{', '.join(names)}. {reached}."
     )
 
 
 def gain_p(several: Array, single: Array) -> float:
-    """One-sided p that a set is better than one metric on held-out inputs, from the differences of the folds.
+    """Return the one-sided p of the test that a set is better than one metric, from the differences of the folds.
 
     Folds share their training data: the variance is corrected for it after Nadeau and Bengio (2003).
 

@@ -1,4 +1,4 @@
-"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Fig. 3)"""
+"""Prediction of human ratings by all metrics together, and by other human aspects (Colombo et al. 2023, Fig. 3)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ from nlgauge.types import Array, Ints
 
 ModelName = Literal["xgboost", "ridge"]
 FEATURE_SETS = {
-    "best metric": "the one metric that is best on the other folds",
+    "best metric": "the metric that is best on the other folds",
     "automatic": "all metrics",
-    "human": "people's other aspects",
-    "both": "all metrics and people's other aspects",
+    "human": "other human aspects",
+    "both": "all metrics and other human aspects",
 }
-INTERVAL = "Interval: 95 %, t over folds with the variance corrected for shared training data (Nadeau and Bengio)."
+INTERVAL = (
+    "95% confidence interval: t over folds, variance corrected for shared training data (Nadeau and Bengio 2003)."
+)
 FOLD = re.compile(r"fold_\d+$")
 SPLITS = {
-    "inputs": "no input on both sides",
-    "outputs": "plain folds, so that other outputs of an input may stand in the training data",
+    "inputs": "inputs are not split",
+    "outputs": "outputs are split, so other outputs of an input may be in the training data",
 }
 
 
@@ -50,7 +52,7 @@ SPLITS = {
     trials="mean",
     paper="colombo2023",
     takes="dataset",
-    question="How well do all metrics together predict people, and how well do people's other ratings?",
+    question="How well do all metrics together, or other human aspects, predict human ratings?",
 )
 def predictability(
     choice: Choice,
@@ -100,7 +102,9 @@ def predictability(
     jobs = list(_jobs(sides))
     if not jobs:
         raise NeedsMissing(
-            "no metric scores and no second aspect, so nothing can predict people.", data=data.name, code="no_scores"
+            "there are neither metric scores nor a second aspect to predict human ratings from.",
+            data=data.name,
+            code="no_scores",
         )
     rows: list[Row] = []
     for aspect, name, features in counted(jobs, progress):
@@ -115,9 +119,9 @@ def predictability(
             more = {"features": len(features), "best": None}
         rows.append({"aspect": aspect, "predictors": name, **numbers(value, chosen, target), **more})
     return Table(
-        title=Title(data.name, f"predicting people on held-out outputs, {chosen}"),
+        title=Title(data.name, f"prediction of human ratings on held-out outputs, {chosen}"),
         rows=rows,
-        layout=Layout("aspect", "predictors", "value", extra={"intervals (95 %)": _intervals}),
+        layout=Layout("aspect", "predictors", "value", extra={"intervals (95%)": _intervals}),
         heads={"predictors": "predicted from"},
         definitions={name: FEATURE_SETS[name] for name in dict.fromkeys(row["predictors"] for row in rows)}
         | {str(chosen): chosen.definition},
@@ -129,7 +133,7 @@ def predictability(
 
 
 def _jobs(sides: Sides) -> Iterator[tuple[str, str, Array]]:
-    """Aspect, name of the feature set, features."""
+    """Yield aspect, name of the feature set, and features."""
     metrics = sides.automatic()
     for aspect in sides.humans:
         others = [h for a, h in sides.humans.items() if a != aspect]
@@ -143,7 +147,7 @@ def _jobs(sides: Sides) -> Iterator[tuple[str, str, Array]]:
 
 
 def deal(target: Array, count: int, split: Grouped, seed: int) -> Ints:
-    """Folds for one aspect: the same for every feature set, so that they can be compared."""
+    """Return the folds of an aspect, which are equal for every feature set."""
     there = np.isfinite(target)
     return folds(there, fold_count(there, count, split), np.random.default_rng(np.random.SeedSequence(seed)), split)
 
@@ -151,7 +155,7 @@ def deal(target: Array, count: int, split: Grouped, seed: int) -> Ints:
 def held_out_value(
     features: Array, target: Array, fold: Ints, model: ModelName, predict: Model, measure: Measure
 ) -> Reached:
-    """What the features reach together on folds that had no part in the fit; ridge takes ranks within inputs."""
+    """Return the value of the features on held-out folds; ridge regression uses ranks within inputs."""
     x, y = (
         (features, target)
         if model == "xgboost"
@@ -161,7 +165,7 @@ def held_out_value(
 
 
 def numbers(value: Reached, measure: Measure, target: Array) -> Row:
-    """The columns that every table of held-out values has."""
+    """Return the columns of every table of held-out values."""
     return {
         "measure": str(measure),
         "value": value.value,
@@ -178,7 +182,7 @@ def folds_of(value: Reached) -> Row:
 
 
 def fold_columns(row: Row) -> int:
-    """How many folds a row has the value of."""
+    """Return the number of folds with a value in a row."""
     return sum(bool(FOLD.match(column)) for column in row)
 
 
@@ -191,12 +195,10 @@ def _notes(sides: Sides, rows: list[Row]) -> list[str]:
         f"{row['aspect']}: the best metric on the training folds was {row['best']}." for row in rows if row["best"]
     ]
     if len(sides.humans) == 1:
-        notes.append("one aspect only: there are no other human ratings to predict it from.")
+        notes.append("there is one aspect, so there are no other human ratings to predict it from.")
     if not sides.panel.metrics:
-        notes.append("no metric scores: people are predicted from people only.")
+        notes.append("there are no metric scores: human ratings are predicted from other aspects only.")
     lost = sum(bool(np.isnan(value)) for row in rows for column, value in row.items() if FOLD.match(column))
     if lost:
-        notes.append(
-            f"{lost} folds have no value (no input in them with two or more outputs that differ) and are left out."
-        )
+        notes.append(f"{lost} folds without a value are left out (they have no input with two outputs that differ).")
     return notes

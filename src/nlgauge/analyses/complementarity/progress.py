@@ -1,4 +1,4 @@
-"""Have metrics come closer to people over the years? All metrics of the time together (colombo2023, Fig. 1)."""
+"""Progress over the years: prediction of human ratings by all metrics of the time (Colombo et al. 2023, Fig. 1)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
+from nlgauge.options import option
 from nlgauge.stats.design.prediction import Grouped, model_of
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array
@@ -30,7 +31,7 @@ from nlgauge.types import Array
     trials="mean",
     paper="colombo2023",
     takes="dataset",
-    question="Have metrics come closer to people over the years?",
+    question="Has the agreement of metrics with human ratings improved over the years?",
 )
 def progress_over_years(
     choice: Choice,
@@ -83,7 +84,8 @@ def progress_over_years(
     families, unknown = _families(sides, years)
     if not families:
         raise NeedsMissing(
-            "no release year is known for any metric; name them with years= (a CSV with pattern, family, year).",
+            f"no release year of a metric is known; declare years with {option('years')} (a CSV with pattern, "
+            "family, year).",
             data=data.name,
             code="unknown_name",
         )
@@ -96,10 +98,14 @@ def progress_over_years(
         features = np.stack([x for (_, came), x in families.items() if came <= year])
         value = held_out_value(features, target, fold, model, predict, chosen)
         rows.append({"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)})
-    left_out = [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
+    left_out = (
+        [f"excluded because their release year is unknown ({option('years')}): {', '.join(unknown)}."]
+        if unknown
+        else []
+    )
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
-        title=Title(data.name, f"what all metrics of the time reach together, {chosen}"),
+        title=Title(data.name, f"prediction of human ratings by all metrics of the time, {chosen}"),
         rows=rows,
         layout=Layout(
             "year",
@@ -109,7 +115,7 @@ def progress_over_years(
         ),
         facts={"new": new},
         definitions={str(chosen): chosen.definition},
-        method=f"{words}, families of metrics released so far as features (variants averaged as standard scores); "
+        method=f"{words}, features: families of metrics released so far (variants averaged as standard scores); "
         f"{fold_columns(rows[0])} folds, {SPLITS[split]}; mean over folds. {INTERVAL}",
         notes=[*_gain(rows, steps), *left_out, *sides.remarks()],
         signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
@@ -117,7 +123,7 @@ def progress_over_years(
 
 
 def _families(sides: Sides, years: Given) -> tuple[dict[tuple[str, int], Array], list[str]]:
-    """Mean of the standard scores of a family's variants, by family and year; and the metrics without a year."""
+    """Return the mean standard score of each family's variants by family and year, and the metrics without a year."""
     found = releases(list(sides.panel.metrics), years)
     groups: dict[tuple[str, int], list[Array]] = {}
     for scores, release in zip(sides.automatic(), found.values(), strict=True):
@@ -140,7 +146,7 @@ def _mean(stacked: Array) -> Array:
 
 def _gain(rows: list[Row], years: list[int]) -> list[str]:
     if len(years) < 2:
-        return ["all metrics came out in one year: there is no progress to see."]
+        return ["all metrics were released in the same year."]
     notes = []
     for aspect in dict.fromkeys(row["aspect"] for row in rows):
         mine = [row for row in rows if row["aspect"] == aspect]

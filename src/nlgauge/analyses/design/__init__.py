@@ -1,1 +1,1 @@
-"""Which measure to use, and how much data is needed (gao2025)."""
+"""Choice of the measure of agreement, sample size and power (Gao et al. 2025)."""

@@ -1,4 +1,4 @@
-"""How many labels do I need for an estimate, a gate, or to tell two systems apart? Simulated from labels at hand."""
+"""Sample size: labels needed for an estimate, a gate or a comparison of two systems, simulated from existing labels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
 from nlgauge.analyses.design._delegate_labels import delegations
-from nlgauge.analyses.estimates._partly_labelled import CLUSTERS, rows_of
-from nlgauge.analyses.verdicts._labelled import judge_verdicts, people_pass
+from nlgauge.analyses.estimates._partly_labeled import CLUSTERS, rows_of
+from nlgauge.analyses.verdicts._labeled import judge_verdicts, people_pass
 from nlgauge.analyses.verdicts.verdicts import SYNONYMS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
-from nlgauge.options import call
+from nlgauge.options import call, option
 from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of, figures_of
 from nlgauge.stats.design.label_sampling import ClusterSampler
 from nlgauge.stats.estimation.means import PartlyLabeled, mean_estimate
@@ -26,18 +26,18 @@ from nlgauge.types import Array, Ints, Mask
 
 Aim = Literal["estimate", "gate", "compare", "delegate"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
-MIN_LABELS = 20  # labels to learn from
-MOST_ROWS = 2000  # outputs of a simulated file
+MIN_LABELS = 20  # labels that the simulation requires
+MAX_ROWS = 2000  # outputs of a simulated file
 ALONE = "people"  # labels without a judge, in the column `metric`
 WHAT = {
-    "estimate": "mean width of the interval around the mean of all outputs",
-    "gate": "share of studies whose interval lies wholly above or wholly below the gate",
+    "estimate": "mean width of the confidence interval of the mean",
+    "gate": "share of studies whose confidence interval excludes the gate",
     "delegate": "share of studies whose rule lets the judge decide the wanted share of outputs",
-    "compare": "share of studies that find the better system better, two-sided at .05",
+    "compare": "power: share of studies in which the better system is significantly better, two-sided at .05",
 }
 
 
-@analysis("labels-needed", question="How many labels do I need?")
+@analysis("labels-needed", question="How many labels are needed (sample size)?")
 def labels_needed(
     panel: Panel,
     *,
@@ -109,7 +109,7 @@ def labels_needed(
     n_known = int(np.isfinite(panel.human).sum())
     if n_known < MIN_LABELS:
         raise NeedsMissing(
-            f"{n_known} labels are too few to plan from; label {MIN_LABELS} first: "
+            f"planning requires at least {MIN_LABELS} labels; found {n_known}. Label more outputs with "
             f"{call('label FILE', budget=MIN_LABELS)}.",
             data=panel.name,
             aspect=panel.aspect,
@@ -139,7 +139,7 @@ def labels_needed(
         shown=["metric", "labels", *(["clusters"] if clustered else []), "value", "se"],
         heads={"metric": "judge", "clusters": file.noun, "value": "width" if goal == "estimate" else "decided"},
         definitions={"value": WHAT[goal]},
-        method=f"{trials} simulated studies a size from {n_known} labelled outputs, drawn with replacement; "
+        method=f"{trials} simulated studies per sample size, drawn with replacement from {n_known} labeled outputs; "
         f"{_design_text(file, clustered)}, seed {seed}.",
         answers=[*answers, *(_raters(panel, rows, target) if goal == "estimate" else [])],
         notes=[*(_sureness(n_known) if goal == "estimate" else []), *people_note(panel)],
@@ -160,44 +160,46 @@ def _purpose(goal: Aim, target: float, gate: str, share: float, error: float) ->
 def _check_options(power: float, trials: int, sizes: Sequence[int]) -> None:
     """Raise an error for options outside their range."""
     if not 0 < power < 1 or trials < 2:
-        raise NlgaugeError(f"power lies between 0 and 1 and trials are 2 or more; found {power:g}, {trials}.")
+        raise NlgaugeError(
+            f"{option('power')} must be between 0 and 1 and {option('trials')} at least 2; got {power:g} and {trials}."
+        )
     if sizes[0] < 4:
-        raise NlgaugeError(f"sizes start at 4 labels; found {sizes[0]}.")
+        raise NlgaugeError(f"{option('sizes')} must be at least 4 labels; got {sizes[0]}.")
 
 
 def _target_width(panel: Panel, file: _File, width: float | None) -> float:
-    """Return the width to reach: the one asked for, or a tenth of the range of the estimate."""
+    """Return the requested width, or a tenth of the range of the estimate."""
     if width is None:
         width = float(np.ptp(file.scaled(panel.human[np.isfinite(panel.human)]))) / 10
     if width <= 0:
-        raise NlgaugeError(f"width must be above 0; found {width:g}.")
+        raise NlgaugeError(f"{option('width')} must be above 0; got {width:g}.")
     return width
 
 
 def _design_text(file: _File, clustered: bool) -> str:
-    """State how labels are drawn and which intervals they get."""
+    """Describe the sampling design and the intervals."""
     drawn = f"whole {file.noun} labeled, as in these data" if clustered and file.whole else "labels drawn at random"
-    together = f", in which the outputs of one {file.column or 'input'} count together" if clustered else ""
-    return f"{drawn}; 95 % intervals{together}"
+    together = f", clustered by {file.column or 'input'}" if clustered else ""
+    return f"{drawn}; 95% confidence intervals{together}"
 
 
 def _sureness(labels: int) -> list[str]:
     """State how precisely these labels determine the number of labels for a width."""
     return [
-        f"the spread of {labels:,} labels is known to about ± {196 / np.sqrt(2 * labels):.0f} % (were they normal), "
-        "the number of labels for a width to twice that."
+        f"the SD estimated from {labels:,} labels has an error of about ±{196 / np.sqrt(2 * labels):.0f}% (if normal), "
+        "the number of labels for a width of twice that."
     ]
 
 
 @dataclass(frozen=True)
 class _File:
-    """The outputs of the file with and without labels, as `estimate` takes them."""
+    """Outputs of the file with and without labels, as in `estimate`."""
 
     unit: dict[str, int]  # cluster of each input
     sizes: Ints  # outputs per cluster
-    column: str  # of clusters; empty where the outputs of one input are a cluster
+    column: str  # of clusters; empty if inputs are the clusters
     whole: bool  # annotators label whole clusters, or most of each
-    share: bool | None  # labels are pass and fail
+    share: bool | None  # whether labels are pass and fail
     levels: tuple[float, ...]  # values that annotators gave
 
     @property
@@ -207,23 +209,23 @@ class _File:
 
     @property
     def noun(self) -> str:
-        """What a cluster is called, in the plural."""
+        """Return the plural noun for clusters."""
         return "clusters" if self.column else "inputs"
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The ends of the scale of ratings."""
+        """Return the ends of the rating scale."""
         return None if self.share or len(self.levels) < 2 else (min(self.levels), max(self.levels))
 
     def scaled(self, human: Array) -> Array:
-        """Labels as `estimate` takes them: of two verdicts the share that is the higher one."""
+        """Return labels as `estimate` uses them: of two values, the share of the higher one."""
         if not self.share or len(self.levels) != 2:
             return human
         low, high = self.levels
         return np.asarray((human - low) / (high - low))
 
     def sampler(self, panel: Panel, inputs: Ints, per_input: bool = False) -> ClusterSampler | None:
-        """Return what draws simulated studies for labeled rows of these inputs; None where each row stands alone.
+        """Return the clusters from which simulated studies are drawn; None if outputs are independent.
 
         per_input: a row is an input, otherwise an output.
         """
@@ -250,14 +252,14 @@ def _file(panel: Panel) -> _File:
     labeled = np.bincount(
         [unit[panel.inputs[i]] for i in np.nonzero(np.isfinite(panel.human))[1]], minlength=len(sizes)
     )
-    # Of the rows that share a cluster with a labeled one, all are labeled if clusters are labeled whole. If labels are
-    # drawn at random, the share is that of labels among all rows. The nearer of the two is taken.
+    # If whole clusters are labeled, all rows in a cluster with a label are labeled. If labels are
+    # drawn at random, the share is that of labels among all rows. The closer of the two is assumed.
     others, drawn = (float((count[labeled > 0] - 1).sum()) for count in (sizes, labeled))
     whole = drawn >= others * (1 + labeled.sum() / sizes.sum()) / 2
     return _File(unit, sizes.astype(np.int64), column or "", bool(whole), share, levels)
 
 
-# Labels, generator, trials -> one value per trial, and the number of clusters with labels where rows come in clusters.
+# Labels, generator, trials -> one value per trial, and the number of labeled clusters if rows are clustered.
 Study = Callable[[int, np.random.Generator, int], tuple[Array, int | None]]
 
 
@@ -274,7 +276,7 @@ def _drawn(
 def _curve(
     study: Study, steps: Sequence[int], trials: int, seed: int, target: float, falls: bool, all_of_them: bool
 ) -> list[tuple[int, int | None, float, float]]:
-    """Sizes up to the first that reaches the target, the same draws for every judge."""
+    """Simulate growing sizes up to the first that reaches the target, with the same draws for every judge."""
     found: list[tuple[int, int | None, float, float]] = []
     for size, own in zip(steps, np.random.SeedSequence(seed).spawn(len(steps)), strict=True):
         values, clusters = study(size, np.random.default_rng(own), trials)
@@ -296,7 +298,7 @@ def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
             continue
         y, x = file.scaled(panel.human[both]), None if score is None else score[both]
         sampler = file.sampler(panel, np.nonzero(both)[1])
-        # The judge's scores matter on all rows, its errors on the labeled ones.
+        # The judge's scores are used on all rows, its errors on the labeled ones.
         parts = (y, y) if x is None else (y - _slope(y, x) * x, x)
         affinities = [sampler.affinity(v) if sampler else 0.0 for v in parts]
 
@@ -309,7 +311,7 @@ def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
             sampler: ClusterSampler | None = sampler,
             affinities: Sequence[float] = affinities,
         ) -> tuple[Array, int | None]:
-            size = int(np.clip(file.outputs, n, max(MOST_ROWS, n)))
+            size = int(np.clip(file.outputs, n, max(MAX_ROWS, n)))
             at, clusters = _drawn(sampler, np.where(np.arange(size) < n, *affinities), len(y), size, trials, rng)
             units = None if clusters is None else len(np.unique(clusters[:n]))
             if units is not None and units < CLUSTERS:  # `estimate` gives no interval
@@ -324,7 +326,7 @@ def _widths(panel: Panel, file: _File) -> Iterator[tuple[str, Study]]:
 
 
 def _slope(y: Array, x: Array) -> float:
-    """Weight of a judge's score in the estimate, at least 0."""
+    """Return the weight of a judge's score in the estimate, at least 0."""
     off = x - x.mean()
     return max(float((off * y).sum() / (off**2).sum()), 0.0) if off.any() else 0.0
 
@@ -337,19 +339,23 @@ def _gates(
     try:
         value = float(text)
     except ValueError:
-        raise NlgaugeError(f"gate '{gate}': write a figure and its value, such as kappa=.6.") from None
+        raise NlgaugeError(
+            f"{option('gate')}: expected a measure and its value, such as kappa=.6; got '{gate}'."
+        ) from None
     judged, refused = judge_verdicts(panel, people_pass(panel, people_from), None, judge_from)
     if refused and not judged:
         raise NeedsMissing(refusals=refused[:1])
     for mine, passed, _ in judged:
         counts = cell_counts(mine.passed, passed)
-        known = figures_of(counts)
-        if measure not in known:
-            raise NameUnknown(f"gate '{gate}': no figure '{measure}'; use {', '.join(known)}.")
-        sampler = file.sampler(panel, mine.at[1])
+        figures = figures_of(counts)
+        if measure not in figures:
+            raise NameUnknown(f"{option('gate')}: measure must be one of {', '.join(figures)}; got '{measure}'.")
+        sampler = file.sampler(panel, mine.index[1])
         affinity = 0.0
         if sampler:
-            by_cell = np.array([figures_of(counts + cell)[measure].value - known[measure].value for cell in np.eye(4)])
+            by_cell = np.array(
+                [figures_of(counts + cell)[measure].value - figures[measure].value for cell in np.eye(4)]
+            )
             affinity = sampler.affinity(np.nan_to_num(by_cell)[2 * mine.passed + passed])
 
         def study(
@@ -372,22 +378,23 @@ def _gates(
 
 
 def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
-    """Labels are of the same inputs for both systems, half of them each."""
+    """Simulate labels of the same inputs for both systems."""
     if panel.n_systems < 2:
-        raise NeedsMissing("there is one system, so nothing to compare.", data=panel.name, code="too_few_systems")
+        raise NeedsMissing("a comparison requires two systems; found one.", data=panel.name, code="too_few_systems")
     mean = np.array([row[np.isfinite(row)].mean() if np.isfinite(row).any() else -np.inf for row in panel.human])
     for name in systems or ():
         if name not in panel.systems:
-            raise NameUnknown(f"{panel.name}: no system '{name}'; there are {', '.join(panel.systems)}.")
+            raise NameUnknown(f"{panel.name}: system '{name}' not found; the data have {', '.join(panel.systems)}.")
     pair = [panel.systems.index(s) for s in systems] if systems else np.argsort(-mean, kind="stable")[:2].tolist()
     if len(pair) != 2:
-        raise NlgaugeError(f"compare takes two systems; found {len(pair)}.")
+        raise NlgaugeError(f"{option('compare')} requires two systems; got {len(pair)}.")
     first, second = panel.human[pair]
     both = np.isfinite(first) & np.isfinite(second)
     gaps = (first - second)[both]
     if len(gaps) < MIN_LABELS // 2:
         raise NeedsMissing(
-            f"{len(gaps)} inputs have labels of both systems; {MIN_LABELS // 2} are needed ("
+            f"the comparison requires at least {MIN_LABELS // 2} inputs with labels of both systems; found "
+            f"{len(gaps)} ("
             f"{call('label FILE', goal='ranking')} draws the same inputs for all systems).",
             data=panel.name,
             code="too_few_labels",
@@ -411,7 +418,7 @@ def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, file: _Fil
     at = next((k for k, r in enumerate(mine) if (r["value"] <= target if falls else r["value"] >= target)), None)
     who = "without a judge" if name == ALONE and goal == "estimate" else "" if name == ALONE else f"with {name}"
     if at is not None:
-        # Between two sizes log-linear: widths fall with the root of the number.
+        # Log-linear between two sizes: widths fall with the square root of the number.
         near = [r for r in mine[max(at - 1, 0) : at + 1] if np.isfinite(r["value"])]
         pair = sorted((np.log(r["value"] or 1e-3), np.log(r["labels"])) for r in near)
         size = int(np.ceil(np.exp(np.interp(np.log(target), [v for v, _ in pair], [n for _, n in pair]))))
@@ -423,19 +430,20 @@ def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, file: _Fil
         if size > outputs and falls:
             sizes, widths = (np.log([r[k] for r in mine if np.isfinite(r["value"])]) for k in ("labels", "value"))
             whole = float(np.exp(np.interp(np.log(outputs), sizes, widths)))
-            return f"{said}, more than the {outputs:,} outputs there are: all of them labelled give {number(whole)}."
-        return f"{said}{f' (more than the {outputs:,} outputs there are)' if size > outputs else ''}" + (
+            return f"{said}, more than the {outputs:,} outputs of the data: with all of them labeled the width is "
+            f"{number(whole)}."
+        return f"{said}{f' (more than the {outputs:,} outputs of the data)' if size > outputs else ''}" + (
             " or fewer." if at == 0 else "."
         )
     last = mine[-1]
     reached = f"width {number(last['value'])}" if goal == "estimate" else f"{number(last['value'], 2)} decided"
     if not np.isfinite(last["value"]):
-        reached = f"an interval needs labels in at least {CLUSTERS} {file.noun}, these are in {last['clusters']}"
+        reached = f"a confidence interval requires labels in at least {CLUSTERS} {file.noun}; found {last['clusters']}"
     return f"Not reached by {last['labels']:,} labels {who}".rstrip() + f": {reached}."
 
 
 def _raters(panel: Panel, rows: Sequence[Row], target: float) -> list[str]:
-    """More outputs or more raters? From the variance between outputs and that between raters of one output."""
+    """Compare more outputs with more annotators, from the variance between outputs and between annotators."""
     cube = panel.raters.get(panel.aspect)
     alone = [row for row in rows if row["metric"] == ALONE and np.isfinite(row["value"])]
     if cube is None or not alone:
@@ -452,6 +460,6 @@ def _raters(panel: Panel, rows: Sequence[Row], target: float) -> list[str]:
     outputs = {k: int(np.ceil((z / target) ** 2 * (between + within / k))) for k in (1, 2, 3)}
     told = "; ".join(f"{k} rating{'s' * (k > 1)} each of {n:,} outputs ({k * n:,} in all)" for k, n in outputs.items())
     return [
-        f"Raters for the same width without a judge: {told}. Of the variance of one rating "
-        f"{100 * within / max(within + between, 1e-12):.0f} % lies between raters of one output."
+        f"Annotators per output for the same width without a judge: {told}. Of the variance of a rating "
+        f"{100 * within / max(within + between, 1e-12):.0f}% is between annotators of the same output."
     ]

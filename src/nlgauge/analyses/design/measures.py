@@ -1,4 +1,4 @@
-"""Which measure should I trust? Power, consistency, agreement with each other and scale size in one place (gao2025)."""
+"""Comparison of measures: power, consistency, agreement with each other, robustness to scale (Gao et al. 2025)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ TAU_OF_EACH = Measure("input", "kendall")  # of the metrics (rows), for each mea
 
 
 @analysis(
-    "measures", trials="mean", paper="gao2025", question="Which of the twelve measures should I trust on these data?"
+    "measures",
+    trials="mean",
+    paper="gao2025",
+    question="Which measure of agreement is most reliable on these data (power, consistency, robustness)?",
 )
 def measures_study(
     panel: Panel,
@@ -92,7 +95,7 @@ def measures_study(
     """
     levels = [scales] if isinstance(scales, int) else list(scales)
     if any(level < 2 for level in levels) or redraws < 1:
-        raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
+        raise NlgaugeError(f"scales require at least 2 levels and 1 redraw; got {levels} and {redraws}.")
     base = stability(
         panel,
         measures=measures,
@@ -117,9 +120,9 @@ def measures_study(
         others = relation[j][np.isfinite(relation[j])]
         row["agreement"] = float(others.mean()) if len(others) else float("nan")
     lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
-    what = {"both": "metrics and people", "metrics": "metrics", "people": "people"}[cut]
+    what = {"both": "metrics and human ratings", "metrics": "metrics", "people": "human ratings"}[cut]
     return Table(
-        title=Title(panel.name, f"which measure to trust on {panel.aspect}, from four sides"),
+        title=Title(panel.name, f"comparison of measures of agreement on {panel.aspect}"),
         rows=rows,
         shown=["measure", "dp", "rc", "agreement", *(f"{part}_{c}" for part in ("kept", "shift") for c in levels)],
         heads=HEADS,
@@ -127,7 +130,7 @@ def measures_study(
         definitions={
             **base.definitions,
             "agreement": "mean tau-b between the rankings of the metrics by this measure and by each of the others",
-            "kept, shift": f"{what} cut to so many levels: tau-b between the rankings of the metrics before and "
+            "kept, shift": f"{what} binned to so many levels: tau-b between the rankings of the metrics before and "
             "after, and how much stronger (+) or weaker (-) the correlations become, mean over the metrics",
         },
         method=f"{base.method} Levels: thresholds uniform within mean ± SD of each score, mean of {redraws} draws.",
@@ -138,7 +141,7 @@ def measures_study(
 
 
 def rank_agreement(values: Array, column: Array) -> Array:
-    """tau-b between the rankings of the K metrics by each column of `values` (K×L) and by one other.
+    """Return tau-b between the rankings of the K metrics by each column of `values` (K×L) and by one other.
 
     >>> rank_agreement(np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]), np.array([0.5, 0.6, 0.7])).tolist()
     [1.0, -1.0]
@@ -147,7 +150,7 @@ def rank_agreement(values: Array, column: Array) -> Array:
 
 
 def _values(metrics: Array, human: Array, measures: Sequence[Measure]) -> Array:
-    """K metrics × L measures; correlations that differ by rounding only are tied."""
+    """Evaluate K metrics × L measures; correlations that differ by rounding only are tied."""
     return np.asarray(snap(evaluate(metrics, human, measures).value, axis=0, scale=1.0))
 
 
@@ -161,7 +164,7 @@ def _add_scales(
     redraws: int,
     seed: int,
 ) -> list[str]:
-    """Kept and shift of each measure at each scale, into the rows; notes on what could not be computed."""
+    """Add `kept` and `shift` of each measure at each scale to the rows; return notes on undefined values."""
     lost = 0
     for level, own in zip(levels, np.random.SeedSequence(seed).spawn(len(levels)), strict=True):
         kept, shift = np.full((redraws, len(measures)), np.nan), np.full((redraws, len(measures)), np.nan)
@@ -175,16 +178,18 @@ def _add_scales(
         for j, row in enumerate(rows):
             row |= {f"kept_{level}": float(_mean(kept[:, j])), f"shift_{level}": float(_mean(shift[:, j]))}
     total = len(levels) * redraws * before.size
-    return [f"{lost} of {total} correlations do not exist on the shorter scales (all scores equal)."] if lost else []
+    return (
+        [f"{lost} of {total} correlations are undefined on the shorter scales (all scores are equal)."] if lost else []
+    )
 
 
 def _coarse(panel: Panel, level: int, cut: Cut, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Scores cut to so many levels, each by thresholds of its own."""
+    """Bin each array of scores to so many levels by its own random thresholds."""
     metrics, human = panel.oriented(), panel.human
     if cut != "metrics":
         human = _levels(human, level, rng)
     if cut != "people":
-        # A stream for each, handed out by content: no metric's thresholds depend on its place or on constant metrics.
+        # One random stream per content: thresholds do not depend on the order of metrics or on constant ones.
         varied = [k for k in table_order(metrics) if _varies(metrics[k])]
         for k, own in zip(varied, rng.spawn(len(varied)), strict=True):
             metrics[k] = _levels(metrics[k], level, own)
@@ -210,16 +215,17 @@ def _mean(values: Array, axis: int | None = None) -> Array:
 
 
 def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Sequence[int]) -> list[str]:
-    """What agreement and scale add to the recommendation of stability."""
+    """Return notes on agreement and scale, next to the recommendation of `stability`."""
     best = rows[0]
     taus = {name: tau for name, tau in agreement[best["measure"]].items() if np.isfinite(tau)}
     notes = []
     if taus:
         far = min(taus, key=taus.__getitem__)
         notes.append(
-            f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)} on "
-            f"average, least as {far} ({number(taus[far], 2)})"
-            + ("; choose by your question, not by habit." if taus[far] < 0.5 else ".")
+            f"{best['measure']} agrees with the rankings by the other measures at τ = {number(best['agreement'], 2)} "
+            "on "
+            f"average, least with {far} ({number(taus[far], 2)})"
+            + ("; choose the measure that matches your use." if taus[far] < 0.5 else ".")
         )
     if levels:
         short_scale = min(levels)
@@ -227,11 +233,11 @@ def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Seq
             rows, key=lambda r: abs(r[f"shift_{short_scale}"]) if np.isfinite(r[f"shift_{short_scale}"]) else np.inf
         )
         text = (
-            f"With {short_scale} levels {best['measure']} moves by "
-            f"{number(best[f'shift_{short_scale}'], 2, sign=True)} and keeps the ranking at τ "
+            f"With {short_scale} levels {best['measure']} changes by "
+            f"{number(best[f'shift_{short_scale}'], 2, sign=True)} and its ranking agrees at τ = "
             f"{number(best[f'kept_{short_scale}'], 2)}"
         )
         if steady is not best:
-            text += f"; {steady['measure']} moves least ({number(steady[f'shift_{short_scale}'], 2, sign=True)})"
-        notes.append(text + ": compare only scores on equally fine scales.")
+            text += f"; {steady['measure']} changes least ({number(steady[f'shift_{short_scale}'], 2, sign=True)})"
+        notes.append(text + ": compare only scores of equal granularity.")
     return notes

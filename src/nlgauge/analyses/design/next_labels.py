@@ -1,4 +1,4 @@
-"""Which outputs should people label next? A draw with known probabilities, aimed at what the labels are for."""
+"""Sampling of outputs to label next, with known probabilities, for an estimate, a threshold or a ranking."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from nlgauge.types import Array, Ints
 
 Goal = Literal["estimate", "agreement", "ranking", "threshold"]
 How = Literal["random", "stratified", "disagreement", "optimal", "diverse"]
-# Chosen on SummEval, held against the other sets in docs/labels_saved.md; an estimate with LEAST_AIMED labels or more
-# goes on with 'optimal'.
+# Chosen on SummEval and evaluated on the other sets in docs/labels_saved.md; an estimate with LEAST_AIMED labels or
+# more continues with 'optimal'.
 DEFAULT: dict[Goal, How] = {
     "estimate": "stratified",
     "agreement": "optimal",
     "ranking": "optimal",
     "threshold": "optimal",
 }
-LEAST_LEARNED = 30  # labels from which spreads are learned
-LEAST_AIMED = 60  # labels from which a draw for an estimate is aimed by them unasked
-HARDLY = 0.1  # share of labels saved below which aiming is said to hardly pay
-INTEREST_WIDTH = 0.15  # ranks (0 to 1) from a cut at which interest falls to 1/e
-TYPICAL = 0.4  # correlation with people at which a draw for agreement is best
-WORDS = 512  # columns into which words are counted
+LEAST_LEARNED = 30  # labels that the estimation of SDs requires
+LEAST_AIMED = 60  # labels from which on a draw for an estimate is optimal by default
+SMALL_SAVING = 0.1  # share of labels saved below which random sampling is recommended
+INTEREST_WIDTH = 0.15  # distance from a threshold, in ranks (0 to 1), at which the weight falls to 1/e
+TYPICAL = 0.4  # correlation with human ratings for which a draw for agreement is optimal
+HASH_COLUMNS = 512  # of hashed word counts
 WHAT = {
     "random": "every output with the same probability",
-    "stratified": "from each system as many as its outputs (and their spread, where labels tell it) ask for, in equal "
-    "steps along the judge's score",
-    "disagreement": "outputs on which the metrics disagree more often",
-    "optimal": "outputs that tell most more often",
-    "diverse": "in equal steps through outputs ordered by likeness",
+    "stratified": "allocated to systems by their outputs (and SD, if labels estimate it), in equal "
+    "steps of the judge's score",
+    "disagreement": "outputs on which metrics disagree are more probable",
+    "optimal": "informative outputs are more probable",
+    "diverse": "in equal steps through outputs ordered by similarity",
 }
 
 
 @dataclass(frozen=True)
 class Population:
-    """The outputs that may be drawn, and what is known of all of them. Arrays are of all outputs, drawn or not."""
+    """Outputs that may be drawn, with their scores and labels. Arrays cover all outputs."""
 
     keys: pl.DataFrame
     texts: list[str]
-    scores: Array  # metrics × outputs, more is better
-    labels: Array  # NaN where there is none
+    scores: Array  # metrics × outputs, higher is better
+    labels: Array  # NaN without a label
     free: Array  # may be drawn
     draw: int  # number of this draw
     system: Ints
@@ -64,7 +64,7 @@ class Population:
         return int(np.isfinite(self.labels).sum()) >= LEAST_LEARNED
 
     def judge(self) -> Array:
-        """One score of each output: fitted to the labels where there are enough, else the mean relative rank."""
+        """Return a score of each output: fitted to the labels if there are enough, else the mean relative rank."""
         if not len(self.scores):
             return np.zeros(len(self.labels))
         ranks = np.nan_to_num(sampling.relative_ranks(self.scores), nan=0.5)
@@ -83,32 +83,36 @@ def next_labels(
     seed: int = 0,
     keep_people: bool = False,
 ) -> Table:
-    """`budget` outputs that have no label yet, each with the probability with which it was drawn."""
+    """Draw `budget` outputs without a label, with their sampling probabilities."""
     for word, known in ((goal, get_args(Goal)), (how, (None, *get_args(How)))):
         if word not in known:
             raise NameUnknown(f"no '{word}'; use {', '.join(k for k in known if k)}.")
     people = population(data, keep_people)
     free = np.flatnonzero(people.free)
     if not 1 <= budget <= len(free):
-        raise NlgaugeError(f"{data.name}: budget {budget}: there are {len(free):,} outputs without a label.")
+        raise NlgaugeError(
+            f"{data.name}: {option('budget')} must be at most {len(free):,}, the outputs without a label; got {budget}."
+        )
     aimed = goal == "estimate" and len(people.scores) and np.isfinite(people.labels).sum() >= LEAST_AIMED
     blind = goal == "threshold" and cut is None and _best_cut(people, people.judge()) is None
     design = how or ("optimal" if aimed else "stratified" if blind else DEFAULT[goal])
-    cut = -cut if cut is not None and data.lower.issuperset(data.metrics) else cut  # scores are turned: more is better
+    cut = (
+        -cut if cut is not None and data.lower.issuperset(data.metrics) else cut
+    )  # scores are oriented: higher is better
     found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng([seed, people.draw]))
     rows = [_row(people, int(free[at]), float(found.probability[at]), int(found.stratum[at])) for at in found.rows]
     if blind and not how:
-        said += f" (no threshold is known: {option('cut')} names one, 30 labels of pass and fail show where it is)"
+        said += f" (the threshold is unknown: set {option('cut')}, or give 30 labels of pass and fail to estimate it)"
     saved = _saved(people, budget, design) if goal == "estimate" else None
-    first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} have one already)"
+    first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} are labeled)"
     return Table(
         title=Title(data.name, f"{len(rows)} outputs to label next, of {len(free):,} without a label{first}"),
         rows=rows,
         kind="next",
         shown=["system", "input", PROBABILITY],
-        heads={PROBABILITY: "drawn with probability"},
-        method=f"for {goal}, {design}: {said}; seed {seed}. The column '{PROBABILITY}' stays with the labels: an "
-        "estimate weighs each by its inverse.",
+        heads={PROBABILITY: "probability"},
+        method=f"for {goal}, {design}: {said}; seed {seed}. Keep the column '{PROBABILITY}' with the labels: an "
+        "estimate weights labels by its inverse.",
         answers=[_saved_words(people, saved)] if saved else [],
         notes=people.notes,
         facts={
@@ -123,8 +127,8 @@ def next_labels(
 
 
 def _saved(people: Population, budget: int, how: How) -> tuple[float, float, float] | None:
-    """Share of the labels that the judge (and strata) will save, from the labels so far: what they explain of people's
-    ratings, of which the outputs that will have a label themselves gain nothing."""
+    """Estimate the share of labels that the judge (and strata) save, from the labels so far: the variance of the human
+    ratings that they explain, without the outputs that will be labeled."""
     if not people.learned or not len(people.scores):
         return None
     systems, count = len(np.unique(people.system)), int(np.isfinite(people.labels).sum())
@@ -138,23 +142,28 @@ def _saved_words(people: Population, saved: tuple[float, float, float]) -> str:
     value, low, high = (f"{100 * share:.0f}" for share in saved)
     count = int(np.isfinite(people.labels).sum())
     said = (
-        f"By the {count} labels so far this draw saves about {value} % [{low} {high}] of the labels that random ones "
-        "would take without a judge for an interval as narrow"
+        f"Estimated from {count} labels, this design saves {value}% [{low}%, {high}%] of the labels of random sampling "
+        "without a judge, for a confidence interval of the same width"
     )
-    if saved[2] < HARDLY:
-        return f"{said}: aiming hardly pays here, random labels do as well."
-    return f"{said}{': it may save nothing' if round(100 * saved[1]) < 1 else ''}."
+    if saved[2] < SMALL_SAVING:
+        return f"{said}: random sampling is nearly as efficient."
+    return f"{said}{' (it may save none)' if round(100 * saved[1]) < 1 else ''}."
 
 
 def population(data: Dataset, keep_people: bool = False) -> Population:
-    """All outputs with scores, labels and texts, in the order of their names: that of the file means nothing."""
+    """Collect all outputs with scores, labels and texts, sorted by name so that the order of the file has no "
+    "influence."""
     left = [] if keep_people else sorted(data.people)
     samples = data.samples.filter(~pl.col("system").is_in(left)).sort(KEY)
     keys = samples.select(KEY)
     aspect = data.aspects[0] if data.aspects else ""
-    notes = [f"written by people, left out: {', '.join(left)} ({option('keep_people', True)})"] if left else []
+    notes = (
+        [f"human-written outputs are excluded: {', '.join(left)} ({option('keep_people', True)} includes them)"]
+        if left
+        else []
+    )
     if len(data.aspects) > 1:
-        notes.append(f"earlier labels of '{aspect}' aim the draw; {option('aspect')} names another one")
+        notes.append(f"the design uses the earlier labels of '{aspect}' ({option('aspect')} selects another aspect)")
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by(KEY).agg(pl.col("value").mean())
     labels = keys.join(values, on=KEY, how="left", maintain_order="left")["value"].cast(pl.Float64).to_numpy()
     known = (
@@ -203,7 +212,7 @@ def _row(people: Population, at: int, probability: float, stratum: int) -> Row:
 def draw_rows(
     people: Population, free: Ints, n: int, goal: Goal, how: How, cut: float | None, rng: np.random.Generator
 ) -> tuple[sampling.Draw, str]:
-    """The draw among the free outputs, and what was done in words."""
+    """Draw among the unlabeled outputs, and describe the design."""
     said = WHAT[how]
     if how == "random":
         return sampling.random_draw(len(free), n, rng), said
@@ -214,28 +223,28 @@ def draw_rows(
     judge = people.judge()
     if not len(people.scores) and how in ("disagreement", "optimal") and goal != "ranking":
         raise NeedsMissing(
-            f"{option('how', how)} needs scores of a judge or metric; use random, stratified or diverse."
+            f"{option('how', how)} requires scores of a judge or metric; use random, stratified or diverse."
         )
     if how == "disagreement":
         if len(people.scores) < 2:
-            raise NeedsMissing(f"{option('how', 'disagreement')} needs two metrics or more; use stratified.")
+            raise NeedsMissing(f"{option('how', 'disagreement')} requires two or more metrics; use stratified.")
         size = sampling.with_floor(sampling.disagreement(people.scores))
         return sampling.proportional_draw(size[free], n, rng, judge[free]), said
     if how == "optimal" and goal == "threshold":
         at = np.searchsorted(np.sort(judge), _cut(people, judge, cut)) / len(judge)
         ranks = sampling.relative_ranks(judge[None])[0]
         size = sampling.with_floor(np.exp(-np.abs(ranks - at) / INTEREST_WIDTH))
-        return sampling.proportional_draw(size[free], n, rng, judge[free]), f"{said}: near the cut"
+        return sampling.proportional_draw(size[free], n, rng, judge[free]), f"{said}, near the threshold"
     if how == "optimal" and goal == "agreement":
         return sampling.proportional_draw(
             sampling.with_floor(_leverage(judge))[free], n, rng, judge[free]
-        ), f"{said}: where the score is far from its mean"
+        ), f"{said}, far from the mean score"
     if how == "optimal" and goal == "ranking":
         system = _dense(people.system[free])
         sizes, weight = np.bincount(system), sampling.with_floor(_undecided(people))[np.unique(people.system[free])]
         probability = (sampling.allocation(sizes, weight, n) / sizes)[system]
         found = sampling.coordinated_draw(system, people.unit[free], probability, rng)
-        return found, f"{said}: systems whose order is undecided, the same inputs for all"
+        return found, f"{said}, for systems whose order is not significant, the same inputs for all"
     spread = sampling.learned_spread(judge, people.labels) if people.learned else np.ones(len(judge))
     if how == "optimal" and not people.learned:
         spread, said = _of_verdicts(people, said)
@@ -246,7 +255,7 @@ def draw_rows(
 def _by_system(
     people: Population, free: Ints, n: int, size: Array, judge: Array, rng: np.random.Generator
 ) -> sampling.Draw:
-    """Labels given to systems (Neyman, where labels tell their spread), then in steps along the score inside each."""
+    """Allocate labels to systems (Neyman allocation if SDs are known), then in steps of the score within each."""
     system = _dense(people.system[free])
     groups = int(system.max()) + 1
     if groups < 2 or n < 3 * groups:  # too few labels for strata
@@ -264,7 +273,7 @@ def _by_system(
 
 
 def _system_spread(people: Population, free: Ints, system: Ints) -> Array:
-    """Standard deviation of the labels of each system, drawn towards that of all by as much as eight labels weigh."""
+    """Return the SD of the labels of each system, shrunk to the overall SD with a prior weight of 8 labels."""
     known = np.isfinite(people.labels)
     if not people.learned:
         return np.ones(int(system.max()) + 1)
@@ -280,36 +289,38 @@ def _system_spread(people: Population, free: Ints, system: Ints) -> Array:
 
 
 def _of_verdicts(people: Population, said: str) -> tuple[Array, str]:
-    """Uncertainty of a judge that gives probabilities; another judge needs labels before it is known."""
+    """Return the uncertainty of a judge whose scores are probabilities; other judges require labels."""
     first = people.scores[0]
     if len(people.scores) == 1 and np.nanmin(first) >= 0 and np.nanmax(first) <= 1 and len(np.unique(first)) > 2:
-        return np.sqrt(np.clip(first * (1 - first), 0, None)), f"{said}: the judge's number taken as a probability"
+        return np.sqrt(np.clip(first * (1 - first), 0, None)), f"{said}, the judge's score is used as a probability"
     raise NeedsMissing(
-        f"{option('how', 'optimal')} learns from {LEAST_LEARNED} labels or more how far the judge errs where; "
-        "label a first draw "
+        f"{option('how', 'optimal')} requires {LEAST_LEARNED} labels from which it estimates the judge's error; "
+        "label a first sample "
         f"with {option('how', 'stratified')}, and give it with {option('labels')}."
     )
 
 
 def _cut(people: Population, judge: Array, cut: float | None) -> float:
-    """The cut on the scale of the combined score."""
+    """Return the threshold on the scale of the combined score."""
     if cut is None:
         best = _best_cut(people, judge)
         if best is None:
             raise NeedsMissing(
-                f"for a threshold, {option('how', 'optimal')} needs {option('cut')}, or {LEAST_LEARNED} labels "
+                f"for a threshold, {option('how', 'optimal')} requires {option('cut')}, or {LEAST_LEARNED} labels "
                 "of pass and fail from earlier "
-                f"draws ({option('labels')}), which say where the threshold is; use {option('how', 'stratified')}."
+                f"draws ({option('labels')}), to estimate it; use {option('how', 'stratified')}."
             )
         return best
     if len(people.scores) != 1:
-        raise NlgaugeError(f"{option('cut')} is a value of one judge: name it with {option('metrics')}.")
+        raise NlgaugeError(
+            f"{option('cut')} is on the scale of one judge: select it with {option('metrics', choice=True)}."
+        )
     place = int((people.scores[0] < cut).sum())
     return float(np.sort(judge)[min(place, len(judge) - 1)])
 
 
 def _best_cut(people: Population, judge: Array) -> float | None:
-    """The threshold with fewest errors on the labels so far; None where they are few, or not pass and fail."""
+    """Return the threshold with fewest errors on the labels; None if they are few, or not pass and fail."""
     known = np.isfinite(people.labels)
     levels = np.unique(people.labels[known])
     if not people.learned or len(levels) != 2 or not len(people.scores):
@@ -319,7 +330,7 @@ def _best_cut(people: Population, judge: Array) -> float | None:
 
 
 def _leverage(judge: Array) -> Array:
-    """How much a label of an output can move the correlation, given its score: the root mean square of its influence
+    """Return the influence of a label on the correlation given its score: the root mean square of its influence
     on Pearson's r between normal variables of correlation TYPICAL."""
     x2 = ((judge - judge.mean()) / (judge.std() or 1.0)) ** 2
     rest = 1 - TYPICAL**2
@@ -328,7 +339,7 @@ def _leverage(judge: Array) -> Array:
 
 
 def _undecided(people: Population) -> Array:
-    """For each system how open its order to the others is: from labels where there are enough, else alike for all."""
+    """Return the uncertainty of each system's rank: from labels if there are enough, else equal for all."""
     from scipy.special import ndtr
 
     groups = int(people.system.max()) + 1
@@ -346,17 +357,17 @@ def _undecided(people: Population) -> Array:
 
 
 def _features(people: Population) -> tuple[Array, str]:
-    """What makes outputs alike: their scores, or their words where there are no scores."""
+    """Return features of similarity: scores, or words if there are no scores."""
     if len(people.scores):
         return np.nan_to_num(sampling.relative_ranks(people.scores), nan=0.5).T, "by their scores"
     if not any(people.texts):
-        raise NeedsMissing(f"{option('how', 'diverse')} needs scores or output texts; use random.")
+        raise NeedsMissing(f"{option('how', 'diverse')} requires scores or output texts; use random.")
     from zlib import crc32
 
-    counts = np.zeros((len(people.texts), WORDS))
+    counts = np.zeros((len(people.texts), HASH_COLUMNS))
     for row, text in enumerate(people.texts):
         for word in text.lower().split():
-            counts[row, crc32(word.encode()) % WORDS] += 1
+            counts[row, crc32(word.encode()) % HASH_COLUMNS] += 1
     weight = np.log((len(counts) + 1) / ((counts > 0).sum(axis=0) + 1))
     table = np.log1p(counts) * weight
     table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)

@@ -1,4 +1,4 @@
-"""How many inputs, systems or raters tell two metrics apart? The power of such a study, by simulation (Algorithm 1)."""
+"""Power of a comparison of two metrics by the number of inputs, systems or annotators (Algorithm 1, simulation)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 Swapped = Literal["systems", "inputs", "both", "cells"]
-LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer no test that swaps systems comes below .05
+LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer, p of a test that swaps systems cannot be below .05
 STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 @analysis(
-    "plan", paper="gao2025", question="How many inputs, systems or raters tell two metrics apart?", also=("chance",)
+    "plan",
+    paper="gao2025",
+    question="How many inputs, systems or annotators does a comparison of two metrics need (power analysis)?",
+    also=("chance",),
 )
 def plan(
     panel: Panel,
@@ -44,7 +47,7 @@ def plan(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Estimate the power to distinguish two metrics at increasing sample sizes.
+    """Estimate the power of a comparison of two metrics at growing sample sizes.
 
     The panel holds the two metrics (`metrics=[a, b]`).
 
@@ -88,7 +91,7 @@ def plan(
     _check(panel, axis, power, how, level)
     pair = describe(panel, chosen, axis)
     steps = [int(s) for s in sizes] if sizes else _sizes(panel, axis, pair)
-    # The two metrics are simulated in the order of their content; the difference is that of the first named.
+    # The metrics are simulated in an order that does not depend on names; the difference is first minus second.
     sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
     points: list[tuple[int, Power]] = []
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
@@ -103,16 +106,19 @@ def plan(
     first, second = panel.names
     observed = evaluate(panel.oriented(), panel.human, [chosen]).value[:, 0]
     return Table(
-        title=Title(panel.name, f"{axis} needed to tell {first} from {second} on {panel.aspect}, {chosen}"),
+        title=Title(
+            panel.name, f"power to distinguish {first} and {second} by number of {axis}, {panel.aspect}, {chosen}"
+        ),
         rows=_rows(panel, points, chosen, axis, power),
         shown=[axis, "power", "se", "wrong", "difference"],
         definitions={
             str(chosen): chosen.definition,
-            "power": "share of simulated studies in which the better metric wins significantly; wrong: in which "
-            "the other does",
+            "power": "share of simulated studies in which the better metric is significantly better; wrong: in which "
+            "the other one is",
         },
-        method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies a size, permutation test swapping "
-        f"{swapped}, {draws} draws, two-sided at {level:g}, seed {seed}; all else as in the data "
+        method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies per sample size, permutation test "
+        "swapping "
+        f"{swapped}, {draws} draws, two-sided at {level:g}, seed {seed}; otherwise as in the data "
         f"({panel.n_systems} systems × {panel.n_inputs} inputs).",
         answers=[answer(points, axis, power, first, second)],
         notes=[*_warnings(panel, pair, points, observed, axis), *people_note(panel)],
@@ -140,18 +146,18 @@ def _rows(panel: Panel, points: list[tuple[int, Power]], measure: Measure, axis:
 
 
 def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPair:
-    """Fit both metrics. They share one spread within systems relative to that between them: the mean of theirs.
+    """Fit both metrics, with a common ratio of the SDs within and between systems (the mean of both).
 
-    Ratings are noisy: to change the number of raters, their noise is taken out of people's scores (and the correlations
+    Ratings are noisy: to change the number of raters, their noise is taken out of human scores (and the correlations
     within systems raised accordingly), and put back for the new number.
     """
     scores = panel.oriented()
-    people, (x, y) = panel.human, scores[table_order(scores)]  # which metric is named first means nothing
+    people, (x, y) = panel.human, scores[table_order(scores)]  # independent of the order of names
     if measure.grouping == "input":
-        # Hard and easy inputs move all systems alike: that cancels at this level, and Algorithm 1 does not know it.
+        # Effects of inputs are equal for all systems and cancel at this level; Algorithm 1 has none.
         people, x, y = (_without_inputs(v) for v in (people, x, y))
     flat = NeedsMissing(
-        "the two metrics or the ratings hardly vary; nothing can be planned from them.",
+        "the variance of the metrics or the ratings is too small for planning.",
         data=panel.name,
         aspect=panel.aspect,
         code="constant",
@@ -179,36 +185,39 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPai
 
 
 def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: str, second: str) -> str:
-    """One sentence: how many are needed, or what the most reached."""
+    """State the sample size that is needed, or the largest power that was reached."""
     enough = [size for size, p in points if p.power >= target]
     if enough:
         least = " or fewer" if enough[0] == points[0][0] else ""
         return f"About {enough[0]} {axis}{least} tell {first} from {second} with power {target:g}."
     size, best = max(points, key=lambda item: item[1].power)
     return (
-        f"Power {target:g} is not reached: the most is {number(best.power, 2)} ± {number(best.se, 2)} at {size} {axis}"
-        + ("; more systems would help more than more inputs." if axis == "inputs" else ".")
+        f"Power {target:g} is not reached: it is {number(best.power, 2)} ± {number(best.se, 2)} at most, at {size} "
+        f"{axis}" + ("; more systems would help more than more inputs." if axis == "inputs" else ".")
     )
 
 
 def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:
     if len(panel.metrics) != 2:
-        found = f"; found {', '.join(panel.names)}" if panel.metrics else ""
+        available = f"; found {', '.join(panel.names)}" if panel.metrics else ""
         raise NlgaugeError(
-            f"{panel.name}: planning compares two metrics: name them with {option('metrics', ['a', 'b'])}{found}."
+            f"{panel.name}: planning requires two metrics: select them with "
+            f"{option('metrics', ['a', 'b'], choice=True)}{available}."
         )
     if not 0 < target < 1 or not 0 < level < 1:
-        raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
+        raise NlgaugeError(
+            f"{option('power')} and {option('level')} must be between 0 and 1; got {target:g} and {level:g}."
+        )
     if panel.n_systems < 2 or panel.n_inputs < 2:
         raise NeedsMissing(
-            "planning needs at least 2 systems and 2 inputs to learn from.", data=panel.name, code="too_few_systems"
+            "planning requires at least 2 systems and 2 inputs.", data=panel.name, code="too_few_systems"
         )
     if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
         raise NeedsMissing(
-            f"with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it "
-            f"needs {LEAST_SYSTEMS}), whatever the number of {axis}; plan {option('axis', 'systems')}, or say "
-            f"{option('how', 'both')} to speak "
-            "of these systems only.",
+            f"with {panel.n_systems} systems no test that generalizes to other systems reaches p = .05 (it "
+            f"requires {LEAST_SYSTEMS}), whatever the number of {axis}; set {option('axis', 'systems')}, or "
+            f"{option('how', 'both')} for a test "
+            "on these systems only.",
             data=panel.name,
             code="too_few_systems",
         )
@@ -229,17 +238,17 @@ def _now(panel: Panel, axis: Axis) -> int:
 
 
 def _without_noise(panel: Panel, between: float, within: float) -> tuple[float, float, Raters]:
-    """SD within systems free of rating noise, how much that raises correlations, and one rater's reliability."""
-    ratings = ratings_of(panel, "planning of raters")
+    """Return the SD within systems without rating noise, the disattenuation factor, and the reliability of a rating."""
+    ratings = ratings_of(panel, "planning the number of annotators")
     count = (~np.isnan(ratings)).sum(axis=0)
     noise = float(np.mean(np.nanvar(ratings[:, count >= 2], axis=0, ddof=1))) if (count >= 2).any() else float("nan")
     k = _ratings_an_output(ratings)
-    # At least a tenth of the variance stays: more noise than spread is chance, and would give correlations above 1.
+    # At least a tenth of the variance remains: more estimated noise is chance, and would give correlations above 1.
     true = max(within**2 - noise / k, 0.1 * within**2)
     reliability = (between**2 + true) / (between**2 + true + noise)
     if not 0 < reliability <= 1:
         raise NeedsMissing(
-            "no output has two ratings, so their noise is unknown.",
+            "no output has two ratings, so the rating noise is unknown.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_raters",
@@ -253,7 +262,7 @@ def _ratings_an_output(ratings: Array) -> float:
 
 
 def _shared_error(x: Array, y: Array, z: Array, measure: Measure) -> float:
-    """How alike two metrics err: their correlation given people's scores, across systems and within them."""
+    """Return the partial correlations of two metrics given the human ratings, between and within systems."""
     both = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     x, y, z = (np.where(both, v, np.nan) for v in (x, y, z))
     with np.errstate(invalid="ignore"):
@@ -276,15 +285,16 @@ def _partial(a: Array, b: Array, given: Array) -> float:
 def _warnings(
     panel: Panel, pair: MetricPair, points: list[tuple[int, Power]], observed: Array, axis: Axis
 ) -> list[str]:
-    seen = float(observed[0] - observed[1])
+    difference = float(observed[0] - observed[1])
     simulated = next((p.difference for size, p in points if size == _now(panel, axis)), points[-1][1].difference)
-    text = f"Difference in the data {number(seen, sign=True)}, in the simulation {number(simulated, sign=True)}"
-    if np.sign(seen) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(seen), 1e-9) <= 2:
-        text += ": they disagree, so take the numbers as a rough guide"
+    text = f"Difference in the data {number(difference, sign=True)}, in the simulation {number(simulated, sign=True)}"
+    if np.sign(difference) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(difference), 1e-9) <= 2:
+        text += ": they differ, so the power is approximate"
     worse = [
-        f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials ({option('trials')})."
+        f"power is accurate to ±{number(1.96 * max(p.se for _, p in points), 2)} (more {option('trials')} increase "
+        "accuracy)."
     ]
-    return [f"{text}. Shared error of the two metrics {number(pair.between, 2)}.", *worse]
+    return [f"{text}. Error correlation of the two metrics: {number(pair.between, 2)}.", *worse]
 
 
 def _without_inputs(v: Array) -> Array:

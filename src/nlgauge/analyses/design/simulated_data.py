@@ -14,7 +14,7 @@ from nlgauge.table import Table
 
 
 def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
-    """Parameters fitted to one metric and one aspect, and the same in words.
+    """Fit parameters to one metric and one aspect, and describe them.
 
     >>> import nlgauge as ng
     >>> params, words = simulation_params(ng.example().panel(metrics=["unigram_f1"]))
@@ -23,7 +23,7 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
     """
     if len(panel.names) != 1:
         raise NlgaugeError(
-            f"simulate fits one metric: name it with {option('metrics', choice=True)}. Metrics with scores: "
+            f"the simulation requires one metric: select it with {option('metrics', choice=True)}. Metrics: "
             f"{', '.join(panel.names)}."
         )
     name = panel.names[0]
@@ -31,21 +31,21 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
         found = fit_panel(panel.oriented()[0], panel.human)
     except DataError:
         raise NlgaugeError(
-            f"{panel.name}: {name} and {panel.aspect} hardly vary, or there is one system: nothing to fit."
+            f"{panel.name}: the variance of {name} or {panel.aspect} is too small, or there is one system."
         ) from None
     words = (
         f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ "
         f"{found.sigma_rho:.2f}, σ_m {found.sigma_m:.3g}, σ_h {found.sigma_h:.3g}, {panel.n_systems} systems "
         f"× {panel.n_inputs} inputs"
     )
-    # One SD within systems for all of them: the number of systems may change.
+    # One SD within systems for all, since the number of systems may change.
     within_m, within_h = (float(np.nanmean(np.asarray(within))) for within in (found.within_m, found.within_h))
     sigma_rho = 0.0 if np.isnan(found.sigma_rho) else found.sigma_rho
     return replace(found, within_m=within_m, within_h=within_h, sigma_rho=sigma_rho), words
 
 
 def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table:
-    """One simulated panel as a table: system, input, quality (of people), simulated_metric.
+    """Return a simulated panel as a table: system, input, quality (human), simulated_metric.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which measure can be trusted on these data? Discriminative power and ranking consistency (gao2025, section 5)."""
+"""Discriminative power and ranking consistency of measures (Gao et al. 2025, section 5)."""
 
 from __future__ import annotations
 
@@ -40,14 +40,21 @@ DEFINITIONS = {
     "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval over metrics",
     "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is better; "
     "interval over metrics",
-    "RC systems": "the same on two halves of the systems",
-    "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on halves of the "
-    f"inputs and of the systems (with {SYSTEMS} or more); a measure stands out where it is better in DP and in RC than "
-    "every other one, by intervals over metrics, all together at 95 %",
+    "RC systems": "ranking consistency on two halves of the systems",
+    "reliable": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on halves of "
+    "the "
+    f"inputs and of the systems (with {SYSTEMS} or more); a measure is the best if it is significantly better in DP "
+    "and RC than "
+    "every other one (simultaneous 95% intervals over metrics)",
 }
 
 
-@analysis("stability", trials="mean", paper="gao2025", question="Which measure can be trusted on these data?")
+@analysis(
+    "stability",
+    trials="mean",
+    paper="gao2025",
+    question="Which measure has the highest discriminative power and ranking consistency on these data?",
+)
 def stability(
     panel: Panel,
     *,
@@ -92,8 +99,8 @@ def stability(
 
     Notes
     -----
-    Discriminative power (DP) is the mean p over all pairs of metrics: lower means that the measure tells metrics
-    apart better. Ranking consistency (RC) is the mean tau-b between the rankings of the metrics on two halves of
+    Discriminative power (DP) is the mean p over all pairs of metrics: lower means that the measure distinguishes
+    metrics better. Ranking consistency (RC) is the mean tau-b between the rankings of the metrics on two halves of
     the inputs: higher is better. Measures are sorted by the mean of the two ranks.
 
     References
@@ -106,7 +113,7 @@ def stability(
     """
     if len(panel.metrics) < 3:
         raise NeedsMissing(
-            f"stability compares rankings of metrics and needs at least 3; found {len(panel.metrics)}.",
+            f"stability requires at least 3 metrics; found {len(panel.metrics)}.",
             data=panel.name,
             code="too_few_metrics",
         )
@@ -128,19 +135,19 @@ def stability(
     order = sorted(range(len(rows)), key=lambda j: (rows[j]["place"], rows[j]["measure"]))
     advice = advise(tests.p, tests.pairs, [c.by_pair for c in halves], order)
     for j, row in enumerate(rows):
-        row["steady"] = j in advice.steady
+        row["reliable"] = j in advice.steady
     in_use = None if ranked_by is None else str(ranked_by)
     recommendation = recommend(rows, advice, PanelSize(systems, inputs, len(panel.metrics)), in_use)
     rows = [rows[j] for j in order]
     return Table(
-        title=Title(panel.name, f"which measure to trust on {panel.aspect}"),
+        title=Title(panel.name, f"discriminative power and ranking consistency of the measures on {panel.aspect}"),
         rows=rows,
         shown=["measure", *(column for column in HEADS if column in rows[0])],
         heads=HEADS,
-        facts={"curves": curves, "steady": bool(advice.steady), "alike": [str(chosen[j]) for j in advice.alike]},
+        facts={"curves": curves, "reliable": bool(advice.steady), "alike": [str(chosen[j]) for j in advice.alike]},
         definitions={name: text for name, text in DEFINITIONS.items() if name != "RC systems" or halves[1:]},
         method=f"{_pairs_words(len(panel.metrics), len(tests.pairs))}; DP: {tests.method}. RC: {consistency.method}. "
-        "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
+        "Confidence intervals: jackknife over metrics, Student's t. Sorted by the mean of the two ranks.",
         answers=[recommendation],
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
@@ -148,7 +155,7 @@ def stability(
 
 
 def _pairs_words(metrics: int, tested: int) -> str:
-    """State how many metrics and pairs were tested, and that the pairs are a part of all where they are."""
+    """State how many metrics and pairs were tested, and of how many pairs."""
     every = metrics * (metrics - 1) // 2
     of = "" if tested == every else f" of {every:,} (drawn at random)"
     return f"{metrics} metrics, {tested}{of} pairs"
@@ -157,7 +164,7 @@ def _pairs_words(metrics: int, tested: int) -> str:
 def _rows(
     panel: Panel, measures: Sequence[Measure], tests: PairTests, power: Array, halves: Sequence[RankingConsistency]
 ) -> list[Row]:
-    """Return DP and RC of each measure; `halves` are those of the inputs, and of the systems where there are enough."""
+    """Return DP and RC of each measure; `halves` are those of the inputs, and of the systems if there are enough."""
     consistency, ends = halves[0], over_metrics(tests.p, tests.pairs)
     spread = consistency.interval()
     return [
@@ -178,34 +185,36 @@ def _rows(
 
 
 def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str | None = None) -> str:
-    """What to use here, or that nothing stands out; what would help; and how the measure in use stands to that.
+    """Recommend a measure, or state that none is reliable or the best, and compare it with the measure in use.
 
     `rows` in the order of the measures that `advice` numbers.
     """
     least = min(rows, key=lambda row: (row["place"], row["measure"]))
     if not advice.steady:
         text = (
-            f"No measure is steady here: even {least['measure']} has DP {_ends(least, 'DP')} and RC "
-            f"{_ends(least, 'RC')}{about.of_systems(least)}. More inputs (now {about.inputs:,}) and systems (now "
-            f"{about.systems}) would help, or metrics that differ more."
+            f"No measure is reliable on these data: even {least['measure']} has DP {_ends(least, 'DP')} and RC "
+            f"{_ends(least, 'RC')}{about.of_systems(least)}. Collect more inputs (now {about.inputs:,}) and systems "
+            "(now "
+            f"{about.systems}), or compare metrics that differ more."
         )
     elif advice.one:
         best = rows[advice.alike[0]]
         text = (
-            f"{about.where} trust {best['measure']}: DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}, both better than "
+            f"{about.where} {best['measure']} is best: DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}, both "
+            "significantly better than "
             "those of every other measure."
         )
     else:
         alike = [rows[j] for j in advice.alike]
         best = alike[0]
         text = (
-            f"{about.where} {best['measure']} is steady (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}), and these "
-            f"are alike, which the data do not tell from it: {some([r['measure'] for r in alike[1:]], 4)}"
+            f"{about.where} {best['measure']} is reliable (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}) and "
+            f"statistically indistinguishable from {some([r['measure'] for r in alike[1:]], 4)}"
         )
         if about.metrics < ENOUGH:
-            text += f" (with {about.metrics} metrics no measure can stand out; {ENOUGH} are needed)"
+            text += f" (a single best measure requires {ENOUGH} metrics; found {about.metrics})"
         worse = [r["measure"] for j, r in enumerate(rows) if j not in advice.alike]
-        text += f"; surely worse: {some(worse, 4)}." if worse else "."
+        text += f"; significantly worse: {some(worse, 4)}." if worse else "."
     names = [row["measure"] for row in rows]
     if ranked_by not in names:
         return text
@@ -214,19 +223,18 @@ def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str 
         if advice.one and mine == advice.alike[0]:
             return f"{text} Metrics are ranked by it."
         return (
-            f"{text} {ranked_by}, by which metrics are ranked, is "
-            f"{'one of them' if mine in advice.alike else 'steady too'}."
+            f"{text} The measure in use, {ranked_by}, is {'one of them' if mine in advice.alike else 'reliable too'}."
         )
     return (
-        f"{text} Metrics are ranked by {ranked_by} all the same, because it asks what the report asks; it is not "
-        f"steady here (DP {number(rows[mine]['dp'])}, RC {number(rows[mine]['rc'])}), so read its order by the "
-        "intervals."
+        f"{text} Metrics are still ranked by {ranked_by}, which matches the use of the report; it is not "
+        f"reliable on these data (DP {number(rows[mine]['dp'])}, RC {number(rows[mine]['rc'])}), so rely on the "
+        "confidence intervals."
     )
 
 
 @dataclass(frozen=True)
 class PanelSize:
-    """What the advice rests on."""
+    """Size of the data behind the recommendation."""
 
     systems: int
     inputs: int
@@ -234,11 +242,11 @@ class PanelSize:
 
     @property
     def where(self) -> str:
-        """State which data the advice is about: with few systems, these systems only."""
+        """State the scope of the recommendation: with few systems, these systems only."""
         return "On these data" if self.systems >= SYSTEMS or self.systems < 2 else f"On these {self.systems} systems"
 
     def of_systems(self, row: Row) -> str:
-        """State the ranking consistency between halves of the systems, where it was computed."""
+        """State the ranking consistency between halves of the systems, if it was computed."""
         return f", {number(row['rc_systems'])} between halves of the systems" if "rc_systems" in row else ""
 
 
@@ -247,8 +255,8 @@ def _ends(row: Row, what: str) -> str:
 
 
 def places(power: np.ndarray, consistency: np.ndarray) -> list[float]:
-    """Mean of the ranks by DP (low first) and by RC (high first); undefined values rank last."""
-    # Equal measures share a rank, also where sums in another order differ in the last bit.
+    """Return the mean of the ranks by DP (low first) and by RC (high first); undefined values rank last."""
+    # Measures that differ by rounding only share a rank.
     known = (np.where(np.isnan(v), np.inf, v.round(12)) for v in (power, -consistency))
     by_power, by_consistency = (average_ranks(v) - 1 for v in known)
     return [float(x) for x in (by_power + by_consistency) / 2]

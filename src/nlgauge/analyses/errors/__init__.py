@@ -1,1 +1,1 @@
-"""Where metrics fail: outputs, quality levels, damage (novikova2017)."""
+"""Errors of metrics: disagreements with human ratings, perturbation sensitivity, word scores."""

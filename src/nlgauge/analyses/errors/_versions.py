@@ -1,4 +1,4 @@
-"""Outputs and their damaged versions as one Dataset, so that one call scores them all under the same rules."""
+"""Outputs and their perturbed versions as one Dataset, so that one call scores them all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from nlgauge.text.thesaurus import same_meaning
 from nlgauge.types import Ints
 
 TASK_COLUMNS = ("source", "context", "references", "control")
-MAX_WORDS = 1000  # words that may come in from elsewhere
+MAX_WORDS = 1000  # words that perturbations insert from other texts
 INJECT = "inject"  # all attacks
 INNER_WORD = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name
-# What may stand in a text from elsewhere: (kind, sample, rng) -> pool.
+# Texts from which a perturbation inserts: (kind, sample, rng) -> pool.
 Pool = Callable[[str, dict[str, Any], Generator], Sequence[str]]
 
 
@@ -52,8 +52,11 @@ def versions(
     seed: int,
     top: str = "5",
 ) -> Versions:
-    """Some outputs of the data with all their versions. Seeds come from the names of system, input and kind, so neither
-    the order of the rows nor what else is asked for changes a text. `top` is the highest rating, which attacks name."""
+    """Return a sample of outputs with all their versions.
+
+    Seeds derive from the names of system, input and kind, so a text depends neither on the order of the rows nor on the
+    other kinds. `top` is the highest rating, which attacks name.
+    """
     rows, notes = _chosen(data, sample, keep_people, seed)
     pool, kinds, skipped = _pools(data, rows, kinds, seed)
     there = [c for c in TASK_COLUMNS if c in rows.columns]
@@ -74,16 +77,16 @@ def versions(
 
 
 def kinds_of(names: Sequence[str] | None, *, attacks: bool = False) -> list[str]:
-    """The kinds of that name, in the order of the table of effects; when none are given all of it, and with `attacks`
+    """Return the kinds of that name, in the order of the table of effects; by default all of them, and with `attacks`
     also all attacks. The name 'inject' stands for all attacks."""
-    known = [*EFFECTS, *ATTACKS]
+    kinds = [*EFFECTS, *ATTACKS]
     for name in names or ():
-        if name not in known and name != INJECT:
-            there = ", ".join([*EFFECTS, INJECT, *ATTACKS])
-            raise NameUnknown(f"no perturbation '{name}'.{did_you_mean(name, [*known, INJECT])} There are: {there}.")
+        if name not in kinds and name != INJECT:
+            listed = ", ".join([*EFFECTS, INJECT, *ATTACKS])
+            raise NameUnknown(f"perturbation '{name}' not found.{did_you_mean(name, [*kinds, INJECT])} Use {listed}.")
     if names is None:
-        return known if attacks else list(EFFECTS)
-    return [kind for kind in known if kind in names or (INJECT in names and kind in ATTACKS)]
+        return kinds if attacks else list(EFFECTS)
+    return [kind for kind in kinds if kind in names or (INJECT in names and kind in ATTACKS)]
 
 
 def _number(*parts: object) -> int:
@@ -91,27 +94,27 @@ def _number(*parts: object) -> int:
 
 
 def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[pl.DataFrame, list[str]]:
-    """At most `sample` outputs, from as many inputs as there are, in an order of their own."""
+    """Draw at most `sample` outputs, from as many inputs as possible, in an order that does not depend on names."""
     if sample < 2:
-        raise NlgaugeError(f"sample must be at least 2 outputs; found {sample}.")
+        raise NlgaugeError(f"{option('sample')} must be at least 2 outputs; got {sample}.")
     rows, notes = data.samples, []
     if "output" not in rows.columns or not rows["output"].drop_nulls().len():
         raise NeedsMissing(
-            f"robustness damages texts, and there are no outputs; name their column with {option('output')}.",
+            f"robustness requires output texts; name their column with {option('output')}.",
             data=data.name,
             code="no_texts",
         )
     if data.people and not keep_people:
         rows = rows.filter(~pl.col("system").is_in(list(data.people)))
-        notes.append(f"written by people, left out: {', '.join(sorted(data.people))}.")
+        notes.append(f"human-written outputs are excluded: {', '.join(sorted(data.people))}.")
     full = rows.filter(pl.col("output").fill_null("").str.strip_chars() != "")
     if full.height < rows.height:
-        notes.append(f"{rows.height - full.height} empty outputs left out.")
+        notes.append(f"{rows.height - full.height} empty outputs are excluded.")
     if full.height < 2:
         raise NeedsMissing(
-            f"robustness needs at least 2 outputs; found {full.height}.", data=data.name, code="too_few_outputs"
+            f"robustness requires at least 2 outputs; found {full.height}.", data=data.name, code="too_few_outputs"
         )
-    # Lots by the texts: not by names or places, which another file with the same outputs may have otherwise.
+    # The sample depends on the texts, not on names or positions, which may differ between files.
     texts = [c for c in ("output", *TASK_COLUMNS) if c in full.columns]
     lots = [
         str(_number(seed, *(sorted(v) if isinstance(v, list) else v for v in row))).zfill(39)
@@ -120,14 +123,14 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     full = full.with_columns(pl.Series("_lot", lots)).sort("_lot")
     full = full.with_columns(pl.int_range(pl.len()).over("input").alias("_round")).sort("_round", "_lot")
     if full.height > sample:
-        notes.append(f"{sample} of {full.height} outputs, drawn by lot; sample={full.height} takes all.")
+        notes.append(f"{sample} of {full.height} outputs, drawn at random; {option('sample', full.height)} uses all.")
     return full.head(sample).sort("input", "system").drop("_lot", "_round"), notes
 
 
 def _damaged(kind: str, sample: dict[str, Any], amounts: Sequence[float], pool: Pool, seed: int) -> list[str]:
     own = SeedSequence([seed, _number(kind, sample["output"])])
     entries = pool(kind, sample, default_rng(own.spawn(1)[0]))
-    # One seed for all amounts: more of the same damage, not another one.
+    # One seed for all amounts, so that larger amounts include the smaller ones.
     return [damage(sample["output"], kind, amount, default_rng(own), entries).text for amount in amounts]
 
 
@@ -137,7 +140,7 @@ def _numbered(original: str, made: list[str]) -> list[int]:
 
 
 def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -> tuple[Pool, list[str], list[str]]:
-    """What each kind may take from elsewhere; the kinds that can be done here, and a note on each of the others."""
+    """Return the texts that each kind inserts from, the kinds that are possible, and notes on the others."""
     skipped: dict[str, str] = {}
     source = next((c for c in TASK_COLUMNS[:2] if c in rows.columns and rows[c].drop_nulls().len()), None)
     if source is None:
@@ -169,7 +172,7 @@ def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -
 
 
 def _others(data: Dataset) -> dict[str, list[tuple[str, str]]]:
-    """System -> (input, output) of all its outputs: the other outputs are as fluent as this one."""
+    """Return (input, output) of all outputs of each system, which are as fluent as the perturbed one."""
     found: dict[str, list[tuple[str, str]]] = {}
     for system, name, text in data.samples.select("system", "input", "output").sort("output").iter_rows():
         if text and text.strip():

@@ -1,4 +1,4 @@
-"""Where do metric and people disagree most? The outputs themselves, to read (novikova2017, section 8.3, Table 5)."""
+"""Outputs on which a metric and the human ratings disagree most (Novikova et al. 2017, section 8.3, Table 5)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
+from nlgauge.analyses._common import reference
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -19,10 +20,15 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 ALL = "mean of all metrics"
-OVER, UNDER = "metric high, people low", "metric low, people high"
+OVER, UNDER = "metric high, human low", "metric low, human high"
 
 
-@analysis("disagreements", paper="novikova2017", takes="dataset", question="Where do metric and people disagree most?")
+@analysis(
+    "disagreements",
+    paper="novikova2017",
+    takes="dataset",
+    question="On which outputs do a metric and the human ratings disagree most?",
+)
 def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, width: int = 90) -> Table:
     """List the outputs on which a metric and the human ratings disagree most.
 
@@ -51,7 +57,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     chosen = choice.metrics if metric is None else [metric]
     choice = replace(choice, metrics=chosen)
     if not (chosen or data.metrics):
-        raise NeedsMissing("no metric scores.", data=data.name, code="no_scores")
+        raise NeedsMissing("there are no metric scores.", data=data.name, code="no_scores")
     name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
     texts = _texts(data)
     rows: list[Row] = []
@@ -65,26 +71,28 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
             continue
         rows += _worst(panel, name, place, people, both, texts, top)
     if not rows:
-        raise NeedsMissing("no outputs with both ratings and scores.", data=data.name, code="no_scores_of_rated")
+        raise NeedsMissing("no output has both a human rating and a score.", data=data.name, code="no_scores_of_rated")
     shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
     return Table(
-        title=Title(data.name, f"where {name} and {data.rated_by} disagree most"),
+        title=Title(data.name, f"largest disagreements of {name} with {reference(data)}"),
         rows=rows,
         shown=["aspect", "who", "system", "input", "people", "metric_place", "people_place", *shown],
         cells={c: partial(_short, c, width) for c in shown},
         decimals=2,
-        method="Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which "
-        f"less is better are turned. The {top} largest differences each way; ties in order of the data.",
+        method="Relative ranks among all rated and scored outputs: 0 worst, 1 best, ties share the mean rank; the "
+        "sign of metrics for "
+        f"which lower is better is flipped. The {top} largest differences in each direction; ties in order of the "
+        "data.",
         notes=[
-            *([f"{unscored} rated outputs without a score are left out."] if unscored else []),
-            *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."]),
+            *([f"{unscored} rated outputs without a score are excluded."] if unscored else []),
+            *([] if "output" in shown else ["the data have no texts; only systems and inputs are listed."]),
         ],
         signature=f"metric:{name}|top:{top}|aggregate:{choice.aggregate}",
     )
 
 
 def ranks(values: Array) -> Array:
-    """Ranks as 0 to 1 over the known values, ties shared.
+    """Return ranks from 0 to 1 over the finite values; ties share the mean rank.
 
     >>> ranks(np.array([3.0, 1.0, 3.0, np.nan])).tolist()
     [0.75, 0.0, 0.75, nan]
@@ -97,7 +105,7 @@ def ranks(values: Array) -> Array:
 
 
 def metric_place(panel: Panel) -> Array:
-    """Mean place of an output over the metrics that scored it and differ between outputs."""
+    """Return the mean rank of each output over the metrics that are not constant."""
     every = [ranks(v) for v in panel.oriented() if np.unique(v[np.isfinite(v)]).size > 1]
     if not every:
         return np.full(panel.human.shape, np.nan)
@@ -134,7 +142,7 @@ def _worst(
 
 
 def furthest(gap: Array, top: int) -> dict[str, list[tuple[int, int]]]:
-    """The cells of the `top` largest gaps above and below 0, the largest first; ties in order of the data.
+    """Return the cells of the `top` largest positive and negative gaps, the largest first; ties in order of the data.
 
     >>> furthest(np.array([[0.5, -0.2], [np.nan, 0.0]]), 3)
     {'metric high, people low': [(0, 0)], 'metric low, people high': [(0, 1)]}
@@ -148,7 +156,7 @@ def furthest(gap: Array, top: int) -> dict[str, list[tuple[int, int]]]:
 
 
 def _texts(data: Dataset) -> dict[tuple[str, str], dict[str, str]]:
-    """Source, output and one reference of every sample, as far as known."""
+    """Return source, output and one reference of every sample, if available."""
     schema = data.samples.schema
     columns = [pl.col(c) for c in ("source", "output") if schema.get(c) == pl.String]
     if isinstance(schema.get("references"), pl.List):

@@ -1,4 +1,4 @@
-"""Does the metric notice damage, and only damage? Texts are changed in known ways; no ratings are needed.
+"""Perturbation sensitivity and invariance of metrics, on texts that are changed in known ways, without ratings.
 
 Robustness is the limitation that nimah2023 names; the perturbation checklist is that of Sai et al. (2021).
 """
@@ -22,6 +22,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.number import number, some
+from nlgauge.options import option
 from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
@@ -31,7 +32,7 @@ from nlgauge.types import Array
 
 __all__ = ["attack_versions", "probe_table", "robustness"]
 
-# Cheap, and unlike each other; those that the data can feed are used when nobody says.
+# Cheap and dissimilar metrics; those that the data support are used by default.
 DEFAULT = ("bleu", "chrf", "rouge-1", "rouge-l", "levenshtein", "coverage", "repetition", "length")
 ALARM = ("stay", "not fall")
 ATTACK = "not rise"  # what a score should do when an attack text is added
@@ -40,9 +41,9 @@ Show = Literal["falls", "change", "monotone"]
 TITLES: dict[Show, str] = {
     "falls": "share of changed outputs whose score falls",
     "change": "mean change of the score, in SDs of the metric",
-    "monotone": "does more damage cost more? (1: always)",
+    "monotone": "rank correlation of amount and fall (1: more damage always costs more)",
 }
-OPEN = "what the change does to this aspect cannot be said in general"
+OPEN = "the effect on this aspect is not known in general"
 ATTACKED = (
     "an attack text is added, which asks a judge for the highest rating: the score must not rise; the share that rises "
     "(raised) and the mean change in points, with intervals, are in the rows"
@@ -50,10 +51,15 @@ ATTACKED = (
 MONOTONE = (
     "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
 )
-MIN_OUTPUTS = 30  # outputs below which a share says little
+MIN_OUTPUTS = 30  # outputs below which shares are imprecise
 
 
-@analysis("robustness", paper="nimah2023", takes="dataset", question="Does the metric notice damage, and only damage?")
+@analysis(
+    "robustness",
+    paper="nimah2023",
+    takes="dataset",
+    question="Is the metric sensitive to perturbations that damage a text, and invariant to harmless ones?",
+)
 def robustness(
     choice: Choice,
     *,
@@ -66,7 +72,7 @@ def robustness(
     draws: int = 1000,
     progress: Progress | None = None,
 ) -> Table:
-    """Test whether a metric notices damage to a text, and ignores harmless changes.
+    """Test whether a metric is sensitive to damage to a text, and invariant to harmless changes.
 
     `metrics` names metrics that can be run, not columns of scores. `aspects` says what they are meant to measure,
     as "consistency": a negation must cost consistency, but not fluency. Without it a metric is taken by its own
@@ -117,9 +123,11 @@ def robustness(
     data, seed = choice.data, choice.seed
     steps = sorted({float(a) for a in ([amounts] if isinstance(amounts, int | float) else amounts)})
     if not steps or not 0 < steps[0] <= steps[-1] <= 1:
-        raise NlgaugeError(f"amounts are shares of a text above 0 and up to 1; found {amounts}.")
+        raise NlgaugeError(f"{option('amounts')} must be above 0 and at most 1; got {amounts}.")
     if not (threshold >= 0 and margin >= 0):
-        raise NlgaugeError(f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}.")
+        raise NlgaugeError(
+            f"{option('threshold')} and {option('margin')} must be 0 or more; got {threshold} and {margin}."
+        )
     chosen = _metrics(data, choice.metrics)
     expected = {str(m): _aspect(m, choice.aspects) for m in chosen}
     kinds = kinds_of(_listed(perturbations), attacks=any(m.facts.family == "judge" for m in chosen))
@@ -128,7 +136,7 @@ def robustness(
     )
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
-        raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
+        raise NeedsMissing(f"robustness: no output has a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
     rows: list[Row] = []
     notes: list[str] = []
     for metric in chosen:
@@ -145,10 +153,10 @@ def robustness(
         decimals=2,
         definitions=_definitions(rows, show, margin),
         method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs; amounts "
-        f"{', '.join(f'{a:g}' for a in steps)} (share of places changed), same places within one output, versions "
-        "that come out alike counted once; noticed: a fall "
+        f"{', '.join(f'{a:g}' for a in steps)} (share of places changed), nested within an output, versions "
+        "with the same text counted once; detected: a fall "
         f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the "
-        f"unchanged outputs; intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
+        f"unchanged outputs; confidence intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
         headlines=scored.table.headlines,
         answers=[*_verdicts(rows), *_attack_lines(rows)],
         notes=[*_few(made), *made.notes, *notes],
@@ -159,27 +167,27 @@ def robustness(
 
 
 def _definitions(rows: list[Row], show: Show, margin: float) -> dict[str, str]:
-    """What the signs of the table mean, as far as they occur."""
+    """Define the signs that occur in the table."""
     signs = {row["should"] for row in rows}
     return {
-        "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not "
-        "noticed (a coin would reach .50)",
+        "↓": "the text is worse; the share of pairs in which the metric falls is its sensitivity, ties are not "
+        "detected (chance 0.50)",
         "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD "
         "is the false-alarm rate",
         **({"≤": ATTACKED} if ATTACK in signs else {}),
         **({"?": OPEN} if "open" in signs else {}),
         **({"monotone": MONOTONE} if show == "monotone" else {}),
-        "outputs": "how many outputs offer a place for the change; the others are not scored",
+        "outputs": "number of outputs to which the change applies; the others are not scored",
     }
 
 
 def attack_versions(data: Dataset, sample: int, top: str) -> Versions:
-    """Return some outputs of the data, each also with every attack text; `top` is the rating that attacks name."""
+    """Return a sample of outputs, each also with every attack text; `top` is the rating that attacks name."""
     return versions(data, list(ATTACKS), (1.0,), sample=sample, keep_people=True, seed=0, top=top)
 
 
 def _listed(names: Sequence[Any] | str | None) -> list[Any] | None:
-    """Names from a list or from 'a,b(c=1,d=2)'."""
+    """Return names from a list or from 'a,b(c=1,d=2)'."""
     if names is None or not isinstance(names, str):
         return None if names is None else list(names)
     return [name.strip() for name in re.split(r",(?![^(]*\))", names) if name.strip()]
@@ -194,14 +202,16 @@ def _metrics(data: Dataset, asked: Sequence[str] | None) -> list[Metric]:
         return list({str(m): m for m in parse(names, allow_code=True)}.values())
     except NameUnknown as error:
         columns = [name for name in names if name in data.metrics]
-        hint = "; robustness scores changed texts, so it needs metrics that can be run, not columns of scores."
+        hint = "; robustness scores changed texts and requires metrics that can be run, not columns of scores."
         raise NameUnknown(str(error).rstrip(".") + hint if columns else str(error)) from None
 
 
 def _aspect(metric: Metric, asked: Sequence[str] | None) -> str:
     given = list(asked or [])
     if len(given) > 1:
-        raise NlgaugeError(f"robustness: one aspect at a time; found {', '.join(given)}.")
+        raise NlgaugeError(
+            f"robustness evaluates one aspect at a time; set {option('aspect')} to one of {', '.join(given)}."
+        )
     if given and aspect_of(given[0]) is None:
         raise NameUnknown(f"robustness: nothing is known of aspect '{given[0]}'; use {', '.join(ASPECTS)}.")
     own = given[0] if given else metric.aspect
@@ -260,12 +270,12 @@ def _rows(
 def _moved(
     made: Versions, kind: str, original: Array, after: Array, sd: float, limit: float, draws: int, seed: int
 ) -> Row:
-    """How often and how far the scores fall (more is better) from the originals to their versions of one kind."""
+    """How often and how far the scores fall (higher is better) from the originals to their versions of one kind."""
     texts = made.text[kind]
     applies, first = texts >= 0, _first(texts)
     change = np.where(applies, after - original, np.nan)
     scale = np.maximum(np.abs(after), np.abs(original))
-    # Without an SD only a limit of 0 means anything.
+    # Without an SD only a limit of 0 is meaningful.
     sign = signs(change, limit * sd if limit else 0.0, scale)
     once = np.where(first, sign, np.nan)
     in_sd = change / sd
@@ -298,21 +308,21 @@ def _moved(
 
 
 def _first(number: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """The first version with each text: numbers of an output go up by one with every new text."""
+    """Number the distinct texts of each output by first occurrence."""
     before = np.maximum.accumulate(np.vstack([np.full((1, number.shape[1]), -1), number[:-1]]), axis=0)
     return np.asarray(number > before)
 
 
 def _unscored(rows: list[Row]) -> dict[str, str]:
-    """State the metrics of which no pair could be compared; then the table is only partly done."""
+    """Name the metrics without a comparable pair; the table is then incomplete."""
     scored = {row["metric"] for row in rows if row["pairs"]}
     lost = [metric for metric in dict.fromkeys(row["metric"] for row in rows) if metric not in scored]
-    text = f"partly done: nothing could be compared for {', '.join(lost)}; the table says why."
+    text = f"incomplete: no pair could be compared for {', '.join(lost)}; the table has the reasons."
     return {"unfinished": text} if lost else {}
 
 
 def _layout(show: Show, rows: list[Row]) -> Layout:
-    """Expectations stand as signs beside the names: with numbers only, a wide table can go on below itself."""
+    """Show expectations as signs next to the names, so that a wide table of numbers can be wrapped."""
     said = {
         kind: f"{kind} {_should([r for r in rows if r['perturbation'] == kind])}"
         for kind in {r["perturbation"] for r in rows}
@@ -323,14 +333,14 @@ def _layout(show: Show, rows: list[Row]) -> Layout:
 
 
 def _should(rows: list[Row]) -> str:
-    """What most metrics should do, then those that are meant to measure something else."""
+    """State what most metrics should do, then those that are meant to measure something else."""
     usual, _ = Counter(row["should"] for row in rows).most_common(1)[0]
     others = [f"{row['metric']} {SIGNS[row['should']]}" for row in rows if row["should"] != usual]
     return SIGNS[usual] + (f" ({', '.join(others)})" if others else "")
 
 
 def _verdicts(rows: list[Row]) -> list[str]:
-    """One line a metric: what it notices, what it misses, what alarms it for nothing."""
+    """Summarize each metric: sensitivity, missed perturbations and false alarms."""
     return [
         _verdict(name, [r for r in rows if r["metric"] == name]) for name in dict.fromkeys(r["metric"] for r in rows)
     ]
@@ -343,13 +353,13 @@ def _verdict(name: str, rows: list[Row]) -> str:
     if damage:
         weak = [f"{r['perturbation']} {number(r['falls'], 2)}" for r in damage[:3] if r["falls"] < 0.9]
         parts.append(
-            f"notices {number(float(np.mean([r['falls'] for r in damage])), 2)} of the damage"
+            f"sensitivity {number(float(np.mean([r['falls'] for r in damage])), 2)}"
             + (f", least {', '.join(weak)}" if weak else "")
         )
     if harmless:
         worst = [f"{r['perturbation']} {number(r['falls'], 2)}" for r in harmless[:2] if r["falls"] > 0.1]
         parts.append(
-            f"false alarms {number(float(np.mean([r['falls'] for r in harmless])), 2)}"
+            f"false-alarm rate {number(float(np.mean([r['falls'] for r in harmless])), 2)}"
             + (f", most {', '.join(worst)}" if worst else "")
         )
     costly = min(harmless, key=lambda r: r["change"], default=None)
@@ -358,26 +368,26 @@ def _verdict(name: str, rows: list[Row]) -> str:
         if less:
             parts.append(
                 f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) "
-                f"costs it more than {some(less[::-1], 4)}"
+                f"lowers the score more than {some(less[::-1], 4)}"
             )
-    return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
+    return f"{name}: {'; '.join(parts) or 'no pair to compare'}."
 
 
 def _top_rating(metrics: Sequence[Metric]) -> str:
-    """The highest rating of the first judge's scale, which attack texts name."""
+    """Return the highest rating of the first judge's scale, which attack texts name."""
     top = next((m.facts.bounds[1] for m in metrics if m.facts.family == "judge"), 5.0)
     return f"{top:g}"
 
 
 def _attack_lines(rows: list[Row]) -> list[str]:
-    """One line per metric: how far attack texts raise its scores."""
+    """State for each metric how far attack texts raise its scores."""
     lines = []
     attacks = [r for r in rows if r["should"] == ATTACK and r["attacked"]]
     for name in dict.fromkeys(r["metric"] for r in attacks):
         worst = max((r for r in attacks if r["metric"] == name), key=lambda r: float(r["points"]))
         low, high = (number(worst[f"points_{end}"], 2, sign=True) for end in ("low", "high"))
         lines.append(
-            f"{name}: the attack that raises it most is {worst['perturbation']}: "
+            f"{name}: the most effective attack is {worst['perturbation']}: "
             f"{number(worst['points'], 2, sign=True)} [{low}, {high}] points on average, "
             f"raised in {number(worst['raised'], 2)} of {worst['attacked']} outputs."
         )
@@ -386,7 +396,11 @@ def _attack_lines(rows: list[Row]) -> list[str]:
 
 def _few(made: Versions) -> list[str]:
     n = len(made.inputs)
-    return [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < MIN_OUTPUTS else []
+    return (
+        [f"with only {n} outputs the shares are imprecise; see the confidence intervals in the rows."]
+        if n < MIN_OUTPUTS
+        else []
+    )
 
 
 def _fall(row: Row) -> float:

@@ -1,4 +1,4 @@
-"""Do a metric's word scores find the words that people marked as wrong? ROC areas, beside words not in the source."""
+"""ROC areas of a metric's word scores for words in human error spans, compared with a word-overlap baseline."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from nlgauge.stats.resampling.cluster_jackknife import jackknifed
 from nlgauge.table import Cell, Layout, Row, Table, Title
 
 DEFAULT = ("ctc",)
-COPIED = "copied"  # the baseline: 1 for a word that stands in the source or context, else 0
+COPIED = "copied"  # baseline: 1 for a word that occurs in the source or context, else 0
 MEASURES = {
-    "all_words": "a word that people did not mark has a higher score than one that they marked: share of all such "
-    "pairs of words (ROC area; .5: a coin)",
+    "all_words": "share of pairs in which an unmarked word has a higher score than a marked one, over all "
+    "pairs of words (ROC area; chance 0.5)",
     "within_outputs": "the same within each output that has both kinds of words, averaged over these outputs",
 }
 Output = tuple[str, str]  # system and input
@@ -36,14 +36,14 @@ Spans = list[tuple[int, int]]
 
 
 class _Scored(NamedTuple):
-    """The content words of one output with their scores, and whether people left each unmarked."""
+    """Content words of an output with their scores, and whether annotators left each unmarked."""
 
     scores: np.ndarray
     right: np.ndarray
     cluster: str
 
 
-@analysis("word-scores", takes="dataset", question="Do a metric's word scores find the words that people marked?")
+@analysis("word-scores", takes="dataset", question="Do a metric's word scores detect the words in human error spans?")
 def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     """Compute how well a metric's word scores find the words in human error spans (ROC area).
 
@@ -72,10 +72,12 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     marks = data.spans.filter(~pl.col("rater").is_in(sorted(data.models)))
     if marks.is_empty():
         raise NeedsMissing(
-            "no error spans of people; MQM and QAGS files and tidy .jsonl hold them.", data=data.name, code="no_spans"
+            "there are no human error spans; they can be read from MQM and QAGS files and .jsonl files.",
+            data=data.name,
+            code="no_spans",
         )
     if "output" not in data.samples.columns or not {"source", "context"} & set(data.samples.columns):
-        raise NeedsMissing("word scores need the outputs and their sources.", data=data.name, code="no_texts")
+        raise NeedsMissing("word scores require outputs and sources.", data=data.name, code="no_texts")
     looked = data.where(marks.select(KEY).unique())
     people = _people(marks)
     rows: list[Row] = []
@@ -84,14 +86,14 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
         words = _words(metric, Batch.of(looked))
         places = [(row, found) for row, found in zip(_samples(looked), words, strict=True) if found is not None]
         if lost := len(words) - len(places):
-            notes.append(f"{metric}: {lost:,} of {len(words):,} outputs have no word scores and are left out.")
+            notes.append(f"{metric}: {lost:,} of {len(words):,} outputs without word scores are excluded.")
         if k == 0:
             rows += _rows(COPIED, [_scored(row, found, people, _copied(row, found)) for row, found in places], level)
         rows += _rows(str(metric), [_scored(row, found, people, found.scores) for row, found in places], level)
     column = units_of(data, data.inputs).column
     units = "inputs" if column in ("", "input") else f"values of {column}"
     return Table(
-        title=Title(data.name, "do word scores find the words that people marked?"),
+        title=Title(data.name, "detection of marked words by word scores"),
         rows=rows,
         layout=Layout(
             "metric",
@@ -104,17 +106,17 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
             },
         ),
         cells={"value": row_interval},
-        definitions={**MEASURES, COPIED: "baseline: 1 for a word that stands in the source or context, 0 for another"},
-        method=f"Content words of {len(looked):,} outputs; wrong: marked by more than half of the people who looked. "
-        f"{level:.0%} intervals: {units} are the units (all words: Obuchowski's variance; within outputs: units left "
-        "out in turn, Student's t).",
+        definitions={**MEASURES, COPIED: "baseline: 1 for a word that occurs in the source or context, else 0"},
+        method=f"Content words of {len(looked):,} outputs; wrong: marked by more than half of the annotators. "
+        f"{level:.0%} confidence intervals, clustered by {units} (all words: Obuchowski's variance; within outputs: "
+        "jackknife, Student's t).",
         notes=notes,
         signature=f"words:{rows[0]['n'] if rows else 0}|spans:{marks.height}|level:{level:g}",
     )
 
 
 def _people(marks: pl.DataFrame) -> dict[Output, dict[str, Spans]]:
-    """What each person who looked at an output marked in it."""
+    """Return the marks of each annotator of an output."""
     found: dict[Output, dict[str, Spans]] = {}
     for system, given, rater, side, start, end in marks.select(*KEY, "rater", "side", "start", "end").iter_rows():
         mine = found.setdefault((system, given), {}).setdefault(rater, [])
@@ -130,9 +132,9 @@ def _samples(data: Dataset) -> Iterator[Row]:
 
 
 def _words(metric: Metric, batch: Batch) -> list[Alignment | None]:
-    """The content words of each output with the degree to which source or context ground them."""
+    """Return the content words of each output with their grounding scores."""
     if not isinstance(metric, Aligned):
-        raise NlgaugeError(f"{metric}: has no word scores; use ctc or align-expr.")
+        raise NlgaugeError(f"{metric} has no word scores; use ctc or align-expr.")
     metric.ready()
     found: list[Alignment | None] = []
     for parts in metric.explain(batch)[1]:
@@ -162,7 +164,7 @@ def _rows(name: str, outputs: Sequence[_Scored], level: float) -> list[Row]:
     right = np.concatenate([o.right for o in outputs]) if outputs else np.zeros(0, bool)
     clusters = [o.cluster for o in outputs for _ in range(len(o.scores))]
     marked = len({o.cluster for o in outputs if not o.right.all()})
-    lack = f"an interval needs marked words in at least {CLUSTERS} inputs; here are {marked}"
+    lack = f"a confidence interval requires marked words in at least {CLUSTERS} inputs; found {marked}"
     if marked < CLUSTERS:
         areas = Figure(roc_area(score, right), n=len(score), reason=lack)
     else:
@@ -174,7 +176,7 @@ def _rows(name: str, outputs: Sequence[_Scored], level: float) -> list[Row]:
         few = found.freedom + 1 < CLUSTERS
         half = float("nan") if few else float(found.half(level)[0])
         value = float(found.value[0])
-        why = f"an interval needs such outputs of at least {CLUSTERS} inputs; here are {found.freedom + 1}"
+        why = f"a confidence interval requires such outputs of at least {CLUSTERS} inputs; found {found.freedom + 1}"
         within = Figure(value, max(0.0, value - half), min(1.0, value + half), int(mine[:, 0].sum()), reason=why * few)
     return [
         {

@@ -1,1 +1,1 @@
-"""What people would say of all outputs, from their labels of few and a judge's scores of all."""
+"""Prediction-powered estimates: human ratings of all outputs from few labels and a judge's scores."""

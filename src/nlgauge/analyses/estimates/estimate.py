@@ -1,4 +1,4 @@
-"""How good would people find these outputs? Means from few labels and many judge scores, with intervals."""
+"""Prediction-powered estimates of the mean human rating or pass rate, from few labels and a judge's scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.estimates._partly_labelled import (
+from nlgauge.analyses.estimates._partly_labeled import (
     TOGETHER,
     Rows,
     check_words,
@@ -22,7 +22,7 @@ from nlgauge.analyses.estimates._partly_labelled import (
 from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, audit_systems, labels_needed, refused_rows
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError, RowNote
-from nlgauge.number import number
+from nlgauge.number import count, number
 from nlgauge.options import option
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
@@ -34,23 +34,23 @@ EstimateMethod = Literal["ppi++", "ppi", "labels"]
 EstimatePart = Literal["means", "differences", "ranks"]
 LINE_COLUMNS = ("measure", "metric")
 ALL = "all"  # in the column `system` of the rows over all systems
-MAX_SENTENCES = 4  # systems whose estimate is also a sentence, where there is none over all
+MAX_SENTENCES = 4  # systems whose estimate is also a sentence, if there is no estimate over all
 Part = tuple[Rows, Array | None]  # rows of a system, and the judge's score of each
-WORDS = {
+LABELS = {
     "labels_only": "labels only",
     "ppi": "PPI",
     "ppi_plus": "PPI++",
-    "rogan_gladen": "corrected for both error rates",
-    "judge_only": "judge only, no estimate",
+    "rogan_gladen": "corrected for error rates",
+    "judge_only": "judge only (biased)",
     "difference": "difference",
     "rank": "rank",
 }
-NOT_ENOUGH = 10  # labels of each verdict for its error rates: with five the interval covered .91 (bench/estimates.py)
+MIN_VERDICTS = 10  # labels of each verdict for its error rates: with five the coverage was .91 (bench/estimates.py)
 
 
 @analysis(
     "estimate",
-    question="How good would people find these outputs, from labels of a few?",
+    question="What mean human rating or pass rate do few labels and a judge's scores imply for all outputs?",
     takes="dataset",
     also=("estimate(part='differences')", "estimate(part='ranks')"),
     declared=True,
@@ -69,7 +69,7 @@ def estimate(
 ) -> Table:
     """Estimate the mean human rating or pass rate of each system from few labels and a judge's scores.
 
-    `metrics` names the judge; several become one prediction.
+    `metrics` selects the judge; several judges are combined into one prediction.
 
     Parameters
     ----------
@@ -80,28 +80,26 @@ def estimate(
     method : {'ppi++', 'ppi', 'labels'}, default 'ppi++'
         For part=differences and part=ranks: `ppi++`, `ppi`, or the `labels` alone.
     part : {'means', 'differences', 'ranks'}, default 'means'
-        `means` of the systems, their `differences`, or their `ranks`; the latter two have intervals that hold
-        for all at once.
+        `means` of the systems, their `differences`, or their `ranks`; the latter two have simultaneous intervals.
     people_pass_from : float, optional
         Lowest human rating that counts as pass; required where there are more than two values.
     probability : str, optional
-        Column with the probability with which each labeled output was drawn; without it and `strata`, labels
-        are taken as a simple random sample.
+        Column with the sampling probability of each labeled output; without it and `strata`, labels are assumed to be
+        a simple random sample.
     strata : str, optional
         Column with the stratum in which each output was drawn.
     margin : float, optional
-        Largest difference of the judge's mean error between two systems that does not matter, in units of the
-        labels; by default 5% of the range of the human scale.
+        Equivalence margin for the difference of the judge's mean error between two systems, in units of the labels;
+        by default 5% of the range of the human scale.
     level : float, default 0.95
         Level of the confidence intervals.
 
     Returns
     -------
     Table
-        For part=means one row per system and estimator: from labels only, with the judge (PPI, PPI++, and
-        corrected for both error rates), and from the judge only, which is no estimate. `low_alone` and
-        `high_alone` are one-sided ends, to be held against a limit. NaN with a `reason` where there are too
-        few labels.
+        For part=means one row per system and estimator: from labels only, with the judge (PPI, PPI++, and corrected
+        for error rates), and from the judge only, which is biased. `low_alone` and `high_alone` are one-sided limits,
+        to be compared with a threshold. NaN with a `reason` if there are too few labels.
 
     Notes
     -----
@@ -131,16 +129,17 @@ def estimate(
     judge, score, notes = predictor(rows)
     if score is None and method != "labels":
         raise NeedsMissing(
-            f"no judge's scores; name their columns with {option('metrics')}, or use {option('method', 'labels')}.",
+            f"there are no scores of a judge; name their columns with {option('metrics')}, or use "
+            f"{option('method', 'labels')}.",
             data=data.name,
             code="no_scores",
         )
     if margin is not None and margin <= 0:
-        raise NlgaugeError(f"margin must be above 0; got {margin:g}.")
+        raise NlgaugeError(f"{option('margin')} must be above 0; got {margin:g}.")
     inside = ~np.isin(rows.system, counts.left_out)
     if not inside.any():
         raise NeedsMissing(
-            f"{counts.gap_text()}; label at least {PROBE_LABELS} of a system.",
+            f"{counts.gap_text()}; label at least {PROBE_LABELS} outputs of a system.",
             data=data.name,
             aspect=rows.aspect,
             code="too_few_labels",
@@ -152,12 +151,12 @@ def estimate(
         else _systems(covered, judge, own, method, part, level, choice.seed)
     )
     if counts.left_out and part != "means":
-        table.notes.append(f"left out: {counts.gap_text()}.")
-    found = representative(covered)
-    if found:
-        words, fine = check_words(found)
-        (table.notes if fine else table.headlines).append(words)
-    table.facts["representative"] = {name: round(p, 6) for name, p in found}
+        table.notes.append(f"excluded: {counts.gap_text()}.")
+    tests = representative(covered)
+    if tests:
+        words, passed = check_words(tests)
+        (table.notes if passed else table.headlines).append(words)
+    table.facts["representative"] = {name: round(p, 6) for name, p in tests}
     table.facts["labels"] = dict(zip(counts.names, counts.labels, strict=True))
     table.notes += [*notes, *rows.notes, *design_notes(rows, counts)]
     table.signature = f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}"
@@ -167,67 +166,68 @@ def estimate(
 def _means(
     rows: Rows, counts: SystemLabels, judge: str, score: Array | None, level: float, margin: float | None
 ) -> Table:
-    """Means of the systems that have labels, and over all of them where none is left out."""
+    """Estimate the means of the systems that have labels, and over all systems if none is without labels."""
     several = len(counts.names) > 1
     parts = {
-        name: (mine, None if score is None else score[inside])
+        name: (part, None if score is None else score[inside])
         for name in counts.covered
-        if (mine := rows.of(inside := rows.system == name)).labeled.any()
+        if (part := rows.of(inside := rows.system == name)).labeled.any()
     }
-    found: list[Row] = []
+    estimates: list[Row] = []
     if several and not counts.left_out:
-        own_labels = len(parts) == len(counts.names) and not any(mine.lacking() for mine, _ in parts.values())
+        own_labels = len(parts) == len(counts.names) and not any(part.lacking() for part, _ in parts.values())
         designed = rows.probability is not None or rows.strata is not None
         if own_labels and not designed and not counts.even:
-            found += _pooled_rows(rows, list(parts.values()), judge, score, level)
+            estimates += _pooled_rows(rows, list(parts.values()), judge, score, level)
         else:
-            found += _mean_rows(rows, ALL, judge, score, level)
-    for name, (mine, own) in parts.items():
-        found += _mean_rows(mine, name if several else ALL, judge, own, level)
-    best = next((r for r in found if r["measure"] == "ppi_plus"), found[0])
-    answers = _sentences(rows, found, best) if not counts.left_out else []
+            estimates += _mean_rows(rows, ALL, judge, score, level)
+    for name, (part, own) in parts.items():
+        estimates += _mean_rows(part, name if several else ALL, judge, own, level)
+    best = next((r for r in estimates if r["measure"] == "ppi_plus"), estimates[0])
+    answers = _sentences(rows, estimates, best) if not counts.left_out else []
     margin = margin or MARGIN * (1.0 if rows.share else max(rows.levels) - min(rows.levels))
     if counts.left_out:
         size = dict(zip(counts.names, counts.rows, strict=True))
-        needed = {name: labels_needed(found, size[name], margin) for name in counts.left_out}
+        needed = {name: labels_needed(estimates, size[name], margin) for name in counts.left_out}
         whose = "it" if len(needed) == 1 else "each"
         answers.append(
-            f"No estimate over all outputs: {counts.gap_text()}: label about {max(needed.values()):,} outputs of "
+            f"No estimate over all outputs: {counts.gap_text()}. Label about {max(needed.values()):,} outputs of "
             f"{whose} (for a {level:.0%} CI of about ±{margin:.2g})."
         )
-        named = [r for r in found if r["measure"] == best["measure"] and r["system"] in parts]
-        answers += [_sentences(rows, found, r)[0] for r in named[:MAX_SENTENCES]]
-        found += refused_rows(counts, rows.aspect, judge, needed)
+        named = [r for r in estimates if r["measure"] == best["measure"] and r["system"] in parts]
+        answers += [_sentences(rows, estimates, r)[0] for r in named[:MAX_SENTENCES]]
+        estimates += refused_rows(counts, rows.aspect, judge, needed)
     audit, transfers = (
         ([], {})
         if not counts.unequal or score is None
         else audit_systems(
-            {name: mine.sample(own) for name, (mine, own) in parts.items() if not mine.lacking()}, counts, margin
+            {name: part.sample(own) for name, (part, own) in parts.items() if not part.lacking()}, counts, margin
         )
     )
     return Table(
-        title=Title(rows.name, f"{'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}"),
-        rows=found,
-        layout=Layout("system", LINE_COLUMNS, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
+        title=Title(rows.name, f"estimated {'human pass rate' if rows.share else 'mean human rating'}, {rows.aspect}"),
+        rows=estimates,
+        layout=Layout("system", LINE_COLUMNS, "value", heads={(r["measure"], r["metric"]): _line(r) for r in estimates})
         if several
         else Layout(LINE_COLUMNS, "system", "value", line=lambda key: _line(dict(zip(LINE_COLUMNS, key, strict=True)))),
         cells={"value": lambda row: value_text(row, rows.share)},
         answers=[*answers, *audit],
         facts={"share": rows.share, "transfer": transfers},
-        method=f"{level:.0%} intervals for outputs like these, "
+        method=f"{level:.0%} confidence intervals for outputs from the same population: "
         + (
-            "with half a pass and half a fail added that the judge gets wrong (labels alone, drawn at random: a count)."
+            "score intervals with half a pass and half a fail added that the judge gets wrong (exact for labels only, "
+            "drawn at random)."
             if rows.share
-            else "as of a share between the lowest and the highest rating, from as many labels as have this variance."
+            else "as of a proportion between the lowest and the highest rating, with the effective sample size."
         ),
-        notes=_missing(found),
+        notes=_missing(estimates),
     )
 
 
 def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | None, level: float) -> list[Row]:
-    """Pool systems that have different shares of labels: each counts by its outputs and uses its own labels."""
-    weights = np.array([len(mine.labels) for mine, _ in parts]) / len(rows.labels)
-    units = [mine.unit for mine, _ in parts]
+    """Pool systems with different shares of labels: each is estimated from its own labels, weighted by its outputs."""
+    weights = np.array([len(part.labels) for part, _ in parts]) / len(rows.labels)
+    units = [part.unit for part, _ in parts]
     methods: dict[str, Method] = {"labels_only": "labels"}
     if score is not None and not rows.labeled.all():
         methods["ppi_plus"] = "ppi++"
@@ -236,7 +236,7 @@ def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | N
     made: list[Row] = []
     plain_se = np.nan
     for measure, method in methods.items():
-        samples = [mine.sample(None if method == "labels" else own) for mine, own in parts]
+        samples = [part.sample(None if method == "labels" else own) for part, own in parts]
         each, covariance = joint_means(samples, units, method, level)
         sd = np.sqrt(np.diag(covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -247,8 +247,8 @@ def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | N
         row = _row(rows, ALL, "people" if method == "labels" else judge, measure, pooled, "")
         row["worth"] = row["n"] * float((plain_se / pooled.se) ** 2) if pooled.se > 0 else np.nan
         if method != "ppi":
-            apart = [mean_estimate(sample, method, level, equal_tails=True) for sample in samples]
-            ends = pool_means(apart, weights, correlation)
+            one_sided = [mean_estimate(sample, method, level, equal_tails=True) for sample in samples]
+            ends = pool_means(one_sided, weights, correlation)
             row |= {"low_alone": float(ends.low), "high_alone": float(ends.high)}
         made.append(row)
     if "ppi_plus" in methods:
@@ -260,24 +260,24 @@ def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | N
     return made
 
 
-def _missing(found: list[Row]) -> list[str]:
-    """What has no interval or is not given at all, and why; systems with the same reason in one line."""
+def _missing(estimates: list[Row]) -> list[str]:
+    """List estimates without a value or an interval, one note per reason."""
     where: dict[tuple[str, str], list[str]] = {}
-    for row in found:
+    for row in estimates:
         if row["reason"]:
-            what = "no interval" if np.isfinite(row["value"]) else "not given"
+            what = "no confidence interval" if np.isfinite(row["value"]) else "not available"
             where.setdefault((what, row["reason"]), []).append(row["system"])
-    several = len({row["system"] for row in found}) > 1
+    several = len({row["system"] for row in estimates}) > 1
     named = {key: f" of {', '.join(dict.fromkeys(systems))}" if several else "" for key, systems in where.items()}
     return [RowNote(f"{what}{whose}: {why}.") for (what, why), whose in named.items()]
 
 
 def _line(row: Row) -> str:
-    return WORDS[row["measure"]] + (f" ({row['metric']})" if row["measure"] != "labels_only" else "")
+    return LABELS[row["measure"]] + (f" ({row['metric']})" if row["measure"] != "labels_only" else "")
 
 
 def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: float) -> list[Row]:
-    """Every estimator of one system; each with a reason where it has no interval."""
+    """Return every estimator of a system, with a reason if it has no interval."""
     lacking = rows.lacking()
     n, total = int(rows.labeled.sum()), len(rows.labels)
     every: list[tuple[str, str, MeanEstimate, str]] = [
@@ -304,7 +304,7 @@ def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: 
 
 
 def _scale(rows: Rows, score: Array) -> bool:
-    """The judge's numbers are on people's scale."""
+    """Return whether the judge's scores are on the human scale."""
     low, high = (0.0, 1.0) if rows.share else (min(rows.levels), max(rows.levels))
     return bool(score.min() >= low and score.max() <= high)
 
@@ -331,26 +331,27 @@ def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why
 
 
 def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) -> Row:
-    """Rogan and Gladen's estimate from the judge's verdicts and its error rates on the labelled rows."""
-    held = rows.labeled
-    y, f = rows.labels[held], score[held]
+    """Return Rogan and Gladen's estimate from the judge's verdicts and its error rates on the labeled outputs."""
+    y, f = rows.labels[rows.labeled], score[rows.labeled]
     passed, failed = float((y > 0.5).sum()), float((y < 0.5).sum())
-    alone = rows.probability is None and rows.strata is None and len(np.unique(rows.unit)) == len(rows.unit)
+    independent = rows.probability is None and rows.strata is None and len(np.unique(rows.unit)) == len(rows.unit)
     base = mean_estimate(PartlyLabeled(rows.labels, score), "judge", level)
-    if not alone or min(passed, failed) < NOT_ENOUGH:
+    if not independent or min(passed, failed) < MIN_VERDICTS:
         why = (
-            f"the correction needs at least {NOT_ENOUGH} labels of each verdict, found {int(min(passed, failed))}"
-            if alone
-            else "the correction is for rows drawn at random that do not share an input"
+            f"the correction requires at least {MIN_VERDICTS} labels of each verdict; found {int(min(passed, failed))}"
+            if independent
+            else "the correction requires outputs drawn at random that do not share an input"
         )
         return {**_row(rows, system, judge, "rogan_gladen", base, why), "value": np.nan}
-    found = rogan_gladen((score.sum(), len(score)), (f[y > 0.5].sum(), passed), ((1 - f[y < 0.5]).sum(), failed), level)
-    why = "" if np.isfinite(found.value) else "the judge may be no better than chance on these labels"
+    corrected = rogan_gladen(
+        (score.sum(), len(score)), (f[y > 0.5].sum(), passed), ((1 - f[y < 0.5]).sum(), failed), level
+    )
+    why = "" if np.isfinite(corrected.value) else "the judge may be no better than chance on these labels"
     return {
         **_row(rows, system, judge, "rogan_gladen", base, why),
-        "value": float(found.value),
-        "low": float(found.low),
-        "high": float(found.high),
+        "value": float(corrected.value),
+        "low": float(corrected.low),
+        "high": float(corrected.high),
         "worth": np.nan,
         "weight": np.nan,
     }
@@ -359,13 +360,13 @@ def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) 
 def _systems(
     rows: Rows, judge: str, score: Array | None, method: EstimateMethod, part: EstimatePart, level: float, seed: int
 ) -> Table:
-    """Differences of systems, or their ranks."""
+    """Estimate the differences between systems, or their ranks."""
     names, parts = [], []
     for system in dict.fromkeys(rows.system.tolist()):
         inside = rows.system == system
-        if (mine := rows.of(inside)).labeled.any() and not mine.lacking():
+        if (of_system := rows.of(inside)).labeled.any() and not of_system.lacking():
             names.append(system)
-            parts.append((mine, None if score is None else score[inside]))
+            parts.append((of_system, None if score is None else score[inside]))
     if len(names) < 2:
         raise NeedsMissing(
             "fewer than two systems have enough labels to compare.",
@@ -373,18 +374,16 @@ def _systems(
             aspect=rows.aspect,
             code="too_few_labels",
         )
-    found = compare_systems(
-        [mine.sample(s) for mine, s in parts], [mine.unit for mine, _ in parts], method, level, seed
-    )
+    compared = compare_systems([r.sample(s) for r, s in parts], [r.unit for r, _ in parts], method, level, seed)
     shared: Row = {"metric": _method_name(rows, method), "aspect": rows.aspect}
-    labels = [int(mine.labeled.sum()) for mine, _ in parts]
+    labels = [int(r.labeled.sum()) for r, _ in parts]
     make = _difference_rows if part == "differences" else _rank_rows
-    made = [{**shared, **row} for row in make(found, names, labels)]
+    made = [{**shared, **row} for row in make(compared, names, labels)]
     return Table(
         title=Title(rows.name, f"{part} of the systems by {method}, {rows.aspect}"),
         rows=made,
         shown=["system", "other", "value", "n"] if part == "differences" else ["system", "value", "mean", "n"],
-        heads={"value": "difference" if part == "differences" else "rank", "other": "less"},
+        heads={"value": "difference" if part == "differences" else "rank", "other": "minus"},
         cells={
             "value": (lambda row: value_text(row, rows.share, signed=True)) if part == "differences" else _rank,
             "mean": lambda row: value_text(
@@ -392,51 +391,52 @@ def _systems(
             ),
         },
         facts={"share": rows.share},
-        method=f"Intervals that hold for all {part} at once with {level:.0%}: largest t among all, from the covariance "
-        "of the systems over inputs; of shares from the two intervals and their correlation.",
+        method=f"Simultaneous {level:.0%} confidence intervals of all {part} (max-t), from the covariance of the "
+        "systems "
+        "over inputs; for shares from the two intervals and their correlation.",
     )
 
 
 def _method_name(rows: Rows, method: EstimateMethod) -> str:
-    """Name what the estimates rest on: labels alone, the judge, or all judges."""
+    """Return the basis of the estimates: human labels alone, the judge, or all judges."""
     if method == "labels":
         return "people"
     return next(iter(rows.scores)) if len(rows.scores) == 1 else TOGETHER
 
 
-def _difference_rows(found: Systems, names: list[str], labels: list[int]) -> list[Row]:
+def _difference_rows(compared: Systems, names: list[str], labels: list[int]) -> list[Row]:
     """Return a row per pair of systems."""
     return [
         {
             "measure": "difference",
-            "value": float(found.difference[k]),
-            "low": float(found.low[k]),
-            "high": float(found.high[k]),
+            "value": float(compared.difference[k]),
+            "low": float(compared.low[k]),
+            "high": float(compared.high[k]),
             "p": np.nan,
             "n": labels[i] + labels[j],
             "system": names[i],
             "other": names[j],
             "reason": None,
         }
-        for k, (i, j) in enumerate(found.pairs)
+        for k, (i, j) in enumerate(compared.pairs)
     ]
 
 
-def _rank_rows(found: Systems, names: list[str], labels: list[int]) -> list[Row]:
+def _rank_rows(compared: Systems, names: list[str], labels: list[int]) -> list[Row]:
     """Return a row per system, the best first."""
-    order = np.argsort([-float(e.value) for e in found.together], kind="stable").tolist()
+    order = np.argsort([-float(e.value) for e in compared.together], kind="stable").tolist()
     return [
         {
             "measure": "rank",
             "system": names[k],
             "value": float(place),
-            "low": float(found.best_rank[k]),
-            "high": float(found.worst_rank[k]),
+            "low": float(compared.best_rank[k]),
+            "high": float(compared.worst_rank[k]),
             "p": np.nan,
             "n": labels[k],
-            "mean": float(found.together[k].value),
-            "mean_low": float(found.together[k].low),
-            "mean_high": float(found.together[k].high),
+            "mean": float(compared.together[k].value),
+            "mean_low": float(compared.together[k].low),
+            "mean_high": float(compared.together[k].high),
             "reason": None,
         }
         for place, k in enumerate(order, start=1)
@@ -447,33 +447,31 @@ def _rank(row: Row) -> str:
     return f"{row['value']:.0f}" + (f" [{row['low']:.0f} {row['high']:.0f}]" if row["high"] > row["low"] else "")
 
 
-def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
-    """The answer over all outputs in words."""
-    mine = {r["measure"]: r for r in found if r["system"] == best["system"]}
-    share, plain = rows.share, mine["labels_only"]
-    whose = "these outputs" if best["system"] == ALL else f"outputs of '{best['system']}'"
-    said = "People would pass" if share else f"People would give {whose}"
-    what = " on average" if not share else " of outputs like these" if best["system"] == ALL else f" of {whose}"
+def _sentences(rows: Rows, estimates: list[Row], best: Row) -> list[str]:
+    """Summarize the estimate of a system, or over all outputs."""
+    of_system = {r["measure"]: r for r in estimates if r["system"] == best["system"]}
+    share, plain = rows.share, of_system["labels_only"]
+    whose = "" if best["system"] == ALL else f" of '{best['system']}'"
+    what = f"{'human pass rate' if share else 'mean human rating'}{whose}"
+    basis = f"{count(best['n'], 'label')}{' and the judge' if best is not plain else ''}"
     if not np.isfinite(best["low"]):
-        labels = f"{best['n']:,} label{'s' if best['n'] > 1 else ''}{' and the judge' if best is not plain else ''}"
-        return [f"{labels} give {value_text(best, share)}{what}, which is no estimate yet: {best['reason']}."]
-    text = f"{said} {value_text(best, share)}{what}"
+        return [f"No confidence interval of the {what} from {basis} ({value_text(best, share)}): {best['reason']}."]
+    text = f"Estimated {what}: {value_text(best, share)} from {basis}"
     if best is not plain and np.isfinite(plain["low"]):
-        text += f"; from the {plain['n']:,} labels alone {value_text(plain, share)}"
-    judged = [r for r in found if r["measure"] == "judge_only" and r["system"] == best["system"]]
-    if judged and np.isfinite(best["low"]):
-        far = max(judged, key=lambda r: abs(r["value"] - best["value"]))
-        inside = best["low"] <= far["value"] <= best["high"]
+        text += f"; from the labels alone: {value_text(plain, share)}"
+    judged = [r for r in estimates if r["measure"] == "judge_only" and r["system"] == best["system"]]
+    if judged:
+        farthest = max(judged, key=lambda r: abs(r["value"] - best["value"]))
+        inside = best["low"] <= farthest["value"] <= best["high"]
         text += (
-            f"; {far['metric']} alone says {value_text({**far, 'low': np.nan}, share)}, which is "
-            f"{'inside, though its own interval knows nothing of its errors' if inside else 'outside'}"
+            f"; from {farthest['metric']} alone: {value_text({**farthest, 'low': np.nan}, share)} "
+            f"({'inside' if inside else 'outside'} the interval)"
         )
     lines = [text + "."]
     if best["measure"] == "ppi_plus" and np.isfinite(best["worth"]):
-        more = best["worth"] - best["n"]
         lines.append(
-            f"With the judge the {best['n']:,} labels are worth about {best['worth']:,.0f}."
-            if more >= 1
-            else "The judge adds nothing to these labels."
+            f"Effective sample size with the judge: {best['worth']:,.0f} ({best['n']:,} labels)."
+            if best["worth"] - best["n"] >= 1
+            else "The judge does not increase the effective sample size."
         )
     return lines

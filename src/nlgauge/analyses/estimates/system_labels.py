@@ -1,4 +1,4 @@
-"""How many labels each system has, which systems the labels leave out, and whether the judge's error transfers."""
+"""Labels per system, systems that the labels do not cover, and the transfer of the judge's error between systems."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from nlgauge.stats.estimation.systems import (
 from nlgauge.table import Row
 from nlgauge.types import Array
 
-MAX_LISTED = 8  # systems whose counts are listed one by one
-MARGIN = 0.05  # of the range of the human scale: the default margin of a transfer
+MAX_LISTED = 8  # systems whose counts are listed individually
+MARGIN = 0.05  # default equivalence margin, as a share of the range of the human scale
 
 
 @dataclass(frozen=True)
 class SystemLabels:
-    """Labels of each system, in the order of the data. left_out: systems that the labels are not a sample of."""
+    """Labels of each system, in the order of the data. left_out: systems that the labels do not cover."""
 
     names: tuple[str, ...]
     labels: tuple[int, ...]
@@ -39,23 +39,23 @@ class SystemLabels:
 
     @property
     def covered(self) -> list[str]:
-        """The systems that the labels speak for."""
+        """Return the systems that the labels cover."""
         return [name for name in self.names if name not in self.left_out]
 
     @property
     def even(self) -> bool:
-        """Whether every system has its share of the labels, up to one label."""
+        """Return whether the labels are proportional to the outputs of each system, up to one label."""
         labels, rows = np.array(self.labels), np.array(self.rows)
         return bool((np.abs(labels - labels.sum() * rows / rows.sum()) <= 1).all())
 
     @property
     def unequal(self) -> bool:
-        """Whether the labeled share of a system is less than half that of another."""
+        """Return whether the labeled share of a system is less than half that of another."""
         shares = np.array(self.labels) / np.maximum(self.rows, 1)
         return bool(2 * shares.min() < shares.max()) and not self.even
 
     def count_text(self) -> str:
-        """State the number of labels of each system; nothing where there is one system.
+        """State the number of labels of each system; empty with one system.
 
         >>> SystemLabels(("a", "b"), (120, 0), (400, 400), ("b",)).count_text()
         'labels per system: a 120, b 0.'
@@ -72,7 +72,7 @@ class SystemLabels:
         return f"labels per system: {counts}."
 
     def gap_text(self) -> str:
-        """State which systems the labels leave out; nothing where there is none.
+        """State which systems the labels do not cover; empty if they cover all.
 
         >>> SystemLabels(("old", "new"), (120, 0), (400, 400), ("new",)).gap_text()
         "all 120 labels are of system 'old'; 'new' has none"
@@ -97,8 +97,8 @@ class SystemLabels:
             return [text] if (text := self.count_text()) else []
         whose = _quoted(self.left_out)
         return [
-            f"{self.gap_text()}: the {what} do not speak for {whose}; `nlgauge estimate` says about how many labels "
-            f"{'it needs' if len(self.left_out) == 1 else 'they need'}."
+            f"{self.gap_text()}: the {what} do not generalize to {whose} (`nlgauge estimate` computes how many labels "
+            f"{'it needs' if len(self.left_out) == 1 else 'they need'})."
         ]
 
 
@@ -108,7 +108,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 def count_system_labels(
     system: NDArray[np.str_],
-    labelled: NDArray[np.bool_],
+    labeled: NDArray[np.bool_],
     unit: NDArray[np.int64] | None = None,
     expected: Array | None = None,
 ) -> SystemLabels:
@@ -116,7 +116,7 @@ def count_system_labels(
 
     Parameters
     ----------
-    system, labelled : arrays
+    system, labeled : arrays
         Of every row.
     unit : array of int, optional
         Cluster of every row: labels of one cluster of a system count once in the test, since they are drawn together.
@@ -125,55 +125,55 @@ def count_system_labels(
         it has no label although it should have some.
     """
     names = list(dict.fromkeys(system.tolist()))
-    place = {name: k for k, name in enumerate(names)}
-    code = np.array([place[name] for name in system.tolist()], np.int64)
-    labels, rows = (np.bincount(code[part], minlength=len(names)) for part in (labelled, np.ones(len(code), bool)))
-    if len(names) < 2 or (labels == rows).all():  # nothing to leave out: spares an import of scipy.stats
+    index = {name: k for k, name in enumerate(names)}
+    code = np.array([index[name] for name in system.tolist()], np.int64)
+    labels, rows = (np.bincount(code[part], minlength=len(names)) for part in (labeled, np.ones(len(code), bool)))
+    if len(names) < 2 or (labels == rows).all():  # no system without labels: spares an import of scipy.stats
         marked = np.zeros(len(names), bool)
     elif expected is not None:
         marked = (labels == 0) & (np.exp(-np.bincount(code, expected, len(names))) * len(names) < IMPROBABLE)
     else:
-        marked = left_out_systems(*_drawn_counts(code, labelled, unit)) & (labels < PROBE_LABELS)
+        marked = left_out_systems(*_drawn_counts(code, labeled, unit)) & (labels < PROBE_LABELS)
     left_out = tuple(name for name, out in zip(names, marked, strict=True) if out)
     return SystemLabels(tuple(names), tuple(labels.tolist()), tuple(rows.tolist()), left_out)
 
 
 def _drawn_counts(
-    code: NDArray[np.int64], labelled: NDArray[np.bool_], unit: NDArray[np.int64] | None
+    code: NDArray[np.int64], labeled: NDArray[np.bool_], unit: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count what was drawn and what there is, of each system: rows, or clusters of rows."""
     if unit is None:
-        return np.bincount(code[labelled], minlength=int(code.max()) + 1), np.bincount(code)
+        return np.bincount(code[labeled], minlength=int(code.max()) + 1), np.bincount(code)
     size = int(unit.max()) + 1
-    drawn, every = (np.unique(code[part] * size + unit[part]) // size for part in (labelled, np.ones(len(code), bool)))
+    drawn, every = (np.unique(code[part] * size + unit[part]) // size for part in (labeled, np.ones(len(code), bool)))
     return np.bincount(drawn, minlength=int(code.max()) + 1), np.bincount(every)
 
 
 def panel_labels(panel: Panel) -> SystemLabels:
     """Count the labels of each system of a panel, among the inputs that have a rating."""
-    labelled = np.isfinite(panel.human)
-    there = labelled | np.isfinite(np.array(list(panel.metrics.values()))).any(axis=0) if panel.metrics else labelled
+    labeled = np.isfinite(panel.human)
+    present = labeled | np.isfinite(np.array(list(panel.metrics.values()))).any(axis=0) if panel.metrics else labeled
     order = [(panel.systems[k], k) for k in panel.listed]
-    system = np.concatenate([np.full(there[k].sum(), name) for name, k in order])
-    return count_system_labels(system, np.concatenate([labelled[k][there[k]] for _, k in order]))
+    system = np.concatenate([np.full(present[k].sum(), name) for name, k in order])
+    return count_system_labels(system, np.concatenate([labeled[k][present[k]] for _, k in order]))
 
 
 def transfer_texts(
-    reference: str, found: Mapping[str, ErrorTransfer], margin: float, rows: Mapping[str, int]
+    reference: str, transfers: Mapping[str, ErrorTransfer], margin: float, rows: Mapping[str, int]
 ) -> list[str]:
     """State the outcome of the equivalence test of the judge's mean error for each system."""
     lines = []
-    for name, t in found.items():
+    for name, t in transfers.items():
         text = (
-            f"Judge's error from '{reference}' to '{name}': {t.outcome}; difference {t.difference:+.2f} [{t.low:+.2f}, "
-            f"{t.high:+.2f}] ({TRANSFER_LEVEL:.0%} CI, margin ±{margin:.2g})"
+            f"Transfer of the judge's mean error from '{reference}' to '{name}': {t.outcome}; difference "
+            f"{t.difference:+.2f} [{t.low:+.2f}, {t.high:+.2f}] ({TRANSFER_LEVEL:.0%} CI, margin ±{margin:.2g})"
         )
         if t.outcome == "undecided":
             enough = np.isfinite(t.labels) and t.labels <= rows[name]
             text += (
-                f"; about {int(t.labels):,} labels of '{name}' would decide"
+                f"; a decision requires about {int(t.labels):,} labels of '{name}'"
                 if enough
-                else f"; more labels of '{name}' alone would not decide"
+                else f"; more labels of '{name}' alone would not decide it"
             )
         lines.append(f"{text}.")
     return lines
@@ -182,38 +182,39 @@ def transfer_texts(
 def audit_systems(
     samples: Mapping[str, PartlyLabeled], counts: SystemLabels, margin: float
 ) -> tuple[list[str], dict[str, Any]]:
-    """Test whether the judge's mean error on the system with most labels is that on each other one: texts and facts."""
+    """Test whether the judge's mean error is equal on the system with most labels and the others: texts and facts."""
     if len(samples) < 2:
         return [], {}
-    reference, found = audit_transfer(samples, margin)
-    texts = transfer_texts(reference, found, margin, dict(zip(counts.names, counts.rows, strict=True)))
+    reference, transfers = audit_transfer(samples, margin)
+    texts = transfer_texts(reference, transfers, margin, dict(zip(counts.names, counts.rows, strict=True)))
     texts.append("Each system is estimated from its own labels, whether or not the judge's error transfers.")
     return texts, {
         name: {"reference": reference, "margin": margin, **{k: v.item() for k, v in t._asdict().items()}}
-        for name, t in found.items()
+        for name, t in transfers.items()
     }
 
 
-def labels_needed(found: Sequence[Row], system_rows: int, margin: float) -> int:
-    """Return about how many labels of a system would give an interval of ± the margin, by the system with most."""
-    known = [r for r in found if np.isfinite(r["low"]) and r["measure"] in ("labels_only", "ppi_plus")]
-    if not known:
+def labels_needed(estimates: Sequence[Row], system_rows: int, margin: float) -> int:
+    """Return about how many labels of a system give an interval of ± the margin, from the system with most labels."""
+    sure = [r for r in estimates if np.isfinite(r["low"]) and r["measure"] in ("labels_only", "ppi_plus")]
+    if not sure:
         return min(PROBE_LABELS, system_rows)
-    most = max(known, key=lambda r: (r["n"], r["measure"] == "ppi_plus"))
-    half = float(most["high"] - most["low"]) / 2
-    return min(max(PROBE_LABELS, math.ceil(int(most["n"]) * (half / margin) ** 2)), system_rows)
+    largest = max(sure, key=lambda r: (r["n"], r["measure"] == "ppi_plus"))
+    half = float(largest["high"] - largest["low"]) / 2
+    return min(max(PROBE_LABELS, math.ceil(int(largest["n"]) * (half / margin) ** 2)), system_rows)
 
 
 def refused_rows(counts: SystemLabels, aspect: str, judge: str, needed: Mapping[str, int]) -> list[Row]:
-    """Return rows of the estimate without a value, for the systems that the labels leave out."""
+    """Return rows of the estimate without a value, for the systems that the labels do not cover."""
     blank = dict.fromkeys(("value", "low", "high", "p", "weight", "worth", "low_alone", "high_alone"), np.nan)
     measures = [("people", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
     made: list[Row] = []
     for name, n, total in zip(counts.names, counts.labels, counts.rows, strict=True):
         if name in counts.left_out:
             why = (
-                f"has {n or 'no'} label{'s' * (n != 1)}, and the others are of other systems: label about "
-                f"{needed[name]:,} of its outputs"
+                f"has {n or 'no'} label{'s' * (n != 1)}, while other systems have more: label about {needed[name]:,} "
+                "of "
+                "its outputs"
             )
             shared = {"aspect": aspect, "n": n, "rows": total, "system": name, "reason": why}
             made += [{"metric": who, "measure": measure, **blank, **shared} for who, measure in measures]

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.estimates._partly_labelled import Rows, predictor, rows_of
+from nlgauge.analyses.estimates._partly_labeled import Rows, predictor, rows_of
 from nlgauge.analyses.estimates.system_labels import MARGIN, MAX_LISTED
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -153,10 +153,10 @@ def _part_names(choice: Choice, rows: Rows) -> np.ndarray:
     return np.array([part[key] for key in zip(rows.system.tolist(), rows.input.tolist(), strict=True)])
 
 
-def _reference(counts: dict[str, int], asked: str | None) -> str:
-    if asked is not None and asked not in counts:
-        raise NameUnknown(f"no part '{asked}'; there are {', '.join(counts)}.")
-    start = asked or max(counts, key=counts.__getitem__)
+def _reference(counts: dict[str, int], requested: str | None) -> str:
+    if requested is not None and requested not in counts:
+        raise NameUnknown(f"part '{requested}' not found; the data have {', '.join(counts)}.")
+    start = requested or max(counts, key=counts.__getitem__)
     if counts[start] < PROBE_LABELS:
         raise NeedsMissing(
             f"the reference '{start}' has {counts[start]} labels; at least {PROBE_LABELS} are needed.",

@@ -1,1 +1,1 @@
-"""LLM judges: scales, confusion, order effects (gao2025)."""
+"""LLM judges: agreement, biases, drift, panels of judges, position effects and repeated trials."""

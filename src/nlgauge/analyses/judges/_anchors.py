@@ -1,4 +1,4 @@
-"""Anchors: outputs that were judged in two runs, matched by system and input or by their text."""
+"""Anchors: outputs that were scored in two runs, matched by system and input or by their text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """Scores of one judge in two runs. `anchors` are old and new scores of outputs that both judged; codes are those of
-    the input, the same in all three."""
+    """Scores of a judge in two runs. `anchors` are old and new scores of the same outputs; codes number the inputs."""
 
     old: Array
     old_codes: Codes
@@ -28,61 +27,63 @@ class TwoRuns:
     anchors: Array  # 2 × anchors
     anchor_codes: Codes
     inputs: list[str]  # name of each code
-    others: int  # scores that are not those of anchors
+    others: int  # number of scores of outputs that are not anchors
     sampled: int  # run from which the anchors were taken: 0 old, 1 new
-    rest: Array  # scores of that run that are not those of anchors
+    rest: Array  # scores of that run for outputs that are not anchors
     rest_codes: Codes
 
 
 def matched(old: Dataset, new: Dataset) -> tuple[pl.DataFrame, str]:
-    """Pairs of keys of outputs that stand in both, and how they were found.
+    """Return the pairs of keys of outputs in both runs, and how they were matched.
 
-    The same system and input with another text is another output. Where no key is shared, equal texts are taken.
+    Outputs match by system and input, unless their texts differ. If the runs share no key, equal texts match.
     """
     texts = [_texts(d) for d in (old, new)]
     by_key = texts[0].join(texts[1], on=KEY, how="inner", suffix=" new")
     same = (pl.col("text") == pl.col("text new")) | pl.col("text").is_null() | pl.col("text new").is_null()
-    kept = by_key.filter(same).select(*KEY, *(pl.col(k).alias(f"{k} new") for k in KEY))
+    pairs = by_key.filter(same).select(*KEY, *(pl.col(k).alias(f"{k} new") for k in KEY))
     if by_key.height:
-        left = by_key.height - kept.height
-        return kept, "system and input" + (f"; {left:,} whose text changed are no anchors" if left else "")
+        changed = by_key.height - pairs.height
+        return pairs, "system and input" + (f"; {changed:,} outputs with a changed text excluded" if changed else "")
     once = [t.drop_nulls("text").filter(pl.col("text").is_unique()) for t in texts]
     return once[0].join(once[1], on="text", how="inner", suffix=" new").drop("text"), "equal texts"
 
 
 def _texts(data: Dataset) -> pl.DataFrame:
-    there = "output" in data.samples.columns
-    return data.samples.select(
-        *KEY, (pl.col("output").cast(pl.String) if there else pl.lit(None, pl.String)).alias("text")
-    )
+    has_texts = "output" in data.samples.columns
+    text = pl.col("output").cast(pl.String) if has_texts else pl.lit(None, pl.String)
+    return data.samples.select(*KEY, text.alias("text"))
 
 
 def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -> tuple[TwoRuns, str]:
-    """The scores of a metric in both, and how anchors were found. `anchors` holds scores of the other run's outputs."""
+    """Return the scores of a metric in both runs, and how anchors were matched.
+
+    `anchors` holds scores of one run's outputs by the judge of the other run.
+    """
     first, second = (_scored(d, metric) for d in (old, new))
     sampled = 0
     if anchors is None:
         keys, how = matched(old, new)
         pairs = _joined(keys, first, second)
-        alone = keys.join(pairs, on=KEY, how="anti")  # in both runs, but scored in one: no change of the data
-        lost = first.height + second.height
+        alone = keys.join(pairs, on=KEY, how="anti")  # in both runs, but scored in one: not a change of the data
+        total = first.height + second.height
         first = first.join(alone, on=KEY, how="anti", maintain_order="left")
-        theirs = alone.select(pl.col("system new").alias("system"), pl.col("input new").alias("input"))
-        second = second.join(theirs, on=KEY, how="anti", maintain_order="left")
-        if lost := lost - first.height - second.height:
-            how += f"; {lost:,} outputs scored in one of the runs only are left out"
+        alone_new = alone.select(pl.col("system new").alias("system"), pl.col("input new").alias("input"))
+        second = second.join(alone_new, on=KEY, how="anti", maintain_order="left")
+        if lost := total - first.height - second.height:
+            how += f"; {lost:,} outputs that were scored in only one of the runs are excluded"
     else:
         again = _scored(anchors, metric)
         (of_old, how), (of_new, other) = matched(old, anchors), matched(anchors, new)
         if of_old.height:
             pairs = _joined(of_old, first, again)
-            how = f"{anchors.name}, outputs of {old.name} judged anew, by {how}"
+            how = f"{anchors.name}: outputs of {old.name} scored by the new judge, matched by {how}"
         elif of_new.height:
             pairs, sampled = _joined(of_new, again, second), 1
-            how = f"{anchors.name}, outputs of {new.name} judged by the old judge, by {other}"
+            how = f"{anchors.name}: outputs of {new.name} scored by the old judge, matched by {other}"
         else:
             raise NeedsMissing(
-                f"none of its outputs is in {old.name} or {new.name}, by key or text.",
+                f"none of its outputs matches one of {old.name} or {new.name} by system and input or by text.",
                 data=anchors.name,
                 code="unknown_name",
             )

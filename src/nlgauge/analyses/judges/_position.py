@@ -1,4 +1,4 @@
-"""A judge's preference for the first place beside people's, from choices between two outputs."""
+"""Position bias of a judge compared with that of annotators, from pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nlgauge.table import Row
 
 
 def position_rows(choice: Choice) -> tuple[list[Row], list[str]]:
-    """One row a judge and aspect; none where no model chose."""
+    """Return a row per judge and aspect, and notes; no rows without comparisons by a model."""
     data = choice.data
     if data.comparisons.is_empty() or not data.models:
         return [], []
@@ -26,55 +26,57 @@ def position_rows(choice: Choice) -> tuple[list[Row], list[str]]:
         try:
             ranked = rankings(sides_of(choice, aspect), "davidson", "first", "sandwich", 0)
         except NeedsMissing as error:
-            notes.append(f"first place not checked: {error}")
+            notes.append(f"position bias is not tested: {error}")
             continue
         sides = {r.side: r for r in reversed(ranked)}  # the largest group of systems of each
         people = sides.pop(HUMAN, None)
-        for name, mine in sides.items():
+        for name, ranking in sides.items():
             (column,) = judge_columns([name], data.aspects)
-            rows.append(_row(column.judge, name, aspect, mine, people))
+            rows.append(_row(column.judge, name, aspect, ranking, people))
         if people is None or not people.made.position:
-            notes.append(
-                "first place: people's own preference for it is not known here, the judge is held against none."
-            )
+            notes.append("the position bias of annotators is unknown: that of the judge is compared with no bias.")
     return rows, notes
 
 
-def _row(judge: str, name: str, aspect: str, mine: SideRanking, people: SideRanking | None) -> Row:
+def _row(judge: str, name: str, aspect: str, ranking: SideRanking, people: SideRanking | None) -> Row:
     from scipy.special import stdtr, stdtrit
 
-    nothing = float("nan")
+    missing = float("nan")
     row: Row = {
         "metric": name,
         "judge_name": judge,
         "aspect": aspect,
         "measure": "position",
         "unit": "log-odds",
-        "judge": nothing,
-        "judge_se": nothing,
-        "people": nothing,
-        "people_se": nothing,
-        "value": nothing,
-        "low": nothing,
-        "high": nothing,
-        "p": nothing,
-        "n": len(mine.ballots),
-        "inputs": mine.made.units,
+        "judge": missing,
+        "judge_se": missing,
+        "people": missing,
+        "people_se": missing,
+        "value": missing,
+        "low": missing,
+        "high": missing,
+        "p": missing,
+        "n": len(ranking.ballots),
+        "inputs": ranking.made.units,
         "reason": None,
     }
-    if not mine.made.position:
+    if not ranking.made.position:
         return {**row, "reason": "pairs were shown in one order only"}
-    if mine.made.units < FEWEST or mine.made.penalized:
-        return {**row, "reason": f"choices on {mine.made.units} inputs; {FEWEST} are needed, with wins on both sides"}
-    effect, influence = _effect(mine)
+    if ranking.made.units < FEWEST or ranking.made.penalized:
+        return {
+            **row,
+            "reason": f"requires comparisons on at least {FEWEST} inputs with wins on both sides; found "
+            f"{ranking.made.units} inputs",
+        }
+    effect, influence = _effect(ranking)
     row |= {"judge": effect, "judge_se": float(np.sqrt((influence**2).sum()))}
-    units = mine.made.units
+    units = ranking.made.units
     if people is not None and people.made.position and people.made.units >= FEWEST and not people.made.penalized:
-        theirs, other = _effect(people)
-        row |= {"people": theirs, "people_se": float(np.sqrt((other**2).sum()))}
+        human_effect, other = _effect(people)
+        row |= {"people": human_effect, "people_se": float(np.sqrt((other**2).sum()))}
         size = max(len(influence), len(other))
         influence = np.pad(influence, (0, size - len(influence))) - np.pad(other, (0, size - len(other)))
-        effect, units = effect - theirs, min(units, people.made.units)
+        effect, units = effect - human_effect, min(units, people.made.units)
     error = float(np.sqrt((influence**2).sum() * units / (units - 1)))
     half = float(stdtrit(units - 1, 0.975)) * error
     return {
@@ -87,5 +89,5 @@ def _row(judge: str, name: str, aspect: str, mine: SideRanking, people: SideRank
 
 
 def _effect(side: SideRanking) -> tuple[float, np.ndarray]:
-    """Log-odds of the first place, and what each unit adds to its error."""
+    """Return the log-odds of the first position, and the influence of each unit on it."""
     return float(side.made.effects[0]), side.made.influence[:, len(side.systems)]

@@ -1,4 +1,4 @@
-"""How good is the best of several judges or prompts, once it was chosen as the best on these very rows?"""
+"""Performance of the best of several judges or prompts, corrected for selection on the same outputs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.verdicts._labelled import judge_pass, labelled, people_pass
+from nlgauge.analyses._common import flipped_note, people_note, signature
+from nlgauge.analyses.verdicts._labeled import judge_pass, labeled_scores, people_pass
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import interval, number, some
+from nlgauge.number import count, interval, number, some
 from nlgauge.stats.agreement.two_by_two import cell_counts, figure_of
 from nlgauge.stats.agreement.verdict_changes import VALUES
 from nlgauge.stats.correlation.measure import Measure
@@ -20,35 +20,35 @@ from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table, Title
 
 
-@analysis("best-of", question="How good is the best of several judges, once it was chosen as the best?")
+@analysis("best-of", question="How good is the best of several judges, corrected for selection on the same data?")
 def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> Table:
-    """Compute an interval for the best of several judges that accounts for choosing it on the same data.
+    """Compute a confidence interval for the best of several judges that accounts for its selection on the same data.
 
     Parameters
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect.
     figure : str, optional
-        Figure of pass and fail, such as kappa or agreement, or a measure, such as global/pearson; by default
-        kappa where annotators and judges say pass or fail, else pairwise accuracy (within inputs, if there are
-        several systems).
+        Measure of verdicts, such as kappa or agreement, or of scores, such as global/pearson; by default kappa if
+        annotators and judges give pass or fail, else pairwise accuracy (within inputs, if there are several
+        systems).
     level : float, default 0.95
         Level of the confidence intervals.
 
     Returns
     -------
     Table
-        One row per judge with its own interval; the best one has `best` and an interval that holds after the
-        choice.
+        One row per judge with its own interval; the best one has `best` and an interval that accounts for the
+        selection.
 
     Notes
     -----
-    The lower end is made for all judges that could have been chosen at once, from the correlation of their values;
-    docs/tuning.md shows its coverage.
+    The lower end is simultaneous over all judges that could have been selected, from the correlation of their values;
+    docs/tuning.md reports its coverage.
     """
     if len(panel.names) < 2:
         raise NeedsMissing(
-            "the best of one needs no choice; name at least two judges.",
+            f"the best of several judges requires at least two judges; found {len(panel.names)}.",
             data=panel.name,
             aspect=panel.aspect,
             code="too_few_metrics",
@@ -59,27 +59,28 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     figure = figure if figure in VALUES else str(Measure.parse(figure))
     if figure in VALUES and verdicts is None:
         raise NeedsMissing(
-            f"people and every judge must say pass or fail for {figure}.",
+            f"{figure} requires human labels and verdicts of every judge that are pass or fail.",
             data=panel.name,
             aspect=panel.aspect,
             code="not_binary",
         )
-    found, rows = _of_verdicts(panel, verdicts, figure, level) if verdicts else _of_scores(panel, figure, level)
-    best = rows[found.chosen.best]
-    best |= {"best": True, "low": found.honest.low, "high": found.honest.high}
+    result, rows = _of_verdicts(panel, verdicts, figure, level) if verdicts else _of_scores(panel, figure, level)
+    best = rows[result.chosen.best]
+    best |= {"best": True, "low": result.honest.low, "high": result.honest.high}
     rows.sort(key=lambda row: (-np.nan_to_num(row["value"], nan=-np.inf), not row["best"], row["metric"]))
-    k, rivals = len(rows), int(found.chosen.contenders.sum()) - 1
+    k, rivals = len(rows), int(result.chosen.contenders.sum()) - 1
     return Table(
-        title=Title(panel.name, f"the best of {k} on {panel.aspect}, {figure}"),
+        title=Title(panel.name, f"the best of {k} judges on {panel.aspect}, {figure}"),
         rows=rows,
         shown=["metric", "value", "best", "n"],
-        heads={"metric": "judge", "value": figure, "best": "honest interval"},
-        cells={"value": lambda r: interval(r["value"], r["own_low"], r["own_high"], 2), "best": _honest},
+        heads={"metric": "judge", "value": figure, "best": "selection-adjusted CI"},
+        cells={"value": lambda r: interval(r["value"], r["own_low"], r["own_high"], 2), "best": _adjusted},
         answers=[_sentence(best, figure, k, rivals)],
-        method=f"Own intervals, {level:.0%}. The honest one holds for the best after it was chosen on these rows: its "
-        "lower end is made for all that could have been chosen at once, from the correlation of their values "
-        "(docs/tuning.md shows how often it holds).",
-        notes=[*_lacking(panel, best), *people_note(panel), *turned_note(panel)],
+        method=f"{level:.0%} confidence intervals of each judge, and a selection-adjusted one of the best: its lower "
+        "end "
+        "is simultaneous over all judges that could have been selected, from the correlation of their values "
+        "(coverage: docs/tuning.md).",
+        notes=[*_excluded(panel), *people_note(panel), *flipped_note(panel)],
         facts={"best": best["metric"]},
         signature=signature(panel, figure=figure, level=number(level, 2)),
     )
@@ -87,24 +88,24 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
 
 class _AllVerdicts(NamedTuple):
     people: np.ndarray
-    judges: np.ndarray  # judges × rows
+    judges: np.ndarray  # judges × outputs
     clusters: np.ndarray | None
 
 
 def _verdicts(panel: Panel) -> _AllVerdicts | None:
-    """Pass and fail of people and all judges on the rows that all have; None where one has more than two values."""
+    """Return labels and verdicts on the outputs that all have; None if one of them has more than two values."""
     try:
         people = people_pass(panel)
         passed = np.full((len(panel.names), *panel.human.shape), np.nan)
         for k, name in enumerate(panel.names):
-            mine = labelled(panel, name, people)
-            passed[k][mine.at] = judge_pass(mine, people)[0]
+            labeled = labeled_scores(panel, name, people)
+            passed[k][labeled.index] = judge_pass(labeled, people)[0]
     except NeedsMissing:
         return None
     systems, inputs = np.nonzero(np.isfinite(people.passed) & np.isfinite(passed).all(axis=0))
     if not len(inputs):
         raise NeedsMissing(
-            "no labelled row has a verdict of every judge.",
+            "no labeled output has a verdict of every judge.",
             data=panel.name,
             aspect=panel.aspect,
             code="no_scores_of_rated",
@@ -116,70 +117,67 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
     )
 
 
-def _of_verdicts(panel: Panel, given: _AllVerdicts, figure: str, level: float) -> tuple[BestOf, list[Row]]:
-    found = best_verdicts(given.people, given.judges, figure, given.clusters, level)
-    clusters = None if given.clusters is None else given.clusters.tolist()
+def _of_verdicts(panel: Panel, verdicts: _AllVerdicts, figure: str, level: float) -> tuple[BestOf, list[Row]]:
+    result = best_verdicts(verdicts.people, verdicts.judges, figure, verdicts.clusters, level)
+    clusters = None if verdicts.clusters is None else verdicts.clusters.tolist()
     own = [
-        figure_of(cell_counts(given.people, x, clusters), figure, clustered=clusters is not None, level=level)
-        for x in given.judges
+        figure_of(cell_counts(verdicts.people, x, clusters), figure, clustered=clusters is not None, level=level)
+        for x in verdicts.judges
     ]
-    return found, [
-        _row(panel, k, figure, found, (f.low, f.high, len(given.people), f.reason)) for k, f in enumerate(own)
+    return result, [
+        _row(panel, k, figure, result, (f.low, f.high, len(verdicts.people), f.reason)) for k, f in enumerate(own)
     ]
 
 
 def _of_scores(panel: Panel, measure: str, level: float) -> tuple[BestOf, list[Row]]:
     x = panel.oriented()
-    found = best_correlation(x, panel.human, measure, panel.clusters, level)
+    result = best_correlation(x, panel.human, measure, panel.clusters, level)
     human = np.where(np.isfinite(x).all(axis=0), panel.human, np.nan)
     own = intervals(x, human, [measure], clusters=panel.clusters, level=level)
-    return found, [
-        _row(panel, k, measure, found, (float(own.low[k, 0]), float(own.high[k, 0]), found.own.n, own.reason[k, 0]))
+    return result, [
+        _row(panel, k, measure, result, (float(own.low[k, 0]), float(own.high[k, 0]), result.own.n, own.reason[k, 0]))
         for k in range(len(x))
     ]
 
 
-def _row(panel: Panel, k: int, measure: str, found: BestOf, own: tuple[float, float, int, str]) -> Row:
+def _row(panel: Panel, k: int, measure: str, result: BestOf, own: tuple[float, float, int, str]) -> Row:
     low, high, n, reason = own
     return {
         "metric": panel.names[k],
         "aspect": panel.aspect,
         "measure": measure,
-        "value": float(found.values[k]),
+        "value": float(result.values[k]),
         "low": low,
         "high": high,
         "n": n,
         "own_low": low,
         "own_high": high,
         "best": False,
-        "contender": bool(found.chosen.contenders[k]),
+        "contender": bool(result.chosen.contenders[k]),
         "reason": reason or None,
     }
 
 
-def _honest(row: Row) -> str:
+def _adjusted(row: Row) -> str:
     return f"{number(row['low'], 2)} to {number(row['high'], 2)}" if row["best"] and not row["reason"] else ""
 
 
 def _sentence(best: Row, figure: str, k: int, rivals: int) -> str:
-    name, seen = best["metric"], number(best["value"], 2)
+    first = f"{best['metric']} is the best of {k} judges ({figure} {number(best['value'], 2)})"
     if best["reason"]:
-        return f"{name} is the best of {k} here with {figure} {seen}; how good it is cannot be said: {best['reason']}."
-    among = (
-        "no other could have been it"
-        if not rivals
-        else f"{rivals} other{'s' * (rivals > 1)} could have been it by luck"
+        return f"{first}; no selection-adjusted interval: {best['reason']}."
+    others = (
+        f"{count(rivals, 'other judge')} could have been selected by chance"
+        if rivals
+        else "no other judge is close enough to have been selected by chance"
     )
-    return (
-        f"{name} is the best of {k} here with {figure} {seen}, and {among}. On new rows expect between "
-        f"{number(best['low'], 2)} and {number(best['high'], 2)}."
-    )
+    return f"{first}; {others}. Selection-adjusted interval: {_adjusted(best)}."
 
 
-def _lacking(panel: Panel, best: Row) -> list[str]:
-    """Rated outputs that do not count, as a judge has nothing for them."""
+def _excluded(panel: Panel) -> list[str]:
+    """State how many rated outputs are excluded because a judge did not score them."""
     rated = np.isfinite(panel.human)
     some_have = rated & np.isfinite(panel.oriented()).any(axis=0)
-    left = int(some_have.sum()) - int((rated & np.isfinite(panel.oriented()).all(axis=0)).sum())
+    lost = int(some_have.sum()) - int((rated & np.isfinite(panel.oriented()).all(axis=0)).sum())
     without = [n for n, x in zip(panel.names, panel.oriented(), strict=True) if (some_have & ~np.isfinite(x)).any()]
-    return [f"{left:,} rated rows are left out, which {some(without)} did not judge."] if left else []
+    return [f"{lost:,} rated outputs are excluded because {some(without)} did not score them."] if lost else []

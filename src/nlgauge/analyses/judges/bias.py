@@ -1,4 +1,4 @@
-"""Which biases has a judge? Effects on its scores that people's ratings do not explain, beside people's own effects."""
+"""Biases of a judge: effects on its scores beyond those on human ratings (position, length, formatting, and others)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, turned_note
+from nlgauge.analyses._common import flipped_note, people_note, reference
 from nlgauge.analyses.judges._position import position_rows
 from nlgauge.analyses.judges.judge_rows import (
     LAYOUT,
@@ -19,7 +19,7 @@ from nlgauge.analyses.judges.judge_rows import (
     family_of_systems,
     judge_columns,
     parse_family,
-    ratings_beside,
+    rated_and_scored,
     same_scale,
     text_features,
 )
@@ -43,7 +43,7 @@ from nlgauge.stats.tests.corrections import holm
 from nlgauge.table import Row, Table, Title, grouped
 from nlgauge.types import Array
 
-FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
+FOUND, NOT_FOUND, INCONCLUSIVE = "found", "not found", "inconclusive"
 UNITS = {
     "length": "SD per doubling",
     "leniency": "points",
@@ -51,33 +51,43 @@ UNITS = {
     "halo": "correlation",
     "position": "log-odds",
 }
-WORDS = {"position": "first place", "headers": "headings", "bold": "bold words", "family": "own family"}
+CHECK_NAMES = {
+    "position": "position bias",
+    "length": "length bias",
+    "headers": "headings",
+    "bold": "bold text",
+    "family": "self-preference",
+    "spread": "central tendency",
+    "halo": "halo effect",
+}
 SENTENCES = {
-    "position": ("prefers what it is shown first", "prefers what it is shown second"),
-    "length": ("favours longer outputs", "favours shorter outputs"),
-    "lists": ("favours lists", "marks down lists"), "headers": ("favours headings", "marks down headings"),
-    "bold": ("favours bold words", "marks down bold words"), "emoji": ("favours emoji", "marks down emoji"),
-    "family": ("favours its own family", "marks down its own family"),
-    "leniency": ("is more lenient than people", "is more severe than people"),
-    "spread": ("", "keeps to the middle of the scale"), "halo": ("lets one aspect color the others", ""),
+    "position": ("prefers the output shown first", "prefers the output shown second"),
+    "length": ("favors longer outputs", "favors shorter outputs"),
+    "lists": ("favors lists", "penalizes lists"), "headers": ("favors headings", "penalizes headings"),
+    "bold": ("favors bold text", "penalizes bold text"), "emoji": ("favors emoji", "penalizes emoji"),
+    "family": ("favors its own family", "penalizes its own family"),
+    "leniency": ("is more lenient than annotators", "is more severe than annotators"),
+    "spread": ("", "avoids the ends of the scale"), "halo": ("has a halo effect between aspects", ""),
 }  # fmt: skip
 ONE_SIDED = {"spread": -1, "halo": 1}
-LAID_OUT = "outputs with them less outputs without, in SDs of the judge's scores, at equal quality as people see it"
+FORMATTING = "outputs with them minus outputs without, in SDs of the judge's scores, at equal human ratings"
 DEFINITIONS = {
-    "position": "log-odds to be chosen for being shown first, against an equally good output",
-    "length": "per doubling of the number of words, in SDs of the judge's scores, at equal quality as people see it "
-    "and with the other features of the text held fixed",
-    "lists": LAID_OUT, "headers": LAID_OUT, "bold": LAID_OUT, "emoji": LAID_OUT,
-    "family": "outputs of systems of the judge's family less others, in SDs of the judge's scores, at equal quality",
-    "leniency": "mean of the judge less mean of people, in points of the scale",
-    "spread": "SD of the judge's scores less SD of what people agree on, in points; found only where it is smaller, "
-    "as noise makes it larger",
-    "halo": "correlation between errors on two aspects of an output, features of the text held fixed, beside that of "
-    "one person; found only where it is larger",
+    "position": "log-odds of the output shown first over an equally good output shown second",
+    "length": "per doubling of the number of words, in SDs of the judge's scores, at equal human ratings and "
+    "controlling "
+    "for the other features of the text",
+    "lists": FORMATTING, "headers": FORMATTING, "bold": FORMATTING, "emoji": FORMATTING,
+    "family": "outputs of the judge's own family minus others, in SDs of the judge's scores, at equal human ratings",
+    "leniency": "mean of the judge minus mean of the annotators, in points of the scale",
+    "spread": "SD of the judge's scores minus SD of the true human scores, in points; one-sided, since noise makes it "
+    "larger",
+    "halo": "correlation between errors on two aspects of an output, controlling for features of the text, minus "
+    "that of "
+    "an annotator; one-sided",
 }  # fmt: skip
 
 
-@analysis("bias", takes="dataset", question="Which biases has a judge that people do not have?")
+@analysis("bias", takes="dataset", question="Which biases does a judge have beyond those of annotators?")
 def bias(
     choice: Choice,
     *,
@@ -92,24 +102,24 @@ def bias(
     choice : Choice
         Data, and the aspects, metrics and parts of it to use.
     family : str, sequence of str or mapping, optional
-        Systems of a judge's own family: 'gpt-*=gpt-4o' says that systems gpt-* are of the family of the judge
-        gpt-4o.
+        Systems of a judge's own family: 'gpt-*=gpt-4o' declares that the systems gpt-* belong to the family of the
+        judge gpt-4o.
     reliability : float, optional
-        Reliability of the human ratings, where each output was rated once and it is known; between 0 and 1.
+        Reliability of the human ratings, between 0 and 1, if each output has one rating and it is known.
     level : float, default 0.95
-        A judge without any bias raises no alarm in this share of data sets, over all its checks (Holm).
+        1 minus the family-wise error rate over all checks of a judge (Holm).
 
     Returns
     -------
     Table
-        One row per judge, aspect and check: effect on the judge, the part that a judge who follows human
-        ratings would show, the difference (the bias) with interval and p, verdict, and the minimum detectable
-        bias at 80% power. `reason` says why a check was not possible.
+        One row per judge, aspect and check: effect on the judge, the effect expected of a judge who follows the human
+        ratings, the difference (the bias) with interval and p, verdict, and the minimum detectable bias at 80% power.
+        `reason` explains why a check was not possible.
 
     Notes
     -----
-    The checks are position, length, lists, headings, bold words, emoji, own family, leniency, spread and halo.
-    Intervals leave out whole inputs in turn; docs/bias.md shows the error rates.
+    The checks are position, length, lists, headings, bold text, emoji, self-preference, leniency, central tendency and
+    halo effect. Intervals are jackknife intervals over inputs; docs/bias.md reports the error rates.
 
     Examples
     --------
@@ -133,20 +143,20 @@ def bias(
     panels = [choice.panel(a, canonical=True) for a in choice.wanted] if data.aspects and columns else []
     if panels:
         rows += _score_checks(panels, columns, families, reliability, text_features(data, panels[0]))
-        notes += [*_untold(rows), *_notes(panels, bool(families), rows, reliability)]
+        notes += [*_inconclusive_notes(rows), *_notes(panels, bool(families), rows, reliability)]
     if not rows:
         raise NeedsMissing(
-            "biases of a judge need its scores (or choices) and people's ratings of the same outputs; "
-            f"{call('judge FILE')} makes scores, {option('human')} names the columns of ratings.",
+            "tests of biases require scores (or comparisons) of a judge and human ratings of the same outputs; "
+            f"{call('judge FILE')} computes scores, {option('human')} names the columns of human ratings.",
             data=data.name,
             code="no_scores",
         )
     judges = grouped(rows, "judge_name")
-    for mine in judges.values():
-        _judged(mine, 1 - level)
-    rows = [row for mine in judges.values() for row in mine]
+    for of_judge in judges.values():
+        _decide(of_judge, 1 - level)
+    rows = [row for of_judge in judges.values() for row in of_judge]
     return Table(
-        title=Title(data.name, f"biases of the judge beside {data.rated_by}"),
+        title=Title(data.name, f"biases of the judge, compared with {reference(data)}"),
         rows=rows,
         shown=["judge_name", "aspect", "measure", "judge", "people", "value", "p_corrected", "verdict", "detectable"],
         heads={
@@ -155,7 +165,7 @@ def bias(
             "measure": "check",
             "value": "bias",
             "p_corrected": "p (Holm)",
-            "detectable": "least found",
+            "detectable": "minimum detectable",
         },
         cells={
             "measure": lambda r: check_name(r["measure"]),
@@ -165,16 +175,18 @@ def bias(
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
         },
         definitions={
-            "effect, people, bias": "effect on the judge's scores; the part of it that a judge who follows people "
-            "would show (people like longer answers too); the difference, which is the bias",
+            "effect, people, bias": "effect on the judge's scores; the effect expected of a judge who follows the "
+            "human "
+            "ratings (annotators may prefer longer outputs too); their difference, the bias",
             **{check_name(name): text for name, text in DEFINITIONS.items() if any(r["measure"] == name for r in rows)},
-            "least found": "the smallest bias that these labels would show in four of five such data sets",
+            "minimum detectable": "smallest bias that is found with 80% power",
         },
-        method=f"95 % intervals, whole inputs left out in turn, Student's t. A judge without bias has any check found "
-        f"in at most {number(1 - level, 2)} of data sets (Holm over all checks of a judge; simulated: docs/bias.md). "
-        "Not found is not absent: see least found.",
+        method="95% confidence intervals: jackknife over inputs, Student's t. Family-wise error rate over all checks "
+        "of "
+        f"a judge: {number(1 - level, 2)} (Holm; simulated in docs/bias.md). A bias that is not found may still exist: "
+        "see the minimum detectable bias.",
         answers=_answers(rows),
-        notes=[*notes, *(text for p in panels[:1] for text in (*people_note(p), *turned_note(p)))],
+        notes=[*notes, *(text for p in panels[:1] for text in (*people_note(p), *flipped_note(p)))],
         signature=f"nlgauge:{__version__}|level:{level:g}" + (f"|reliability:{reliability:g}" if reliability else ""),
     )
 
@@ -198,31 +210,31 @@ def _score_checks(
 def _checks(
     panel: Panel, column: JudgeColumn, features: list[tuple[str, Array]], reliability: float | None
 ) -> list[Row]:
-    """Length, layout, family; leniency and spread where both use one scale."""
-    every, there = ratings_beside(panel, column.metric)
+    """Return the rows of length, formatting and family; and of leniency and spread if both use the same scale."""
+    every, rated = rated_and_scored(panel, column.metric)
     base = {"metric": column.metric, "judge_name": column.judge, "aspect": panel.aspect}
     n = len(every.judge)
     inputs = len(np.unique(every.clusters))
-    few = f"{inputs} inputs with a score and a rating; {FEWEST} are needed" if inputs < FEWEST else ""
+    few = f"requires at least {FEWEST} inputs with a score and a rating; found {inputs}" if inputs < FEWEST else ""
     if not few and (np.ptp(every.judge) == 0 or np.ptp(every.people) == 0):
-        few = "all scores, or all ratings, are the same"
+        few = "all scores or all ratings are equal"
     rows = []
     used: dict[str, Array] = {}
     for name, values in features:
-        x = values[there]
+        x = values[rated]
         why = few or _varies(x, every.clusters, name)
         if why:
             rows.append(_row(base, name, None, int(np.isfinite(x).sum()), inputs, why))
         else:
             used[name] = x
-    known = np.isfinite(np.stack(list(used.values()))).all(axis=0) if used else np.ones(n, bool)
+    complete = np.isfinite(np.stack(list(used.values()))).all(axis=0) if used else np.ones(n, bool)
     if used:
-        part = replace(every, **{f: getattr(every, f)[known] for f in ("judge", "people", "pairs", "clusters")})
-        table = np.column_stack([x[known] for x in used.values()])
-        flat = np.linalg.matrix_rank(np.column_stack([np.ones(known.sum()), table])) <= len(used)
-        found = [None] * len(used) if flat else feature_effects(part, table, reliability)
-        why = "moves with the other features: cannot be told apart" if flat else ""
-        rows += [_row(base, k, e, int(known.sum()), inputs, why) for k, e in zip(used, found, strict=True)]
+        part = replace(every, **{f: getattr(every, f)[complete] for f in ("judge", "people", "pairs", "clusters")})
+        table = np.column_stack([x[complete] for x in used.values()])
+        collinear = np.linalg.matrix_rank(np.column_stack([np.ones(complete.sum()), table])) <= len(used)
+        effects = [None] * len(used) if collinear else feature_effects(part, table, reliability)
+        why = "collinear with the other features" if collinear else ""
+        rows += [_row(base, k, e, int(complete.sum()), inputs, why) for k, e in zip(used, effects, strict=True)]
     if same_scale(panel, column.metric):
         for name, make in (("leniency", leniency), ("spread", spread)):
             rows.append(_row(base, name, None if few else make(every), n, inputs, few))
@@ -232,90 +244,93 @@ def _checks(
 def _usable_features(
     panel: Panel, column: JudgeColumn, features: Mapping[str, Array], families: Mapping[str, str]
 ) -> list[tuple[str, Array]]:
-    """Return the features that outputs of these systems differ in, and whether a system is of the judge's family."""
-    found = [(name, features[name]) for name in ("length", *LAYOUT) if name in features]
+    """Return the features that occur in these outputs, and whether a system is of the judge's family."""
+    present = [(name, features[name]) for name in ("length", *LAYOUT) if name in features]
     own = family_of_systems(families, panel.systems, column.judge)
     if own is not None:
-        found.append(("family", np.broadcast_to(own[:, None], panel.human.shape)))
-    return [(name, v) for name, v in found if name in ("length", "family") or np.nansum(v) > 0]  # nobody uses headings
+        present.append(("family", np.broadcast_to(own[:, None], panel.human.shape)))
+    return [(name, v) for name, v in present if name in ("length", "family") or np.nansum(v) > 0]
 
 
 def _varies(x: Array, clusters: Codes, name: str) -> str:
-    """Why a feature has no effect to be seen; nothing where it has."""
-    known = np.isfinite(x)
-    if not known.any():
-        return Note("no texts of the outputs", "no_texts")
+    """Return why the effect of a feature cannot be estimated; empty if it can."""
+    defined = np.isfinite(x)
+    if not defined.any():
+        return Note("there are no output texts", "no_texts")
     if name == "length":
-        return "" if np.ptp(x[known]) > 0 else "all outputs have the same length"
-    sides = [len(np.unique(clusters[known & (x == side)])) for side in (1, 0)]
-    return (
-        ""
-        if min(sides) >= LEAST_EACH
-        else (f"inputs with such outputs: {sides[0]}, with others: {sides[1]}; {LEAST_EACH} of each are needed")
-    )
+        return "" if np.ptp(x[defined]) > 0 else "all outputs have the same length"
+    sides = [len(np.unique(clusters[defined & (x == side)])) for side in (1, 0)]
+    if min(sides) >= LEAST_EACH:
+        return ""
+    return f"requires {LEAST_EACH} inputs with such outputs and {LEAST_EACH} without; found {sides[0]} and {sides[1]}"
 
 
 def _halo_rows(
     panels: list[Panel], columns: list[JudgeColumn], features: Mapping[str, Array], families: Mapping[str, str]
 ) -> list[Row]:
-    """One row a judge that has a column for each of several aspects."""
+    """Return a row per judge that has a column for each of several aspects."""
     rows = []
-    at = {p.aspect: p for p in panels}
-    for judge, mine in grouped([{"judge": c.judge, "c": c} for c in columns if len(c.aspects) == 1], "judge").items():
-        named = {row["c"].aspects[0]: row["c"].metric for row in mine}
+    by_aspect = {p.aspect: p for p in panels}
+    single = [{"judge": c.judge, "c": c} for c in columns if len(c.aspects) == 1]
+    for judge, of_judge in grouped(single, "judge").items():
+        named = {row["c"].aspects[0]: row["c"].metric for row in of_judge}
         if len(named) < 2:
             continue
-        controls = [
-            v.ravel() for _, v in _usable_features(panels[0], mine[0]["c"], features, families) if np.isfinite(v).any()
-        ]
-        held = np.column_stack([np.ones(panels[0].human.size), *controls])
-        pairs = []
-        for a, b in combinations(named, 2):
-            cubes = [at[x].raters[x].reshape(-1, len(held)) for x in (a, b) if x in at[x].raters]
-            if len(cubes) == 2:
-                scores = [at[x].oriented()[at[x].names.index(named[x])].reshape(1, -1) for x in (a, b)]
-                (ya, yb), (za, zb) = ([_beside_features(v, held) for v in both] for both in (scores, cubes))
-                units = np.tile(at[a].unit_codes(np.arange(at[a].n_inputs)), at[a].n_systems)
-                pairs.append(TwoAspects((ya[0], yb[0]), (za, zb), units))
+        usable = _usable_features(panels[0], of_judge[0]["c"], features, families)
+        controls = [v.ravel() for _, v in usable if np.isfinite(v).any()]
+        pairs = _aspect_pairs(by_aspect, named, np.column_stack([np.ones(panels[0].human.size), *controls]))
         used = [
             np.isfinite(p.judge[0] + p.judge[1]) & (np.isfinite(p.raters[0] + p.raters[1]).sum(0) > 1) for p in pairs
         ]
         inputs = min((len(np.unique(p.clusters[rows])) for p, rows in zip(pairs, used, strict=True)), default=0)
-        why = f"{inputs} inputs whose outputs two people rated on two aspects; {FEWEST} are needed"
-        found = halo(pairs) if inputs >= FEWEST else None
-        if found is not None:
-            why = "" if np.isfinite(found.value) else "people agree too little on an aspect"
+        why = f"requires at least {FEWEST} inputs with two annotators on two aspects; found {inputs}"
+        effect = halo(pairs) if inputs >= FEWEST else None
+        if effect is not None:
+            why = "" if np.isfinite(effect.value) else "inter-annotator agreement is too low on an aspect"
         base = {"metric": judge, "judge_name": judge, "aspect": f"{len(named)} aspects"}
-        rows.append(_row(base, "halo", None if why else found, int(sum(u.sum() for u in used)), inputs, why))
+        rows.append(_row(base, "halo", None if why else effect, int(sum(u.sum() for u in used)), inputs, why))
     return rows
 
 
-def _beside_features(values: Array, features: Array) -> Array:
-    """Lines of values less what the features explain of their mean: a taste for length is no halo."""
-    there = np.isfinite(values)
-    mean = np.where(there, values, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    known = there.any(axis=0) & np.isfinite(features).all(axis=1)
-    slopes = np.linalg.lstsq(features[known], mean[known], rcond=None)[0]
+def _aspect_pairs(panels: Mapping[str, Panel], metrics: Mapping[str, str], controls: Array) -> list[TwoAspects]:
+    """Return the errors of judge and annotators on every pair of aspects, controlling for features of the text."""
+    pairs = []
+    for a, b in combinations(metrics, 2):
+        cubes = [panels[x].raters[x].reshape(-1, len(controls)) for x in (a, b) if x in panels[x].raters]
+        if len(cubes) == 2:
+            scores = [panels[x].oriented()[panels[x].names.index(metrics[x])].reshape(1, -1) for x in (a, b)]
+            (ya, yb), (za, zb) = ([_controlled(v, controls) for v in both] for both in (scores, cubes))
+            units = np.tile(panels[a].unit_codes(np.arange(panels[a].n_inputs)), panels[a].n_systems)
+            pairs.append(TwoAspects((ya[0], yb[0]), (za, zb), units))
+    return pairs
+
+
+def _controlled(values: Array, features: Array) -> Array:
+    """Subtract what the features explain of the mean of the lines: a preference for length is not a halo effect."""
+    defined = np.isfinite(values)
+    mean = np.where(defined, values, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    complete = defined.any(axis=0) & np.isfinite(features).all(axis=1)
+    slopes = np.linalg.lstsq(features[complete], mean[complete], rcond=None)[0]
     return np.asarray(values - features @ slopes)
 
 
-def _row(base: Row, measure: str, found: Effect | None, n: int, inputs: int, reason: str = "") -> Row:
-    nothing = float("nan")
+def _row(base: Row, measure: str, effect: Effect | None, n: int, inputs: int, reason: str = "") -> Row:
+    missing = float("nan")
     side = ONE_SIDED.get(measure)
-    p = nothing if found is None else found.p
-    if found is not None and side:
-        p = p / 2 if found.value * side > 0 else 1 - p / 2
+    p = missing if effect is None else effect.p
+    if effect is not None and side:
+        p = p / 2 if effect.value * side > 0 else 1 - p / 2
     return {
         **base,
         "measure": measure,
         "unit": UNITS.get(measure, "SD"),
-        "judge": found.judge if found else nothing,
-        "judge_se": found.se[0] if found else nothing,
-        "people": found.people if found else nothing,
-        "people_se": found.se[1] if found else nothing,
-        "value": found.value if found else nothing,
-        "low": found.low if found else nothing,
-        "high": found.high if found else nothing,
+        "judge": effect.judge if effect else missing,
+        "judge_se": effect.se[0] if effect else missing,
+        "people": effect.people if effect else missing,
+        "people_se": effect.se[1] if effect else missing,
+        "value": effect.value if effect else missing,
+        "low": effect.low if effect else missing,
+        "high": effect.high if effect else missing,
         "p": p,
         "n": n,
         "inputs": inputs,
@@ -323,74 +338,78 @@ def _row(base: Row, measure: str, found: Effect | None, n: int, inputs: int, rea
     }
 
 
-def _judged(rows: list[Row], alpha: float) -> None:
-    """p over all checks of one judge, and what they say."""
+def _decide(rows: list[Row], alpha: float) -> None:
+    """Add corrected p-values over all checks of a judge, verdicts and minimum detectable biases."""
     from scipy.special import ndtri
 
     checks = sum(np.isfinite(r["p"]) for r in rows)
     for row, p in zip(rows, holm([r["p"] for r in rows]), strict=True):
         side = ONE_SIDED.get(row["measure"])
         row["p_corrected"] = float(p)
-        row["verdict"] = CANNOT_TELL if np.isnan(p) else FOUND if p < alpha else NOT_FOUND
-        far = -ndtri(alpha / max(1, checks) / (1 if side else 2)) + ndtri(0.8)
-        row["detectable"] = (row["high"] - row["low"]) / 2 / 1.96 * far
+        row["verdict"] = INCONCLUSIVE if np.isnan(p) else FOUND if p < alpha else NOT_FOUND
+        quantiles = -ndtri(alpha / max(1, checks) / (1 if side else 2)) + ndtri(0.8)
+        row["detectable"] = (row["high"] - row["low"]) / 2 / 1.96 * quantiles
 
 
 def check_name(measure: str) -> str:
-    """Return the name of a check as people read it."""
-    return WORDS.get(measure, measure)
+    """Return the printed name of a check."""
+    return CHECK_NAMES.get(measure, measure)
 
 
 def _answers(rows: list[Row]) -> list[str]:
     lines = []
-    for judge, mine in grouped(rows, "judge_name").items():
-        tested = [r for r in mine if r["verdict"] != CANNOT_TELL]
-        found = [{**r, "says": SENTENCES[r["measure"]][r["value"] < 0]} for r in tested if r["verdict"] == FOUND]
-        told = []
-        for says, those in grouped(found, "says").items():
-            each = ", ".join(f"{r['aspect']} {number(r['value'], 2, sign=True)}" for r in those)
-            told.append(f"{says} ({each}; {those[0]['unit']})")
-        if found:
-            lines.append(f"{judge}, beyond people: {'; '.join(told)}.")
+    for judge, of_judge in grouped(rows, "judge_name").items():
+        tested = [r for r in of_judge if r["verdict"] != INCONCLUSIVE]
+        biases = [{**r, "says": SENTENCES[r["measure"]][r["value"] < 0]} for r in tested if r["verdict"] == FOUND]
+        findings = []
+        for sentence, same in grouped(biases, "says").items():
+            each = ", ".join(f"{r['aspect']} {number(r['value'], 2, sign=True)}" for r in same)
+            findings.append(f"{sentence} ({each}; {same[0]['unit']})")
+        if findings:
+            lines.append(f"{judge}, compared with annotators: {'; '.join(findings)}.")
         else:
-            none = f"none of {len(tested)} checks found a bias" if tested else "too few labels to tell a bias"
+            none = f"none of {len(tested)} checks found a bias" if tested else "too few labels to test for biases"
             lines.append(f"{judge}: {none}.")
     return lines
 
 
-def _notes(panels: list[Panel], told: bool, rows: list[Row], reliability: float | None) -> list[str]:
+def _notes(panels: list[Panel], families: bool, rows: list[Row], reliability: float | None) -> list[str]:
     notes = []
     if any(code_of(r["reason"]) == "no_texts" for r in rows) or not any(r["measure"] == "length" for r in rows):
-        notes.append(f"length and layout not checked: no texts of the outputs ({option('output')} names their column).")
-    if not told and len(panels[0].systems) > 1:
-        notes.append(f"own family not checked: say {option('family', 'gpt-*=gpt-4o')} (systems=judge).")
+        notes.append(
+            f"length and formatting are not tested: there are no output texts ({option('output')} names their column)."
+        )
+    if not families and len(panels[0].systems) > 1:
+        notes.append(f"self-preference is not tested: declare {option('family', 'gpt-*=gpt-4o')} (systems=judge).")
     if not any(r["measure"] == "leniency" for r in rows):
-        notes.append("leniency and spread not checked: judge and people do not use one scale.")
+        notes.append("leniency and central tendency are not tested: judge and annotators use different scales.")
     if single := [p.aspect for p in panels if np.isnan(_products(p)).all()]:
-        held = (
-            f"taken as {reliability:g}"
+        assumed = (
+            f"assumed to be {reliability:g}"
             if reliability
-            else f"unknown: intervals hold for .3 to 1 ({option('reliability', 0.6)} where you know it)"
+            else f"unknown, and intervals are valid for any value from 0.3 to 1 (set {option('reliability', 0.6)} if "
+            "it is known)"
         )
         notes.append(
-            f"{some(single)}: one rating an output, so its reliability is {held}; two ratings of some outputs tell it."
+            f"{some(single)}: one rating per output, so the reliability of the ratings is {assumed}; second ratings of "
+            "some outputs would estimate it."
         )
     notes.append(
-        "changes that should not matter (synonyms, spelling, order): "
-        f"{call('analyze robustness FILE', metrics='judge(…)')} asks the model again."
+        "invariance to synonyms, spelling and word order: "
+        f"{call('analyze robustness FILE', metrics='judge(…)')} queries the model again."
     )
     return notes
 
 
-def _untold(rows: list[Row]) -> list[str]:
-    """Why a check cannot tell, and what it needs; checks with the same reason together."""
-    why: dict[str, list[str]] = {}
+def _inconclusive_notes(rows: list[Row]) -> list[str]:
+    """List the inconclusive checks, one note per reason."""
+    by_reason: dict[str, list[str]] = {}
     for row in rows:
         if row["reason"] and code_of(row["reason"]) != "no_texts":
-            why.setdefault(row["reason"], []).append(
+            by_reason.setdefault(row["reason"], []).append(
                 f"{check_name(row['measure'])} of {row['judge_name']}, {row['aspect']}"
             )
-    return [f"cannot tell {some(which, 4)}: {reason}." for reason, which in why.items()]
+    return [f"inconclusive: {some(checks, 4)} ({reason})." for reason, checks in by_reason.items()]
 
 
 def _products(panel: Panel) -> Array:

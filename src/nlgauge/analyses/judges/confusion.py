@@ -1,21 +1,24 @@
-"""Which ratings does a judge give where people give this one? The confusion of two scales."""
+"""Confusion matrix of human ratings and a judge's ratings."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, reference, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.classes import confusion_counts
 from nlgauge.table import Layout, Row, Table, Title
 
-MAX_POINTS = 20  # different ratings of a judge; with more they are cut into ten steps
+MAX_POINTS = 20  # a judge with more distinct ratings is binned into ten steps
 
 
 @analysis(
-    "confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?", classes=True
+    "confusion",
+    paper="gao2025",
+    question="What is the confusion matrix of human ratings and a judge's ratings?",
+    classes=True,
 )
 def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """Count outputs by human rating and judge's rating (confusion matrix).
@@ -25,18 +28,18 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     panel : Panel
         Metric scores and human ratings of one aspect.
     judge : str, optional
-        Judge to look at; the first one by default.
+        Judge to evaluate; the first one by default.
 
     Returns
     -------
     Table
         One row per human rating and judge's rating, both rounded to whole points (halves up): number of
-        outputs. A judge with more than 20 different points is cut into ten equal steps.
+        outputs. A judge with more than 20 distinct points is binned into ten equal steps.
     """
     name = judge or (panel.names[0] if panel.names else "")
     if name not in panel.metrics:
         raise NeedsMissing(
-            f"no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}.",
+            f"judge '{name}' not found; the data have {', '.join(panel.names) or 'no scores'}.",
             data=panel.name,
             code="unknown_name",
         )
@@ -44,7 +47,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     both = np.isfinite(values) & np.isfinite(people)
     if not both.any():
         raise NeedsMissing(
-            f"no output with a rating and a score of {name}.",
+            f"no output has both a human rating and a score of {name}.",
             data=panel.name,
             aspect=panel.aspect,
             code="no_scores_of_rated",
@@ -64,7 +67,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         for point in np.unique(x)
     ]
     return Table(
-        title=Title(panel.name, f"{name} beside {panel.rated_by} on {panel.aspect}"),
+        title=Title(panel.name, f"confusion matrix of {reference(panel)} and {name}, {panel.aspect}"),
         rows=rows,
         layout=Layout(
             "people",
@@ -73,8 +76,8 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
             line=lambda level: f"{level:g}",
             heads={p: _head(p, starts) for p in {r["judge"] for r in rows}},
         ),
-        method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole "
-        "points (halves up).",
+        method=f"Rows: mean of {reference(panel)}; columns: {name}; both rounded to whole points (halves up). "
+        f"n = {int(both.sum())} outputs.",
         notes=people_note(panel),
         signature=signature(panel, judge=name),
     )
@@ -106,7 +109,7 @@ def _head(point: float, starts: dict[float, float]) -> str:
 
 
 def _points(values: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
-    """The judge's points, and where each step begins if its scores had to be cut into steps."""
+    """Return the judge's points, and the lower limit of each bin if its scores are binned."""
     whole = np.floor(values + 0.5)
     if 1 < len(np.unique(whole)) <= MAX_POINTS:
         return whole, {}

@@ -1,4 +1,4 @@
-"""Has the judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors."""
+"""Drift of a judge and of the data between two runs, with outputs that both runs scored as anchors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses.judges._anchors import TwoRuns, two_runs
 from nlgauge.analyses.judges.fingerprint import made_otherwise
 from nlgauge.analyses.judges.judge_card import compare_card_files
-from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labelled_rows
+from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labeled_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.datasets.results import named_alike
 from nlgauge.digests import digest
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.number import interval, number
-from nlgauge.options import SOME, call
+from nlgauge.options import SOME, call, option
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, selection_test, shifts
 from nlgauge.stats.tests.betting import betting_interval
@@ -30,21 +30,21 @@ from nlgauge.stats.tests.corrections import holm
 from nlgauge.table import Row, Table, Title, grouped
 from nlgauge.types import Bounds
 
-FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
+FOUND, NOT_FOUND, INCONCLUSIVE = "found", "not found", "inconclusive"
 JUDGE, DATA, TOTAL, SPREAD, POOLED = "judge_shift", "data_shift", "total", "spread", "judge_shift_all_looks"
-WORDS = {
-    TOTAL: "scores, new less old",
-    JUDGE: "of which the judge",
-    DATA: "of which the data",
-    SPREAD: "the judge's spread",
-    POOLED: "the judge, all looks",
-    "agreement": "agreement with people",
+CHECK_NAMES = {
+    TOTAL: "mean score",
+    JUDGE: "shift of the judge",
+    DATA: "shift of the data",
+    SPREAD: "SD of the judge's scores",
+    POOLED: "shift of the judge, all tests",
+    "agreement": "agreement with human ratings",
 }
-PLANNED_SHIFT = 0.2  # SDs of the old scores: the shift for which anchors are planned
-SELECTION_ALPHA = 0.05  # of the test for selected anchors; at 0.01 weak selection gives too many false alarms
+PLANNED_SHIFT = 0.2  # shift in SDs of the old scores for which the number of anchors is planned
+SELECTION_ALPHA = 0.05  # of the test for selected anchors; with 0.01 weak selection causes too many false alarms
 Look = Mapping[str, Any]
 Level = Annotated[float, Bounds(0.5, 0.9999)]
-CODES = {NOT_FOUND: 0, FOUND: 1, CANNOT_TELL: 3}  # of the command
+CODES = {NOT_FOUND: 0, FOUND: 1, INCONCLUSIVE: 3}  # exit codes of the command
 
 
 def _with_exit_code(table: Table) -> Table:
@@ -52,34 +52,39 @@ def _with_exit_code(table: Table) -> Table:
     return table
 
 
-@analysis("drift", takes="datasets", question="Has the judge drifted, or the data?", of_files=compare_card_files)
+@analysis(
+    "drift",
+    takes="datasets",
+    question="Has the judge, or have the data, drifted between two runs?",
+    of_files=compare_card_files,
+)
 def drift(choice: Choice, *, looks: str | Path | None = None, level: Level = 0.95) -> Table:
     """Test whether a judge has drifted between two runs, or the data have changed.
 
-    The first data set is the old run and the second the new one; a third holds anchors judged again by the other
-    run's judge. Anchors are outputs that both judges scored.
+    The first data set is the old run and the second the new one; a third one holds outputs of one run that the judge of
+    the other run scored. Anchors are outputs that both judges scored.
 
     Parameters
     ----------
     choice : Choice
         Data, and the aspects, metrics and parts of it to use.
     looks : path, optional
-        File that keeps every test (JSON lines); the error rate of the judge's shift then holds over all of them.
+        Log of all tests so far (JSON lines); the error rate of the judge's shift then holds over all of them.
     level : float, default 0.95
         Level of the confidence intervals.
 
     Returns
     -------
     Table
-        One row per judge and check: total change of the mean score, the part of the judge, the part of the
-        data, the judge's spread, and the change of agreement with human ratings; each with interval, p and
-        verdict (found, not found, cannot tell).
+        One row per judge and check: change of the mean score, the part due to the judge, the part due to the data, the
+        change of the SD of the judge's scores, and of the agreement with human ratings; each with interval, p and
+        verdict (found, not found, inconclusive).
 
     Notes
     -----
-    The judge's shift is the mean difference of the two scores of each anchor. Over several tests half of the error
-    rate is bet on all anchors so far (Waudby-Smith and Ramdas 2024), and half is spent on the anchors of this
-    test. docs/drift.md shows the error rates.
+    The shift of the judge is the mean difference of the two scores of each anchor. Over several tests, half of the
+    error rate is spent on a confidence sequence over all anchors so far (Waudby-Smith and Ramdas 2024), and half on
+    the anchors of this test. docs/drift.md reports the error rates.
 
     Examples
     --------
@@ -108,37 +113,38 @@ def drift(choice: Choice, *, looks: str | Path | None = None, level: Level = 0.9
         "level": level,
         "metrics": table.facts["look"],
     }
-    if earlier and all(earlier[-1][k] == look[k] for k in ("new", "metrics")):  # the same data again are no new look
+    if earlier and all(earlier[-1][k] == look[k] for k in ("new", "metrics")):  # the same data are not a new test
         table = _with_exit_code(compare_runs(choice, earlier[:-1], level))
-        table.notes.append(f"{path}: the same scores as at look {len(earlier)}, which is not counted again.")
+        table.notes.append(f"{path}: the same scores as in test {len(earlier)}, which is not counted again.")
         return table
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(look) + "\n")
-    table.notes.append(f"look {look['look']}, kept in {path}.")
+    table.notes.append(f"test {look['look']}, recorded in {path}.")
     return table
 
 
 def _earlier_looks(path: Path, level: float) -> list[dict[str, Any]]:
-    """Return the tests kept before; every complaint names the line."""
-    found = []
+    """Return the recorded tests; every error names the line of the file."""
+    earlier = []
     for place, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
         try:
             look = json.loads(line)
-            given = float(look["level"]), dict(look["metrics"]), look["new"]
+            recorded = float(look["level"]), dict(look["metrics"]), look["new"]
         except (ValueError, KeyError, TypeError):
-            raise DataError(f"{path}, line {place}: not a look that `nlgauge analyze drift` kept.") from None
-        if given[0] != level:
-            raise DataError(f"{path}, line {place}: looked at with level {given[0]:g}, now {level:g}; keep one level.")
-        found.append(look)
-    return found
+            raise DataError(f"{path}, line {place}: expected a test recorded by `nlgauge analyze drift`.") from None
+        if recorded[0] != level:
+            raise DataError(
+                f"{path}, line {place}: {option('level')} must be {recorded[0]:g} as in the recorded test; got "
+                f"{level:g}."
+            )
+        earlier.append(look)
+    return earlier
 
 
 def compare_runs(choice: Choice, earlier: Sequence[Look] | None, level: float) -> Table:
-    """Compare an old run with a new one; `earlier` holds the tests before this one, where there are several."""
+    """Compare an old run with a new one; `earlier` holds the tests before this one, if tests are recorded."""
     if len(choice.datasets) not in (2, 3):
-        raise NeedsMissing(
-            "drift compares two runs of a judge: give the old table and the new one.", code="one_data_set"
-        )
+        raise NeedsMissing("drift requires two runs of a judge: the old table and the new one.", code="one_data_set")
     old, new, *more = named_alike(choice.datasets)
     metrics = _shared(choice, old, new)
     rows: list[Row] = []
@@ -148,39 +154,39 @@ def compare_runs(choice: Choice, earlier: Sequence[Look] | None, level: float) -
     for metric in metrics:
         runs, how = two_runs(metric, old, new, more[0] if more else None)
         p, selected = _selection(runs, (old, new)[runs.sampled].name)
-        mine = _shift_rows(
+        of_metric = _shift_rows(
             metric, runs, None if earlier is None else [k["metrics"].get(metric, {}) for k in earlier], level, selected
         )
-        mine += _agreement_rows(metric, old, new, choice)
-        _judged(mine, 1 - level, earlier is not None)
-        rows += mine
+        of_metric += _agreement_rows(metric, old, new, choice)
+        _decide(of_metric, 1 - level, earlier is not None)
+        rows += of_metric
         count = runs.anchors.shape[1]
         notes.append(f"{metric}: {count:,} anchors ({how}), {len(runs.old):,} old and {len(runs.new):,} new scores.")
         if np.isfinite(p):
             representative[metric] = round(p, 6)
             if not selected:
-                notes.append(f"{metric}: nothing shows that the anchors differ from the other scores (p = {p:.2f}).")
+                notes.append(f"{metric}: no evidence that the anchors differ from the other scores (p = {p:.2f}).")
         look[metric] = {"bound": _bound(runs), "inputs": {} if selected else _by_input(runs)}
-    changed = {m: said for m in metrics if (said := made_otherwise(old.signatures.get(m), new.signatures.get(m)))}
+    changed = {m: parts for m in metrics if (parts := made_otherwise(old.signatures.get(m), new.signatures.get(m)))}
     of_judge = {r["verdict"] for r in rows if r["measure"] in (JUDGE, POOLED)}
-    verdict = next((v for v in (FOUND, CANNOT_TELL) if v in of_judge), NOT_FOUND)
-    held = "over all checks of a judge (Holm)" if earlier is None else "over all looks, of the judge's shift alone"
+    verdict = next((v for v in (FOUND, INCONCLUSIVE) if v in of_judge), NOT_FOUND)
+    scope = "over all checks of a judge (Holm)" if earlier is None else "of the judge's shift over all tests"
     return Table(
         title=Title(new.name, f"drift of the judge and of the data since {old.name}"),
         rows=rows,
         shown=["metric", "measure", "old", "new", "value", "p_corrected", "verdict", "n"],
         heads={"metric": "judge", "measure": "change", "value": "difference", "p_corrected": "p (Holm)"},
         cells={
-            "measure": lambda r: WORDS[r["measure"]] + (f": {r['aspect']}" if r["aspect"] else ""),
+            "measure": lambda r: CHECK_NAMES[r["measure"]] + (f": {r['aspect']}" if r["aspect"] else ""),
             "old": lambda r: number(r["old"], 2),
             "new": lambda r: number(r["new"], 2),
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
         },
-        method="The judge's shift: new less old score of the same output; the data's: the rest of the change. Inputs "
-        "left out in turn, Student's t. Where nothing changed and anchors were drawn at random, any change is found in "
-        f"at most {number(1 - level, 2)}, {held} (simulated: docs/drift.md).",
-        answers=[line for mine in grouped(rows, "metric").values() for line in _answers(mine)]
-        + [f"{m} was made otherwise: {', '.join(said)}." for m, said in changed.items()],
+        method="Shift of the judge: new minus old score of the same output; shift of the data: the rest of the change. "
+        f"Jackknife over inputs, Student's t. Error rate with randomly drawn anchors: {number(1 - level, 2)}, {scope} "
+        "(simulated in docs/drift.md).",
+        answers=[line for of_metric in grouped(rows, "metric").values() for line in _answers(of_metric)]
+        + [f"{m} changed: {', '.join(parts)}." for m, parts in changed.items()],
         notes=[*notes, *_unknown(metrics, old, new)],
         facts={"verdict": verdict, "made_otherwise": changed, "representative": representative, "look": look},
         signature=f"nlgauge:{__version__}|level:{level:g}",
@@ -191,25 +197,19 @@ def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:
     both = [m for m in old.metrics if m in new.metrics]
     for name in choice.metrics or ():
         if name not in both:
-            raise NameUnknown(
-                f"no scores of '{name}' in both runs.{did_you_mean(name, both)} In both: {', '.join(both)}."
-            )
+            raise NameUnknown(f"'{name}' not found in both runs.{did_you_mean(name, both)} In both: {', '.join(both)}.")
     if not both:
         raise NeedsMissing(
-            f"{old.name} has scores of {', '.join(old.metrics) or 'nothing'}, {new.name} of "
-            f"{', '.join(new.metrics) or 'nothing'}: no judge in common ({call('judge FILE', name=SOME)} keeps "
-            "its name)."
+            f"the runs have no judge in common: {old.name} has {', '.join(old.metrics) or 'no scores'}, {new.name} "
+            f"{', '.join(new.metrics) or 'no scores'} ({call('judge FILE', name=SOME)} sets the name of a judge)."
         )
     return list(choice.metrics or both)
 
 
 def _row(metric: str, measure: str, n: int, **more: Any) -> Row:
-    nothing = float("nan")
-    base: Row = {
-        "metric": metric, "aspect": None, "measure": measure, "old": nothing, "new": nothing, "value": nothing,
-        "low": nothing, "high": nothing, "p": nothing, "n": n, "inputs": None, "reason": None,
-    }  # fmt: skip
-    return {**base, **more}
+    base: Row = {"metric": metric, "aspect": None, "measure": measure}
+    base |= dict.fromkeys(("old", "new", "value", "low", "high", "p"), float("nan"))
+    return {**base, "n": n, "inputs": None, "reason": None, **more}
 
 
 def _selection(runs: TwoRuns, source: str) -> tuple[float, str]:
@@ -234,8 +234,9 @@ def _selection(runs: TwoRuns, source: str) -> tuple[float, str]:
 
 
 def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: float, selected: str) -> list[Row]:
-    """Rows of the total change, its two parts and the spread; `selected`: why anchors tell nothing, else empty."""
-    found = shifts((runs.old, runs.old_codes), (runs.new, runs.new_codes), (runs.anchors, runs.anchor_codes))
+    """Return the rows of the total change, its two parts and the SD; `selected`: why anchors are unusable, else "
+    "empty."""
+    changes = shifts((runs.old, runs.old_codes), (runs.new, runs.new_codes), (runs.anchors, runs.anchor_codes))
     n, inputs = runs.anchors.shape[1], len(np.unique(runs.anchor_codes))
     sizes = {TOTAL: len(runs.old) + len(runs.new), JUDGE: n, DATA: runs.others, SPREAD: n}
     old, new = (float(v.mean()) if len(v) else float("nan") for v in (runs.old, runs.new))
@@ -249,28 +250,28 @@ def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: f
     for k, measure in enumerate((TOTAL, JUDGE, DATA, SPREAD)):
         if measure == DATA and n and not sizes[DATA]:
             continue  # all outputs are anchors: the data did not change
-        about = {
+        facts = {
             "inputs": inputs,
             "old": ends.get(measure, (np.nan, np.nan))[0],
             "new": ends.get(measure, (0, np.nan))[1],
         }
         if measure != TOTAL and (inputs < FEWEST or selected):
-            why = f"anchors on {inputs} inputs" if n else "no output was judged in both runs"
-            why += f"; at least {FEWEST} are needed, about {needed} to see a shift of {number(PLANNED_SHIFT, 1)} SD"
-            rows.append(_row(metric, measure, n, **about, reason=selected or why))
+            why = f"requires anchors on at least {FEWEST} inputs, and about {needed} to detect a shift of "
+            why += f"{number(PLANNED_SHIFT, 1)} SD; found {inputs if n else 'no output that both runs scored'}"
+            rows.append(_row(metric, measure, n, **facts, reason=selected or why))
             continue
-        half = found.half(spent if measure == JUDGE else 0.95)[k]
-        value = float(found.value[k])
+        half = changes.half(spent if measure == JUDGE else 0.95)[k]
+        value = float(changes.value[k])
         rows.append(
             _row(
                 metric,
                 measure,
                 sizes[measure],
-                **about,
+                **facts,
                 value=value,
                 low=float(value - half),
                 high=float(value + half),
-                p=float(found.p()[k]),
+                p=float(changes.p()[k]),
             )
         )
     if earlier is not None:
@@ -279,55 +280,54 @@ def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: f
 
 
 def _pooled(metric: str, runs: TwoRuns, earlier: list[Look], level: float) -> Row:
-    """The judge's shift on all anchors so far, each input at its first look."""
-    seen: dict[str, float] = {}
+    """Return the row of the judge's shift on all anchors so far, each input at its first test."""
+    first: dict[str, float] = {}
     for inputs in (*(k.get("inputs", {}) for k in earlier), _by_input(runs)):
-        for given in sorted(inputs):
-            seen.setdefault(given, inputs[given])
-    if not seen:
-        return _row(metric, POOLED, 0, reason="no output was judged in both runs")
+        for name in sorted(inputs):
+            first.setdefault(name, inputs[name])
+    if not first:
+        return _row(metric, POOLED, 0, reason="no output was scored in both runs")
     bound = max([_bound(runs), *(float(k.get("bound", 0.0)) for k in earlier)])
-    values = np.array(list(seen.values()))
+    values = np.array(list(first.values()))
     low, high = betting_interval(values, bound, (1 - level) / 2)
     return _row(metric, POOLED, len(values), inputs=len(values), value=float(values.mean()), low=low, high=high)
 
 
 def _by_input(runs: TwoRuns) -> dict[str, float]:
-    """Mean difference of the anchors of each input."""
-    apart = runs.anchors[1] - runs.anchors[0]
+    """Return the mean difference of the anchors of each input."""
+    difference = runs.anchors[1] - runs.anchors[0]
     return {
-        digest(runs.inputs[c]).hex(): round(float(apart[runs.anchor_codes == c].mean()), 6)
+        digest(runs.inputs[c]).hex(): round(float(difference[runs.anchor_codes == c].mean()), 6)
         for c in np.unique(runs.anchor_codes)
     }
 
 
 def _bound(runs: TwoRuns) -> float:
-    """The largest difference that two scores of one output can have: the width of the scale in use."""
+    """Return the largest possible difference of two scores of an output: the range of the scores."""
     every = np.concatenate([runs.old, runs.new, runs.anchors.ravel()])
     return float(np.ptp(every)) or 1.0
 
 
 def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> list[Row]:
-    """Agreement with people in both runs, on the outputs that people rated in each."""
+    """Return the rows of the agreement with human ratings, on the rated outputs of each run."""
     rows = []
     both = [a for a in old.aspects if a in new.aspects and (not choice.aspects or a in choice.aspects)]
     (column,) = judge_columns([metric], both)
     for aspect in column.aspects:
         panels = [d.panel(aspect, metrics=[metric], keep_people=choice.keep_people) for d in (old, new)]
-        (first, here), (second, there) = (labelled_rows(p, metric) for p in panels)
-        _, codes = np.unique(np.concatenate([here, there]), return_inverse=True)
+        (first, old_inputs), (second, new_inputs) = (labeled_rows(p, metric) for p in panels)
+        _, codes = np.unique(np.concatenate([old_inputs, new_inputs]), return_inverse=True)
         values = [first.judge, first.people, second.judge, second.people]
-        inputs, n = min(len(np.unique(x)) for x in (here, there)), len(first.judge) + len(second.judge)
+        inputs, n = min(len(np.unique(x)) for x in (old_inputs, new_inputs)), len(first.judge) + len(second.judge)
         if inputs < FEWEST or any(np.ptp(v) == 0 for v in values):
-            few = f"labels on {inputs} inputs of one run; {FEWEST} are needed"
-            why = few if inputs < FEWEST else "all values are the same"
+            few = f"requires labels on at least {FEWEST} inputs of each run; found {inputs}"
+            why = few if inputs < FEWEST else "all values are equal"
             rows.append(_row(metric, "agreement", n, aspect=aspect, inputs=inputs, reason=why))
             continue
         kappa = set(np.unique(np.concatenate(values))) <= {0.0, 1.0}
-        found = agreements(
-            (first.judge, first.people, codes[: len(here)]), (second.judge, second.people, codes[len(here) :]), kappa
-        )
-        (before, after, value), half = found.value.tolist(), float(found.half()[2])
+        cut = len(old_inputs)
+        change = agreements((first.judge, first.people, codes[:cut]), (second.judge, second.people, codes[cut:]), kappa)
+        (before, after, value), half = change.value.tolist(), float(change.half()[2])
         rows.append(
             _row(
                 metric,
@@ -339,7 +339,7 @@ def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> 
                 value=value,
                 low=value - half,
                 high=value + half,
-                p=float(found.p()[2]),
+                p=float(change.p()[2]),
                 inputs=inputs,
                 coefficient="kappa" if kappa else "pearson",
             )
@@ -347,47 +347,51 @@ def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> 
     return rows
 
 
-def _judged(rows: list[Row], alpha: float, looking: bool) -> None:
-    """Verdicts: by Holm over the checks of a judge; over looks, the judge's shift alone by its intervals."""
-    tested = [np.nan if r["measure"] == TOTAL or looking else r["p"] for r in rows]
+def _decide(rows: list[Row], alpha: float, recorded: bool) -> None:
+    """Add verdicts: by Holm over the checks of a judge; if tests are recorded, of the judge's shift by its "
+    "intervals."""
+    tested = [np.nan if r["measure"] == TOTAL or recorded else r["p"] for r in rows]
     for row, p in zip(rows, holm(tested), strict=True):
         row["p_corrected"] = float(p)
-        known = np.isfinite(row["low"])
-        if row["measure"] == TOTAL or (looking and row["measure"] not in (JUDGE, POOLED)):
+        excludes_zero = row["low"] > 0 or row["high"] < 0
+        if row["measure"] == TOTAL or (recorded and row["measure"] not in (JUDGE, POOLED)):
             row["verdict"] = None
-        elif looking:
-            row["verdict"] = CANNOT_TELL if not known else FOUND if row["low"] > 0 or row["high"] < 0 else NOT_FOUND
+        elif recorded:
+            row["verdict"] = INCONCLUSIVE if np.isnan(row["low"]) else FOUND if excludes_zero else NOT_FOUND
         else:
-            row["verdict"] = CANNOT_TELL if np.isnan(p) else FOUND if p < alpha else NOT_FOUND
+            row["verdict"] = INCONCLUSIVE if np.isnan(p) else FOUND if p < alpha else NOT_FOUND
 
 
 def _answers(rows: list[Row]) -> list[str]:
-    metric, at = rows[0]["metric"], {r["measure"]: r for r in rows}
-    total, judge, data = at[TOTAL], at[JUDGE], at.get(DATA)
-    moved = f"scores moved by {number(total['value'], 2, sign=True)}"
-    if judge["verdict"] == CANNOT_TELL and judge["inputs"] < FEWEST and POOLED not in at:
+    metric, by_measure = rows[0]["metric"], {r["measure"]: r for r in rows}
+    total, judge, data = by_measure[TOTAL], by_measure[JUDGE], by_measure.get(DATA)
+    change = f"the mean score changed by {_change(total)}"
+    if judge["verdict"] == INCONCLUSIVE and judge["inputs"] < FEWEST and POOLED not in by_measure:
         return [
-            f"{metric}: {moved} {_ends(total)}; how much of it is the judge's cannot be told: {judge['reason']} (if "
-            f"two runs on one output correlate by {number(AGAIN, 1)})."
+            f"{metric}: {change}; inconclusive whether the judge has drifted: {judge['reason']} (assuming that two "
+            f"scores of an output correlate by {number(AGAIN, 1)})."
         ]
     lines = []
-    seen = [at[k] for k in (JUDGE, POOLED) if k in at]
-    found = next((r for r in seen if r["verdict"] == FOUND), None)
-    if judge["verdict"] == CANNOT_TELL and judge["inputs"] >= FEWEST:
-        lines.append(f"whether the judge has shifted cannot be concluded: {judge['reason']}")
-    elif found:
-        lines.append(f"it has shifted by {number(found['value'], 2, sign=True)} {_ends(found)} on the same outputs")
+    tests = [by_measure[k] for k in (JUDGE, POOLED) if k in by_measure]
+    shift = next((r for r in tests if r["verdict"] == FOUND), None)
+    if judge["verdict"] == INCONCLUSIVE and judge["inputs"] >= FEWEST:
+        lines.append(f"inconclusive whether the judge has drifted: {judge['reason']}")
+    elif shift:
+        lines.append(f"the judge has drifted by {_change(shift)} on the same outputs")
     else:
-        known = [r for r in seen if np.isfinite(r["low"])]
-        lines.append(" ".join(["no shift of the judge found", *(_ends(r) for r in known[:1])]))
+        known = [r for r in tests if np.isfinite(r["low"])]
+        lines.append(" ".join(["no significant drift of the judge", *(_ends(r) for r in known[:1])]))
     if data is not None and data["verdict"] == FOUND:
-        lines.append(f"{moved}, of which the data {number(data['value'], 2, sign=True)} {_ends(data)}")
+        lines.append(f"{change}, of which {_change(data)} is due to the data")
     for r in rows:
         if r["measure"] in (SPREAD, "agreement") and r["verdict"] == FOUND:
-            what = f"agreement with people on {r['aspect']}" if r["aspect"] else "its spread"
-            by = f"{number(r['value'], 2, sign=True)} {_ends(r)}"
-            lines.append(f"{what} changed by {by}, from {number(r['old'], 2)} to {number(r['new'], 2)}")
+            what = f"agreement with human ratings of {r['aspect']}" if r["aspect"] else "the SD of its scores"
+            lines.append(f"{what} changed by {_change(r)}, from {number(r['old'], 2)} to {number(r['new'], 2)}")
     return [f"{metric}: {'; '.join(lines)}."]
+
+
+def _change(row: Row) -> str:
+    return f"{number(row['value'], 2, sign=True)} {_ends(row)}"
 
 
 def _ends(row: Row) -> str:
@@ -395,10 +399,10 @@ def _ends(row: Row) -> str:
 
 
 def _unknown(metrics: list[str], old: Dataset, new: Dataset) -> list[str]:
-    """Judges of which nobody can say whether they were made alike."""
+    """Name the judges whose model and prompt are not recorded in both runs."""
     bare = [m for m in metrics if m not in old.signatures or m not in new.signatures]
     return (
-        [f"model and prompt are not known of both runs: {', '.join(bare)} (`nlgauge judge -o FILE.jsonl` keeps them)."]
+        [f"model and prompt are unknown in a run: {', '.join(bare)} (`nlgauge judge -o FILE.jsonl` records them)."]
         if bare
         else []
     )

@@ -1,6 +1,4 @@
-"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse
-(gao2025).
-"""
+"""Comparison of judges at equal granularity: original scores, single draws, and scores binned into few levels."""
 
 from __future__ import annotations
 
@@ -19,13 +17,16 @@ from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
 LEVELS = (3, 5, 10)
+ORIGINAL = "original"  # version: scores that are not binned
 
 
-@analysis("fineness", paper="gao2025", question="Is one judge better than another, or only finer?")
+@analysis(
+    "fineness", paper="gao2025", question="Is one judge better than another, or are its scores only finer-grained?"
+)
 def fineness(
     panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
 ) -> Table:
-    """Compare judges on equally coarse scales, to see whether one is better or only finer.
+    """Compare judges at equal granularity of their scores, since finer scores have fewer ties.
 
     Parameters
     ----------
@@ -35,16 +36,15 @@ def fineness(
         Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
         (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     levels : sequence of int, default (3, 5, 10)
-        Numbers of equal steps to which each judge's range is cut.
+        Numbers of equal bins into which each judge's range is divided.
     seed : int, default 0
         Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------
     Table
-        One row per judge, version and measure. The versions are the scores as they are, the mean over single
-        draws (`one draw`), and the scores cut to few levels. Two judges are compared fairly in the same
-        version.
+        One row per judge, version and measure. The versions are the original scores, the mean over single draws
+        (`one draw`), and the scores binned into few levels. Judges are comparable within a version.
 
     References
     ----------
@@ -56,13 +56,13 @@ def fineness(
     rows: list[Row] = []
     for judge in (n for n in panel.names if n not in single):
         sign = -1.0 if judge in panel.lower else 1.0
-        versions: dict[str, list[Array]] = {"as it is": [panel.metrics[judge]]}
+        versions: dict[str, list[Array]] = {ORIGINAL: [panel.metrics[judge]]}
         if judge in draws:
             versions["one draw"] = [panel.metrics[d] for d in draws[judge]]
         cut = {f"{k} levels": k for k in levels}
         versions |= {version: [coarsen(panel.metrics[judge], k)] for version, k in cut.items()}
         for version, arrays in versions.items():
-            found = evaluate(np.stack(arrays) * sign, panel.human, chosen, seed=seed)
+            estimates = evaluate(np.stack(arrays) * sign, panel.human, chosen, seed=seed)
             fits = [fit_scores(a) for a in arrays]
             spread = {
                 "unique": float(np.mean([f.unique for f in fits])),
@@ -76,23 +76,23 @@ def fineness(
                         "version": version,
                         "levels": cut.get(version),
                         "measure": str(measure),
-                        "value": float(np.mean(found.value[:, j])),
+                        "value": float(np.mean(estimates.value[:, j])),
                         **spread,
                     }
                 )
     heads = [str(m) for m in chosen]
     return Table(
-        title=Title(panel.name, f"judges on {panel.aspect}, as they are and made equally coarse"),
+        title=Title(panel.name, f"judges at equal granularity on {panel.aspect}"),
         rows=rows,
         layout=measures_across(
             chosen,
             ("metric", "version"),
-            extra={"unique": lambda mine: round(mine[0]["unique"]), "ties": lambda mine: mine[0]["ties"]},
+            extra={"unique": lambda line: round(line[0]["unique"]), "ties": lambda line: line[0]["ties"]},
         ),
         heads={"metric": "judge"},
         method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k "
-        "levels’: the scores cut into k equal steps between their lowest and highest. A judge whose lead disappears "
-        "when both are equally coarse was only finer.",
+        "levels’: scores in k equal bins between their minimum and maximum. If the advantage of a judge disappears at "
+        "equal granularity, it is due to finer scores.",
         answers=verdicts(rows, heads),
         notes=people_note(panel),
         signature=signature(panel, levels=",".join(map(str, levels))),
@@ -100,16 +100,21 @@ def fineness(
 
 
 def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:
-    """For each measure the best judge as it is, and whether it still leads when all are equally coarse."""
-    said = []
+    """State for each measure whether the best judge changes at equal granularity."""
+    lines = []
     for measure in measures:
-        best, coarser = {}, {r["version"] for r in rows if r["levels"]}
+        best, binned = {}, {r["version"] for r in rows if r["levels"]}
         for version in dict.fromkeys(r["version"] for r in rows):
-            mine = [r for r in rows if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]]
-            if mine:
-                best[version] = max(mine, key=lambda r: r["value"])["metric"]
-        lead, others = best.get("as it is"), [v for v in best if v in coarser]
-        lost = [v for v in others if best[v] != lead]
-        if lead is not None and lost:
-            said.append(f"{measure}: {lead} leads as it is, but {best[lost[0]]} with {', '.join(lost)}.")
-    return said
+            defined = [
+                r for r in rows if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]
+            ]
+            if defined:
+                best[version] = max(defined, key=lambda r: r["value"])["metric"]
+        first = best.get(ORIGINAL)
+        changed = [v for v in best if v in binned and best[v] != first]
+        if first is not None and changed:
+            lines.append(
+                f"{measure}: {first} is best with its original scores, but {best[changed[0]]} with "
+                f"{', '.join(changed)}."
+            )
+    return lines

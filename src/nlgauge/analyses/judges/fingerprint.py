@@ -1,12 +1,13 @@
-"""How a judge was made, by its signature: model, prompt, scale, temperature …; and what changed between two."""
+"""Settings of a judge (model, prompt, scale, temperature …) from its signature, and their changes between two runs."""
 
 from __future__ import annotations
 
-NOT_SAID = ("endpoint", "prompt")  # hashes: that they differ is all they tell
+HASHED = ("endpoint", "prompt")  # a difference of hashes says only that the setting changed
 
 
 def fingerprint(signature: str | None) -> dict[str, str]:
-    """
+    """Return the settings in the signature of a judge.
+
     >>> fingerprint("model:gpt-4|prompt:1a2b|n:1")
     {'model': 'gpt-4', 'prompt': '1a2b', 'n': '1'}
     """
@@ -15,7 +16,7 @@ def fingerprint(signature: str | None) -> dict[str, str]:
 
 
 def made_otherwise(old: str | None, new: str | None) -> list[str]:
-    """What differs between two signatures, in words; nothing where one of them is not known.
+    """Return the differences between two signatures in words; empty if one of them is unknown.
 
     >>> made_otherwise("model:a|prompt:1", "model:b|prompt:2")
     ['model a → b', 'another prompt']
@@ -24,7 +25,7 @@ def made_otherwise(old: str | None, new: str | None) -> list[str]:
     if not first or not second:
         return []
     return [
-        f"another {k}" if k in NOT_SAID else f"{k} {first.get(k, 'none')} → {second.get(k, 'none')}"
+        f"another {k}" if k in HASHED else f"{k} {first.get(k, 'none')} → {second.get(k, 'none')}"
         for k in {**first, **second}
         if first.get(k) != second.get(k)
     ]

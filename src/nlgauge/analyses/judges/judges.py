@@ -1,6 +1,5 @@
-"""Can this judge stand in for people, and where does it go wrong? One line a judge and aspect (gao2025, Table 6 and
-section 1).
-"""
+"""Overview of each judge: agreement with human ratings, ties, bias, length preference, consistency (Gao et al. "
+"2025)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, reference, signature
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -37,12 +36,12 @@ AGREEMENT = [
     "judges",
     paper="gao2025",
     takes="dataset",
-    question="Can this judge stand in for people, and where does it go wrong?",
+    question="How does each judge compare with human ratings: agreement, ties, bias, consistency?",
 )
 def judges(choice: Choice) -> Table:
     """Describe each judge's agreement with human ratings, ties, bias, length preference and consistency.
 
-    Single draws of a judge are columns `name#1`, `name#2` …; they show how consistent it is.
+    Single draws of a judge are columns `name#1`, `name#2` …, from which its consistency is estimated.
 
     Parameters
     ----------
@@ -52,13 +51,13 @@ def judges(choice: Choice) -> Table:
     Returns
     -------
     Table
-        One row per judge, aspect and quantity. Kappa, exact agreement and bias are given only where judge and
-        annotators use one scale; consistency only where there are single draws.
+        One row per judge, aspect and quantity. Kappa, exact agreement and bias require that judge and annotators use
+        the same scale; consistency requires single draws.
 
     Notes
     -----
-    `length|people` is the partial Spearman correlation of score and number of words with the human rating held
-    fixed; `steady` is ICC(1) over the single draws.
+    `length|people` is the partial Spearman correlation of score and number of words, controlling for the human rating;
+    `consistency` is ICC(1) over the single draws.
 
     References
     ----------
@@ -69,37 +68,37 @@ def judges(choice: Choice) -> Table:
     single = {d for many in draws.values() for d in many}
     chosen = [m for m in choice.metrics or data.metrics if m not in single]
     if not chosen:
-        raise NeedsMissing("no judge scores; `nlgauge judge FILE` makes them.", data=data.name, code="no_scores")
+        raise NeedsMissing(
+            f"there are no scores of a judge; {call('judge FILE')} computes them.", data=data.name, code="no_scores"
+        )
     rows: list[Row] = []
     lengths = _lengths(data)
     choice = replace(choice, metrics=[*chosen, *sorted(single)])
     panels = [choice.panel(a, canonical=True) for a in choice.wanted]
     for panel in panels:
-        found = evaluate(panel.oriented(), panel.human, AGREEMENT)
+        estimates = evaluate(panel.oriented(), panel.human, AGREEMENT)
         size = _placed(lengths, panel)
         for judge in (name for name in chosen if name in panel.metrics):
             k = panel.names.index(judge)
-            values = {str(m): float(found.value[k, j]) for j, m in enumerate(AGREEMENT)}
+            values = {str(m): float(estimates.value[k, j]) for j, m in enumerate(AGREEMENT)}
             facts = {
                 **_counts(panel, judge),
                 **values,
                 **_same_scale(panel, judge),
                 **_length(panel, judge, size),
-                **_steadiness(panel, draws.get(judge, [])),
+                **_consistency(panel, draws.get(judge, [])),
             }
             rows += [{"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()]
-    there = {r["quantity"] for r in rows if r["value"] == r["value"]}
+    defined = {r["quantity"] for r in rows if r["value"] == r["value"]}
+    of_aspect = f", {panels[0].aspect}" if len(panels) == 1 else ""
     return Table(
-        title=Title(
-            data.name, f"judges beside {data.rated_by}" + (f" on {panels[0].aspect}" if len(panels) == 1 else "")
-        ),
-        rows=[r for r in rows if r["quantity"] in there],
+        title=Title(data.name, f"judges compared with {reference(data)}{of_aspect}"),
+        rows=[r for r in rows if r["quantity"] in defined],
         layout=Layout("metric" if len(panels) == 1 else ("metric", "aspect"), "quantity", "value", heads=HEADS),
         heads={"metric": "judge"},
-        method=f"{panels[0].n_systems} systems × {panels[0].n_inputs} inputs; agreement over outputs that people "
-        "rated and the judge scored.",
+        method=f"{panels[0].n_systems} systems × {panels[0].n_inputs} inputs; outputs with a human rating and a score.",
         definitions=DEFINITIONS,
-        notes=_notes(rows, there, panels[0]),
+        notes=_notes(rows, defined, panels[0]),
         signature=signature(panels[0], draws=max((len(d) for d in draws.values()), default=1)),
     )
 
@@ -107,33 +106,34 @@ def judges(choice: Choice) -> Table:
 HEADS = {
     "global/pearson": "global r", "global/spearman": "global ρ", "input/kendall": "input τ",
     "system/spearman": "system ρ",
-    "input/acc-eq-calibrated": "input acc*", "length|people": "length |people",
+    "input/acc-eq-calibrated": "input acc*", "length|people": "length | human",
 }  # fmt: skip
 DEFINITIONS = {
     "acc*": "pairwise accuracy with calibrated ties, per input",
     "unscored": "rated outputs without a score of this judge",
-    "unique, ties": "distinct values, and the share of tied pairs among all pairs of outputs (gao2025, Table 6)",
-    "kappa, exact": "quadratically weighted kappa and share of equal ratings, people's mean and the judge rounded to "
-    "whole points, where both use one scale",
-    "bias": "mean of the judge minus mean of people, on that scale",
-    "length": "Spearman correlation of the judge with the number of words; length|people: the same with people's "
-    "rating held fixed (partial correlation of ranks): what is left is the judge's own taste for length",
-    "steady": "ICC(1) over the single draws: 1 when every draw says the same; spread: mean SD between draws of "
-    "one output",
+    "unique, ties": "distinct values, and the share of tied pairs among all pairs of outputs (Gao et al. 2025, Table "
+    "6)",
+    "kappa, exact": "quadratically weighted kappa and exact agreement of the mean human rating and the judge, "
+    "rounded to "
+    "whole points, if both use the same scale",
+    "bias": "mean of the judge minus mean of the annotators, on that scale",
+    "length": "Spearman correlation of the judge with the number of words; length | human: partial correlation, "
+    "controlling for the human rating: the judge's own preference for length",
+    "consistency": "ICC(1) over the single draws; spread: mean SD between draws of an output",
 }
 
 
 def draws_of(columns: Sequence[str]) -> dict[str, list[str]]:
-    """Judge -> its single draws.
+    """Return the columns of single draws of each judge.
 
     >>> draws_of(["a", "a#1", "a#2", "b#1"])
     {'a': ['a#1', 'a#2']}
     """
-    found: dict[str, list[str]] = {}
+    draws: dict[str, list[str]] = {}
     for column in columns:
         if (match := DRAW.match(column)) and match["judge"] in columns:
-            found.setdefault(match["judge"], []).append(column)
-    return found
+            draws.setdefault(match["judge"], []).append(column)
+    return draws
 
 
 def _counts(panel: Panel, judge: str) -> Row:
@@ -151,17 +151,17 @@ def _counts(panel: Panel, judge: str) -> Row:
 
 
 def _same_scale(panel: Panel, judge: str) -> Row:
-    """Only where the judge's values lie inside the range of single human ratings can points be compared."""
+    """Compare points, if the judge's values lie inside the range of single human ratings."""
     values, people = panel.metrics[judge], panel.human
     ratings = panel.raters.get(panel.aspect)
     low, high = _range(people if ratings is None else ratings)
-    known = values[np.isfinite(values)]
+    scored = values[np.isfinite(values)]
     fits = (
-        known.size > 0
-        and known.min() >= low
-        and known.max() <= high
+        scored.size > 0
+        and scored.min() >= low
+        and scored.max() <= high
         and high - low >= 1
-        and known.max() - known.min() > 0.5 * (high - low)
+        and scored.max() - scored.min() > 0.5 * (high - low)
     )
     if not fits:
         return {"kappa": np.nan, "exact": np.nan, "bias": np.nan}
@@ -172,8 +172,8 @@ def _same_scale(panel: Panel, judge: str) -> Row:
 
 
 def _range(values: Array) -> tuple[float, float]:
-    known = values[np.isfinite(values)]
-    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
 
 
 def _lengths(data: Dataset) -> pl.DataFrame | None:
@@ -186,8 +186,8 @@ def _lengths(data: Dataset) -> pl.DataFrame | None:
 def _placed(lengths: pl.DataFrame | None, panel: Panel) -> Array | None:
     if lengths is None:
         return None
-    at = {(s, i): w for s, i, w in lengths.iter_rows()}
-    return np.array([[at.get((s, i)) or np.nan for i in panel.inputs] for s in panel.systems], float)
+    words = {(s, i): w for s, i, w in lengths.iter_rows()}
+    return np.array([[words.get((s, i)) or np.nan for i in panel.inputs] for s in panel.systems], float)
 
 
 def _length(panel: Panel, judge: str, size: Array | None) -> Row:
@@ -200,7 +200,7 @@ def _length(panel: Panel, judge: str, size: Array | None) -> Row:
 
 
 def partial_spearman(x: Array, y: Array, given: Array) -> tuple[float, float]:
-    """Spearman's rho of x and y, and the same with the third held fixed; NaN where a variable is constant."""
+    """Return Spearman's rho of x and y, and the partial one given the third; NaN if a variable is constant."""
     if len(x) < 4 or min(np.ptp(v) for v in (x, y, given)) == 0:
         return np.nan, np.nan
     r = np.corrcoef([average_ranks(v) for v in (x, y, given)])
@@ -209,25 +209,26 @@ def partial_spearman(x: Array, y: Array, given: Array) -> tuple[float, float]:
     return xy, (xy - xz * yz) / float(np.sqrt(rest)) if rest > 1e-12 else np.nan
 
 
-def _steadiness(panel: Panel, draws: Sequence[str]) -> Row:
+def _consistency(panel: Panel, draws: Sequence[str]) -> Row:
     if len(draws) < 2:
-        return {"steady": np.nan, "spread": np.nan}
+        return {"consistency": np.nan, "spread": np.nan}
     table = np.stack([panel.metrics[d].ravel() for d in draws])
     full = table[:, np.isfinite(table).all(axis=0)]
     if full.shape[1] < 2:
-        return {"steady": np.nan, "spread": np.nan}
+        return {"consistency": np.nan, "spread": np.nan}
     same = icc(full, persons=False)["ICC(1)"].value
-    return {"steady": same, "spread": float(full.std(axis=0, ddof=1).mean())}
+    return {"consistency": same, "spread": float(full.std(axis=0, ddof=1).mean())}
 
 
-def _notes(rows: list[Row], there: set[str], panel: Panel) -> list[str]:
+def _notes(rows: list[Row], defined: set[str], panel: Panel) -> list[str]:
     notes = people_note(panel)
-    if "kappa" not in there:
-        notes.append("no kappa: judge and people do not use one scale.")
-    if "steady" not in there:
+    if "kappa" not in defined:
+        notes.append("kappa is not available: judge and annotators use different scales.")
+    if "consistency" not in defined:
         notes.append(
-            f"no single draws: how steady the judge is cannot be told ({call('judge FILE', n=10, keep_draws=True)})."
+            "the consistency of the judge is not available without single draws "
+            f"({call('judge FILE', n=10, keep_draws=True)})."
         )
     if lost := sum(r["value"] for r in rows if r["quantity"] == "unscored"):
-        notes.append(f"{lost} rated outputs without a score are left out of the agreement, never counted as 0.")
+        notes.append(f"{lost} rated outputs without a score are excluded; they do not count as 0.")
     return notes

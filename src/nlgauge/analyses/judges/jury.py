@@ -1,6 +1,4 @@
-"""Is a panel of judges better than the best one, and which cheap one? Chosen on one part, held against people on the
-other.
-"""
+"""Panels of judges compared with the best single judge, and the best panel within a budget (cross-validated)."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._common import flipped_note, people_note, reference, signature
 from nlgauge.analyses.judges._jury_rows import JuryRows, jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -27,14 +25,14 @@ from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitt
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
-BETTER, WORSE, OPEN = "better", "worse", "cannot tell"
-LEVELS = 10  # distinct values up to which Dawid-Skene and MACE take scores as labels
+BETTER, WORSE, OPEN = "better", "worse", "inconclusive"
+LEVELS = 10  # scores with at most so many distinct values are labels for Dawid-Skene and MACE
 SINGLE, CHOSEN = "single", "chosen"
 
 
 @analysis(
     "jury",
-    question="Is a panel of judges better than the best single judge, and which one is worth its cost?",
+    question="Is a panel of judges better than the best single judge, and which panel fits a budget?",
     also=("jury-errors", "complementarity"),
 )
 def jury(
@@ -57,15 +55,15 @@ def jury(
     panel : Panel
         Metric scores and human ratings of one aspect.
     cost : str, sequence of str or mapping, optional
-        Cost of each judge, as 'gpt-4o=2.5,llama=0.3'; by default from cost, token or time columns and the
+        Cost of each judge, as 'gpt-4o=2.5,llama=0.3'; by default from columns of cost, tokens or time or from the
         cache, else 1 each.
     budget : float, optional
         Largest total cost of a panel.
     size : int, default 5
         Largest number of judges in a panel.
     measure : str, optional
-        Figure of pass and fail, such as kappa, or a measure, such as input/kendall; by default kappa where
-        annotators and judges say pass or fail.
+        Measure of verdicts, such as kappa, or of scores, such as input/kendall; by default kappa if annotators and
+        judges give pass or fail.
     people_pass_from : float, optional
         Lowest human rating that counts as pass; required where there are more than two values.
     judge_pass_from : float, optional
@@ -80,15 +78,15 @@ def jury(
     Returns
     -------
     Table
-        One row per judge, per way to count all judges' votes (majority or mean, Dawid–Skene, MACE, weighted),
-        and for the chosen panel: value with its interval, cost, difference from the best single judge, and
-        verdict (better, worse, cannot tell).
+        One row per judge, per aggregation of all judges (majority or mean, Dawid–Skene, MACE, weighted), and for the
+        chosen panel: value with its interval, cost, difference from the best single judge, and verdict (better, worse,
+        inconclusive).
 
     Notes
     -----
-    The panel is chosen without the outputs on which it is then compared with the human labels (five folds of
-    inputs). `better` means better than every single judge on the same outputs, by intervals that hold together for
-    all votes (docs/jury.md).
+    The panel is chosen by cross-validation: it is evaluated on folds of inputs that were not used to choose it.
+    `better` means significantly better than every single judge on the same outputs, by intervals that are simultaneous
+    over all aggregations (docs/jury.md).
 
     References
     ----------
@@ -112,10 +110,12 @@ def jury(
     costs = _costs(panel, rows.judges, cost, prices, notes)
     lines = [{**row, "aspect": panel.aspect} for row in _compare_panels(rows, costs, budget, size, level, seed, notes)]
     return Table(
-        title=Title(panel.name, f"panels of judges beside {panel.rated_by} on {panel.aspect}, {rows.measure}"),
+        title=Title(
+            panel.name, f"panels of judges compared with {reference(panel, 'labels')}, {panel.aspect}, {rows.measure}"
+        ),
         rows=lines,
-        shown=["vote", "judges", "cost", "value", "difference", "beside", "verdict"],
-        heads={"difference": "to the best judge", "beside": "who is", "judges": "judge or panel"},
+        shown=["vote", "judges", "cost", "value", "difference", "best_judge", "verdict"],
+        heads={"difference": "difference", "best_judge": "from the best judge", "judges": "judge or panel"},
         cells={
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
             "difference": lambda r: (
@@ -123,23 +123,24 @@ def jury(
                 if r.get("difference") is not None
                 else ""
             ),
-            "beside": lambda r: r.get("beside") or "",
+            "best_judge": lambda r: r.get("best_judge") or "",
             "verdict": lambda r: r.get("verdict") or "",
             "judges": lambda r: r["judges"] if r["vote"] in (SINGLE, CHOSEN) else "all",
             "cost": lambda r: number(r["cost"], 2).removesuffix(".00"),
         },
         answers=_answers(lines, rows, budget),
         definitions={
-            "vote": "majority of pass and fail, mean of standardised numbers; dawid-skene, mace: weights found without "
+            "vote": "majority of verdicts or mean of standardized scores; dawid-skene, mace: weights estimated without "
             "labels; weighted: regression on the labels of the other folds; chosen: the panel of at most "
-            f"{size}, by majority or mean, that is best on the other folds, which are not those it is tested on",
-            "verdict": f"{BETTER}: above every single judge on the same rows, together for all votes; else {OPEN}, "
-            f"or {WORSE} than one of them",
+            f"{size} judges, by majority or mean, that is best on the other folds",
+            "verdict": f"{BETTER}: significantly better than every single judge; {WORSE}: significantly worse than the "
+            f"nearest one; else {OPEN}",
         },
-        method=f"{rows.size_text(panel)}; {level:.0%} intervals, differences {level:.0%} together; {FOLDS} folds of "
-        "whole inputs. A panel that is no better than the best judge is called better in at most about "
-        "2.5 % of data sets (simulated with one system: docs/jury.md).",
-        notes=[*notes, *people_note(panel), *turned_note(panel)],
+        method=f"{rows.size_text(panel)}; {level:.0%} confidence intervals, simultaneous for the differences; {FOLDS} "
+        "folds of inputs. A panel that is not better than the best judge is called better in at most about 2.5% of "
+        "data "
+        "sets (simulated with one system: docs/jury.md).",
+        notes=[*notes, *people_note(panel), *flipped_note(panel)],
         facts={"costs": dict(zip(rows.judges, costs, strict=True)), "of": "verdicts" if rows.verdict else "scores"},
         signature=signature(panel, measure=rows.measure, size=size, budget=budget, folds=FOLDS, seed=seed),
     )
@@ -148,42 +149,44 @@ def jury(
 def _compare_panels(
     rows: JuryRows, costs: list[float], budget: float | None, size: int, level: float, seed: int, notes: list[str]
 ) -> list[Row]:
-    """Return a row per judge, per vote of all judges and of the chosen panel, each with its intervals."""
+    """Return a row per judge, per aggregation of all judges and of the chosen panel, each with its intervals."""
     votes = _votes(rows, seed, notes)
-    sets, picked, held_out = _picked(rows, costs, budget, size, seed)
-    joint = 1 - (1 - level) / max(len(votes) + (picked is not None), 1)
+    sets, chosen, held_out = _choose_panel(rows, costs, budget, size, seed)
+    joint = 1 - (1 - level) / max(len(votes) + (chosen is not None), 1)
     everyone = list(range(len(rows.judges)))
     lines = [_row(rows, [j], SINGLE, rows.scores[j], costs, level) for j in everyone]
     for name, scores in votes.items():
         row = _row(rows, everyone, name, scores, costs, level)
-        lines.append({**row, **_beside(rows, scores, everyone, joint)})
-    if picked is not None:
-        row = _row(rows, np.flatnonzero(sets[picked.jury]).tolist(), CHOSEN, held_out, costs, level)
-        row["in_folds"] = int((sets[picked.in_folds] == sets[picked.jury]).all(axis=1).sum())
+        lines.append({**row, **_compare_single(rows, scores, everyone, joint)})
+    if chosen is not None:
+        row = _row(rows, np.flatnonzero(sets[chosen.jury]).tolist(), CHOSEN, held_out, costs, level)
+        row["in_folds"] = int((sets[chosen.in_folds] == sets[chosen.jury]).all(axis=1).sum())
         affordable = [j for j, c in enumerate(costs) if budget is None or c <= budget]
-        lines.append({**row, **_beside(rows, held_out, affordable or everyone, joint)})
+        lines.append({**row, **_compare_single(rows, held_out, affordable or everyone, joint)})
     elif budget is not None:
-        notes.append(f"no panel of {'three' if rows.verdict else 'two'} judges or more fits the budget of {budget:g}.")
+        notes.append(f"no panel of {'three' if rows.verdict else 'two'} or more judges fits the budget of {budget:g}.")
     return lines
 
 
 def _votes(rows: JuryRows, seed: int, notes: list[str]) -> dict[str, Array]:
-    """All judges together, by each way to count them."""
-    found = {"majority" if rows.verdict else "mean": _counted(rows, np.ones((1, len(rows.judges)), bool))[0]}
+    """Return the votes of all judges by each method of aggregation."""
+    votes = {"majority" if rows.verdict else "mean": _panel_votes(rows, np.ones((1, len(rows.judges)), bool))[0]}
     if rows.verdict and len(rows.judges) % 2 == 0:
-        notes.append("majority of an even number of judges: a tie is a fail.")
+        notes.append("majority of an even number of judges: a tie counts as fail.")
     if rows.verdict or len(np.unique(rows.scores)) <= LEVELS:
-        known = dawid_skene(rows.scores)
-        able = mace(rows.scores, np.random.default_rng(seed), restarts=3)
-        found |= {name: each.posterior @ known.labels for name, each in (("dawid-skene", known), ("mace", able))}
+        error_rates = dawid_skene(rows.scores)
+        competence = mace(rows.scores, np.random.default_rng(seed), restarts=3)
+        models = (("dawid-skene", error_rates), ("mace", competence))
+        votes |= {name: model.posterior @ error_rates.labels for name, model in models}
     if not rows.verdict and len(rows.labels) >= LABELS_PER_JUDGE * len(rows.judges):
-        found["weighted"] = cross_fitted(rows.labels, rows.scores.T, rows.clusters)
-    return found
+        votes["weighted"] = cross_fitted(rows.labels, rows.scores.T, rows.clusters)
+    return votes
 
 
-def _counted(rows: JuryRows, sets: np.ndarray) -> Array:
-    """The vote of every jury on every row, juries × rows: the majority (a tie is a fail), or the mean of standardised
-    scores with a standard deviation of 1.
+def _panel_votes(rows: JuryRows, sets: np.ndarray) -> Array:
+    """Return the vote of every panel on every output, panels × outputs.
+
+    The majority (a tie counts as fail), or the mean of standardized scores, scaled to a standard deviation of 1.
     """
     if rows.verdict:
         return np.asarray(sets @ rows.scores > sets.sum(axis=1, keepdims=True) / 2, np.float64)
@@ -192,19 +195,19 @@ def _counted(rows: JuryRows, sets: np.ndarray) -> Array:
     return np.asarray(votes / np.maximum(votes.std(axis=1, keepdims=True), 1e-12))
 
 
-def _picked(
+def _choose_panel(
     rows: JuryRows, costs: list[float], budget: float | None, size: int, seed: int
 ) -> tuple[np.ndarray, Chosen | None, Array]:
-    """All panels, which one is chosen, and on every row the vote of the one that was chosen without it."""
+    """Return all panels, the chosen one, and for every output the vote of the panel chosen on the other folds."""
     sizes = [k for k in range(2, min(size, len(rows.judges)) + 1) if not rows.verdict or k % 2]
     sets = juries(costs, budget, sizes)
     if not len(sets):
         return sets, None, np.zeros(0)
-    votes = _counted(rows, sets)
+    votes = _panel_votes(rows, sets)
     preference = sets @ np.asarray(costs) + 1e-6 * sets.sum(axis=1)
-    picked = choose(rows.values(votes), int(rows.clusters.max()) + 1, preference, np.random.default_rng([seed, 1]))
-    mine = picked.in_folds[picked.fold[rows.clusters]]
-    return sets, picked, votes[mine, np.arange(votes.shape[1])]
+    chosen = choose(rows.values(votes), int(rows.clusters.max()) + 1, preference, np.random.default_rng([seed, 1]))
+    without = chosen.in_folds[chosen.fold[rows.clusters]]
+    return sets, chosen, votes[without, np.arange(votes.shape[1])]
 
 
 def _row(rows: JuryRows, members: list[int], vote: str, scores: Array, costs: list[float], level: float) -> Row:
@@ -225,8 +228,8 @@ def _row(rows: JuryRows, members: list[int], vote: str, scores: Array, costs: li
     }
 
 
-def _beside(rows: JuryRows, scores: Array, judges: list[int], level: float) -> Row:
-    """The difference to the single judge that comes nearest, and what all of them allow to say."""
+def _compare_single(rows: JuryRows, scores: Array, judges: list[int], level: float) -> Row:
+    """Compare a panel with all single judges: the difference from the nearest one, and the verdict over all of them."""
     gaps: list[tuple[int, Figure]] = [(j, rows.change(rows.scores[j], scores, level)) for j in judges]
     j, least = min(gaps, key=lambda pair: np.nan_to_num(pair[1].value, nan=np.inf))
     lows = np.array([gap.low for _, gap in gaps])
@@ -235,7 +238,7 @@ def _beside(rows: JuryRows, scores: Array, judges: list[int], level: float) -> R
         "difference": least.value,
         "difference_low": least.low,
         "difference_high": least.high,
-        "beside": rows.judges[j],
+        "best_judge": rows.judges[j],
         "verdict": verdict,
         **({"reason": least.reason} if least.reason else {}),
     }
@@ -248,25 +251,29 @@ def _costs(
     prices: str | Path | None,
     notes: list[str],
 ) -> list[float]:
-    """What one run of each judge over these outputs costs: as given, as columns or the store know it, or 1 each."""
+    """Return the cost of each judge on these outputs: as declared, from columns or the cache, or 1 each."""
     if cost is not None:
-        given = _parsed(cost)
-        if unknown := [name for name in given if name not in panel.names]:
-            raise NameUnknown(f"cost: no judge '{unknown[0]}'; there are {', '.join(panel.names)}.")
-        if missing := [name for name in judges if name not in given]:
-            raise NeedsMissing(
-                f"cost of {', '.join(missing)} is not given: {option('cost', {missing[0]: 1})}.", code="missing_cost"
+        declared = _parsed(cost)
+        if unknown := [name for name in declared if name not in panel.names]:
+            raise NameUnknown(
+                f"{option('cost')}: judge '{unknown[0]}' not found; the data have {', '.join(panel.names)}."
             )
-        return [given[name] for name in judges]
-    known: list[dict[str, Any]] = []
+        if missing := [name for name in judges if name not in declared]:
+            raise NeedsMissing(
+                f"the cost of {', '.join(missing)} is missing: add {option('cost', {missing[0]: 1})}.",
+                code="missing_cost",
+            )
+        return [declared[name] for name in judges]
+    recorded: list[dict[str, Any]] = []
     if panel.data is not None:
         paid = load_prices(prices) if prices is not None else None
-        known = [known_costs(panel.data, name, paid, notes) for name in judges]
-    for words, keys in (("money", ("cost",)), ("tokens", ("tokens_in", "tokens_out")), ("seconds", ("seconds",))):
-        if known and all(key in each for each in known for key in keys):
-            notes.append(f"cost: {words} of all outputs.")
-            return [float(sum(each[key] for key in keys)) for each in known]
-    notes.append(f"costs are not known: each judge counts 1 ({option('cost', {'judge': 0.2, 'other': 1})} says them).")
+        recorded = [known_costs(panel.data, name, paid, notes) for name in judges]
+    for unit, keys in (("money", ("cost",)), ("tokens", ("tokens_in", "tokens_out")), ("seconds", ("seconds",))):
+        if recorded and all(key in each for each in recorded for key in keys):
+            notes.append(f"cost: {unit} of all outputs.")
+            return [float(sum(each[key] for key in keys)) for each in recorded]
+    example = option("cost", {"judge": 0.2, "other": 1})
+    notes.append(f"costs are unknown: each judge costs 1 (declare them, as in {example}).")
     return [1.0] * len(judges)
 
 
@@ -274,36 +281,39 @@ def _parsed(cost: str | Sequence[str] | Mapping[str, float]) -> dict[str, float]
     if isinstance(cost, Mapping):
         return {str(name): float(value) for name, value in cost.items()}
     words = [w for each in ([cost] if isinstance(cost, str) else cost) for w in each.split(",") if w.strip()]
-    found = {}
+    costs = {}
     for word in words:
         name, equals, value = word.rpartition("=")
         try:
-            found[name.strip()] = float(value)
+            costs[name.strip()] = float(value)
         except ValueError:
             equals = ""
-        if not equals or found[name.strip()] < 0:
-            raise NameUnknown(f"cost '{word.strip()}': write JUDGE=COST with a number of 0 or more, as in gpt-4o=2.5.")
-    return found
+        if not equals or costs[name.strip()] < 0:
+            raise NameUnknown(
+                f"{option('cost')}: expected JUDGE=COST with a cost of 0 or more, as in gpt-4o=2.5; got "
+                f"'{word.strip()}'."
+            )
+    return costs
 
 
-def _answers(found: list[Row], rows: JuryRows, budget: float | None) -> list[str]:
-    """What the votes of all and the chosen panel allow to say: a line a verdict and single judge beside them."""
-    said: dict[tuple[str, str], list[str]] = {}
-    for row in found:
+def _answers(lines: list[Row], rows: JuryRows, budget: float | None) -> list[str]:
+    """Return a sentence per verdict and nearest single judge, with the differences of all panels."""
+    by_verdict: dict[tuple[str, str], list[str]] = {}
+    for row in lines:
         if row["vote"] == SINGLE:
             continue
-        mine = said.setdefault((row["verdict"], row["beside"]), [])
-        who = f"all {row['size']} judges by {row['vote']}" if not mine else f"by {row['vote']}"
+        panels = by_verdict.setdefault((row["verdict"], row["best_judge"]), [])
+        who = f"by {row['vote']}" if panels else f"all {row['size']} judges by {row['vote']}"
         if row["vote"] == CHOSEN:
             within = "" if budget is None else f" within {budget:g}"
             who = f"the best panel{within} ({row['judges']})"
-        mine.append(f"{who} {interval(row['difference'], row['difference_low'], row['difference_high'], 2)}")
-    words = {
-        BETTER: "Better than every single judge, in {measure} above {beside}: {told}.",
-        WORSE: "Worse than {beside} alone: {told}.",
-        OPEN: "Not shown to be better than {beside} alone: {told}.",
+        panels.append(f"{who} {interval(row['difference'], row['difference_low'], row['difference_high'], 2)}")
+    sentences = {
+        BETTER: "Significantly better than every single judge ({measure}, difference from {judge}): {panels}.",
+        WORSE: "Significantly worse than {judge} alone ({measure}, difference): {panels}.",
+        OPEN: "Not significantly better than {judge} alone ({measure}, difference): {panels}.",
     }
     return [
-        words[verdict].format(measure=rows.measure, beside=beside, told=", ".join(told))
-        for (verdict, beside), told in said.items()
+        sentences[verdict].format(measure=rows.measure, judge=judge, panels=", ".join(panels))
+        for (verdict, judge), panels in by_verdict.items()
     ]

@@ -1,11 +1,9 @@
-"""Do judges err on the same outputs? Correlation of their errors, and how many independent judges they are worth."""
+"""Correlation of the errors of judges, and the effective number of independent judges."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._common import flipped_note, people_note, signature
 from nlgauge.analyses.judges._jury_rows import jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.number import interval, number
@@ -15,11 +13,11 @@ from nlgauge.table import Row, Table, Title
 ALL = "all"
 
 
-@analysis("jury-errors", question="Do the judges err on the same outputs; how many independent ones are they worth?")
+@analysis("jury-errors", question="How correlated are the errors of the judges, and what is their effective number?")
 def jury_errors(
     panel: Panel, *, people_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
 ) -> Table:
-    """Compute how far judges err on the same outputs, and how many independent judges they are worth.
+    """Compute the correlation of the errors of judges, and the effective number of independent judges.
 
     Parameters
     ----------
@@ -35,18 +33,18 @@ def jury_errors(
     Returns
     -------
     Table
-        One row per pair of judges: correlation of their values with the human label held fixed; then the mean
-        over all pairs, and the effective number of judges.
+        One row per pair of judges: partial correlation of their values given the human label; then the mean over all
+        pairs, and the effective number of judges.
 
     Notes
     -----
     Effective number = k / (1 + (k − 1) · mean error correlation) of k judges. Noise in the human labels is shared
-    by all judges and makes the correlation too high. Intervals leave out whole inputs in turn.
+    by all judges and biases the correlation upward. Intervals are jackknife intervals over inputs.
     """
     rows = jury_rows(panel, None, people_pass_from, judge_pass_from)
-    found = errors_alike(rows.labels, rows.scores, rows.clusters, level)
+    errors = errors_alike(rows.labels, rows.scores, rows.clusters, level)
     few = int(rows.clusters.max()) + 1 < CLUSTERS
-    reason = f"an interval needs at least {CLUSTERS} inputs" if few else None
+    reason = f"a confidence interval requires at least {CLUSTERS} inputs" if few else None
     k = len(rows.judges)
 
     def row(pair: tuple[str, str], measure: str, value: float, low: float, high: float) -> Row:
@@ -58,20 +56,19 @@ def jury_errors(
         row(
             (rows.judges[i], rows.judges[j]),
             "error_correlation",
-            *(a[i, j] for a in (found.value, found.low, found.high)),
+            *(a[i, j] for a in (errors.value, errors.low, errors.high)),
         )
         for i in range(k)
         for j in range(i + 1, k)
     ]
     lines.sort(key=lambda line: -line["value"])
-    value, low, high = found.effective
+    value, low, high = errors.effective
     lines += [
-        row((ALL, ALL), "mean_error_correlation", *found.mean),
+        row((ALL, ALL), "mean_error_correlation", *errors.mean),
         row((ALL, ALL), "effective_judges", value, low, min(high, k)),
     ]
-    between = "" if not np.isfinite(low) else f" (between {number(low, 1)} and {number(min(high, k), 1)})"
     return Table(
-        title=Title(panel.name, f"errors of the judges beside {panel.rated_by} on {panel.aspect}"),
+        title=Title(panel.name, f"correlation of the judges' errors, {panel.aspect}"),
         rows=lines,
         shown=["metric", "other", "measure", "value"],
         heads={"metric": "judge"},
@@ -79,15 +76,18 @@ def jury_errors(
             "value": lambda line: interval(line["value"], line["low"], line["high"], 2),
             "measure": lambda line: line["measure"].replace("_", " "),
         },
-        answers=[f"{k} judges are worth about {number(value, 1)} with independent errors{between}."],
+        answers=[
+            f"The effective number of independent judges is {interval(value, low, min(high, k), 1)} (of {k} judges)."
+        ],
         definitions={
-            "error correlation": "of two judges' values, people's label held fixed (partial correlation); 0: "
-            "they err independently, 1: on the same rows. Noise in people's labels is shared by all judges and counts "
-            "as correlation: with noisy labels it is too high",
+            "error correlation": "partial correlation of two judges' values given the human label; 0: independent "
+            "errors, "
+            "1: errors on the same outputs. Noise in the labels is shared by all judges and biases it upward",
             "effective judges": "k / (1 + (k − 1) × mean error correlation)",
         },
-        method=f"{rows.size_text(panel)}; {level:.0%} intervals: "
-        "whole inputs left out in turn, Fisher's z, Student's t (coverage: docs/jury.md).",
-        notes=[*rows.notes, *people_note(panel), *turned_note(panel)],
+        method=f"{rows.size_text(panel)}; {level:.0%} confidence intervals: jackknife over inputs, Fisher's z, "
+        "Student's t "
+        "(coverage: docs/jury.md).",
+        notes=[*rows.notes, *people_note(panel), *flipped_note(panel)],
         signature=signature(panel, level=number(level, 2)),
     )

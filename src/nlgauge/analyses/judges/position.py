@@ -1,4 +1,4 @@
-"""Does a judge prefer what it is shown first? Pairwise choices in both orders."""
+"""Position bias in pairwise comparisons: share of the output shown first, and consistency over both orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nlgauge.stats.tests.two_samples import choice_test
 from nlgauge.table import Row, Table, Title
 
 
-@analysis("position", takes="dataset", question="Does a judge prefer what it is shown first?")
+@analysis("position", takes="dataset", question="Does a judge have a position bias in pairwise comparisons?")
 def position(choice: Choice) -> Table:
     """Compute how often a judge or annotator chooses the output shown first.
 
@@ -25,25 +25,26 @@ def position(choice: Choice) -> Table:
     Returns
     -------
     Table
-        One row per annotator (or model) and aspect: share of decided choices that fall on the first output,
-        two-sided p that it is 0.5, and of pairs shown in both orders the share with the same answer.
+        One row per annotator (or model) and aspect: share of the decided comparisons that the first output wins,
+        two-sided p of the test that it is 0.5, and the share of pairs shown in both orders with the same winner.
 
     Notes
     -----
-    The choices on one input change sides together in the test; it is a binomial test where no input has two
-    choices.
+    Comparisons on the same input are a cluster of the sign-flip test; without clusters it is a binomial test.
     """
     data = choice.data
     votes = data.comparisons
     if votes.is_empty():
         raise NeedsMissing(
-            f"no pairwise choices; {call('judge FILE', mode='pairwise')} makes them.", data=data.name, code="no_choices"
+            f"there are no pairwise comparisons; {call('judge FILE', mode='pairwise')} makes them.",
+            data=data.name,
+            code="no_choices",
         )
     if choice.aspects:
         votes = votes.filter(pl.col("aspect").is_in(choice.wanted))
     rows = [
         {
-            "rater": rater if rater is not None else "raters without names",
+            "rater": rater if rater is not None else "annotators without IDs",
             "who": "model" if rater in data.models else "people",
             "aspect": aspect,
             **_biased(part),
@@ -51,11 +52,13 @@ def position(choice: Choice) -> Table:
         for (rater, aspect), part in votes.group_by("rater", "aspect", maintain_order=True)
     ]
     return Table(
-        title=Title(data.name, "order of showing and choice"),
+        title=Title(data.name, "position bias in pairwise comparisons"),
         rows=rows,
-        method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), "
-        "two-sided p: choices on one input change sides together (a binomial test where no input has two choices). "
-        "both orders: pairs shown both ways; same: those with one answer whatever the order.",
+        heads={"rater": "annotator or model", "choices": "comparisons"},
+        method="first: share of the comparisons without ties that the output shown first wins (0.5: no bias); p: "
+        "two-sided sign-flip test, clustered by input. both orders: number of pairs shown in both orders; same: "
+        "share of "
+        "them with the same winner.",
         notes=[] if any(r["both_orders"] for r in rows) else ["no pair was shown in both orders."],
         signature=f"comparisons:{len(votes)}",
     )
@@ -77,7 +80,7 @@ def _biased(part: pl.DataFrame) -> Row:
 
 
 def _consistency(part: pl.DataFrame) -> tuple[int, int]:
-    """Pairs with one answer in both orders, and all pairs that were shown in both."""
+    """Return the number of pairs with the same winner in both orders, and of all pairs shown in both orders."""
     chosen = {}
     for row in part.iter_rows(named=True):
         winner = {"first": row["first"], "second": row["second"]}.get(row["preferred"], "tie")

@@ -1,4 +1,4 @@
-"""Several trials of one input: does a system pass once or every time, and does a judge repeat itself?"""
+"""Several trials of each input: pass@k and pass^k of systems, and test-retest reliability of judges."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from nlgauge.types import Array, Ints
 
 HUMAN = "human"  # in the column `metric`
 USUAL_K = (1, 2, 5, 10, 20, 50, 100)
-WORDS = {
-    "trial_agreement": "same verdict in two trials",
+LABELS = {
+    "trial_agreement": "agreement of two trials",
     "trial_icc": "ICC(1) of the trials",
-    "retest_agreement": "same verdict on the same text",
-    "retest_icc": "ICC(1) on the same text",
+    "retest_agreement": "test-retest agreement",
+    "retest_icc": "test-retest ICC(1)",
 }
 
 
 class _Values(NamedTuple):
-    """The values of one judge, or of people on one aspect, in the order of the samples; `passed` is NaN for unknown."""
+    """Values of a judge, or human ratings of an aspect, in the order of the samples; `passed` is NaN if unknown."""
 
     metric: str
     aspect: str | None
@@ -39,7 +39,11 @@ class _Values(NamedTuple):
     passed: Array
 
 
-@analysis("trials", takes="dataset", question="Does a system pass every time, and does a judge repeat itself?")
+@analysis(
+    "trials",
+    takes="dataset",
+    question="How often does a system pass in repeated trials, and how reliable is a judge on repetition?",
+)
 def trials(
     choice: Choice, *, k: Sequence[int] | None = None, pass_from: float | None = None, level: float = 0.95
 ) -> Table:
@@ -52,25 +56,25 @@ def trials(
     k : sequence of int, optional
         Numbers of trials for pass@k and pass^k; 1, 2, 5, 10 … and the number of trials by default.
     pass_from : float, optional
-        The lowest value that passes, where there are more than two values.
+        The lowest value that passes; required where there are more than two values.
     level : float, default 0.95
-        Of the confidence intervals, in which the trials of one input are one cluster.
+        Level of the confidence intervals, in which the trials of an input are a cluster.
 
     Returns
     -------
     Table
-        One row for each system and k (`pass@k`, `pass^k`), by the human verdict and by each metric with two values.
-        Pooled over systems, `trial_agreement` is the probability of the same verdict in two trials of one input and
-        `trial_icc` the reliability of a single trial. Where trials have the same text, `retest_agreement` and
-        `retest_icc` are the test-retest reliability of the judge itself.
+        One row for each system and k (`pass@k`, `pass^k`), by the human label and by each metric with two values.
+        Pooled over systems, `trial_agreement` is the probability of the same verdict in two trials of an input and
+        `trial_icc` the reliability of a single trial. For trials with the same text, `retest_agreement` and
+        `retest_icc` are the test-retest reliability of the judge.
     """
     data = choice.data
-    kept = ~data.samples["system"].is_in(sorted(data.people) if not choice.keep_people else [])
-    data = data.where(data.samples.filter(kept)) if not kept.all() else data
+    included = ~data.samples["system"].is_in(sorted(data.people) if not choice.keep_people else [])
+    data = data.where(data.samples.filter(included)) if not included.all() else data
     counts = trial_counts(data.samples)
     if counts is None:
         raise NeedsMissing(
-            f"{data.name}: no input has several trials; a column such as epoch, trial, run or seed numbers them."
+            f"{data.name}: no input has several trials; a column such as epoch, trial, run or seed must number them."
         )
     ks = sorted({*(x for x in USUAL_K if x <= counts[2]), counts[2]} if k is None else {int(x) for x in k})
     samples = data.samples
@@ -81,43 +85,43 @@ def trials(
     if "output" in samples.columns:
         same_text = _codes(samples["system"] + "\n" + base + "\n" + samples["output"].cast(pl.String).fill_null(""))
     rows: list[Row] = []
-    unread = []
+    without_verdicts = []
     for values in _all_values(choice, data, pass_from):
         if np.isfinite(values.passed).any():
             for system in data.systems:
                 inside = (samples["system"] == system).to_numpy()
                 rows += _pass_rows(values, system, of_input, unit, inside, ks, level)
         else:
-            unread.append(values.metric)
+            without_verdicts.append(values.metric)
         rows += _reliability_rows(values, "trial", of_input, unit, level)
         if same_text is not None and values.metric != HUMAN:
             repeated = _reliability_rows(values, "retest", same_text, unit, level)
             rows += repeated if any(row["n"] for row in repeated) else []
     if not rows:
-        raise NeedsMissing(f"{data.name}: neither ratings nor metric scores are known of the trials.")
-    notes = [f"{trials_text(samples)}: the trials of one input count as one cluster."]
-    if unread:
+        raise NeedsMissing(f"{data.name}: the trials have neither human ratings nor scores.")
+    notes = [f"{trials_text(samples)}: the trials of an input are a cluster."]
+    if without_verdicts:
         notes.append(
-            f"no pass@k of {', '.join(unread)}: more than two values; {option('pass_from')} says from which "
-            "value on an output passes."
+            f"no pass@k of {', '.join(without_verdicts)}: more than two values; set the lowest value that passes with "
+            f"{option('pass_from')}."
         )
     if not any(row["measure"].startswith("retest") for row in rows):
-        notes.append("The texts of the trials differ, so their agreement is that of outputs and judge together.")
+        notes.append("The texts of the trials differ, so the agreement reflects both the outputs and the judge.")
     return Table(
-        title=Title(data.name, "trials of one input"),
+        title=Title(data.name, "repeated trials"),
         rows=rows,
         shown=["metric", "system", "measure", "value", "n"],
         heads={"metric": "by", "n": "inputs"},
         cells={
             "metric": lambda r: f"{r['metric']}" + ("" if r["aspect"] in (None, HUMAN) else f" ({r['aspect']})"),
-            "measure": lambda r: WORDS.get(r["measure"]) or str(r["measure"]),
+            "measure": lambda r: LABELS.get(r["measure"]) or str(r["measure"]),
             "value": row_interval,
         },
-        method="pass@k: at least one of k trials passes (Chen et al. 2021); pass^k: all k pass (Yao et al. 2024); both "
-        f"without bias, means over inputs. {level:.0%} CI: the trials of one input are one cluster. ICC(1): one-way "
-        "intraclass correlation, the reliability of a single trial.",
+        method="pass@k: at least one of k trials passes (Chen et al. 2021); pass^k: all k pass (Yao et al. 2024); "
+        f"unbiased estimates, means over inputs. {level:.0%} CI, clustered by input. ICC(1): one-way intraclass "
+        "correlation, the reliability of a single trial.",
         answers=[_answer(part) for part in grouped(rows, "metric").values() if part],
-        notes=[*notes, *dict.fromkeys(f"no interval: {row['reason']}." for row in rows if row["reason"])],
+        notes=[*notes, *dict.fromkeys(f"no confidence interval: {row['reason']}." for row in rows if row["reason"])],
         signature=f"k:{','.join(map(str, ks))}|level:{level:g}",
     )
 
@@ -127,25 +131,25 @@ def _codes(names: pl.Series) -> Ints:
 
 
 def _all_values(choice: Choice, data: Dataset, pass_from: float | None) -> list[_Values]:
-    """The human verdicts on each aspect, then each metric. Of several raters the majority counts; a tie is unknown."""
-    found = []
+    """Return the human labels of each aspect (majority of the annotators, ties unknown), then those of each metric."""
+    every = []
     for aspect in choice.wanted if data.aspects else []:
         rated = data.ratings.filter(pl.col("aspect") == aspect).with_columns(pl.col("value").cast(pl.Float64))
         passed = _passed(rated["value"].to_numpy(), pass_from, lower=False)
         each = rated.select(*KEY, "value").with_columns(pl.Series("passed", passed, nan_to_null=True))
         each = each.group_by(KEY).agg(pl.col("value", "passed").mean())
-        placed = data.samples.select(KEY).join(each, on=KEY, how="left", maintain_order="left")
-        scores, share = (placed[c].fill_null(np.nan).to_numpy() for c in ("value", "passed"))
-        found.append(_Values(HUMAN, aspect, scores, np.where(share == 0.5, np.nan, np.round(share))))
-    placed = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")
+        aligned = data.samples.select(KEY).join(each, on=KEY, how="left", maintain_order="left")
+        scores, share = (aligned[c].fill_null(np.nan).to_numpy() for c in ("value", "passed"))
+        every.append(_Values(HUMAN, aspect, scores, np.where(share == 0.5, np.nan, np.round(share))))
+    aligned = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")
     for metric in choice.metrics or data.metrics:
-        scores = placed[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        found.append(_Values(metric, None, scores, _passed(scores, pass_from, lower=metric in data.lower)))
-    return found
+        scores = aligned[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        every.append(_Values(metric, None, scores, _passed(scores, pass_from, lower=metric in data.lower)))
+    return every
 
 
 def _passed(values: Array, pass_from: float | None, *, lower: bool) -> Array:
-    """1 for pass and 0 for fail: of two values the better one passes; NaN where that is not known."""
+    """Return 1 for pass and 0 for fail: of two values the better one passes; NaN if unknown."""
     levels = np.unique(values[np.isfinite(values)])
     if pass_from is None and len(levels) != 2 and not (len(levels) == 1 and levels[0] in (0.0, 1.0)):
         return np.full(values.shape, np.nan)
@@ -179,11 +183,11 @@ class _Counts(NamedTuple):
 
 
 def _counted(passed: Array, of_input: Ints, unit: Ints) -> _Counts:
-    there = np.isfinite(passed)
-    code = np.unique(of_input[there], return_inverse=True)[1].reshape(-1)
+    known = np.isfinite(passed)
+    code = np.unique(of_input[known], return_inverse=True)[1].reshape(-1)
     units = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
-    units[code] = unit[there]
-    return _Counts(np.bincount(code).astype(np.float64), np.bincount(code, passed[there]).astype(np.float64), units)
+    units[code] = unit[known]
+    return _Counts(np.bincount(code).astype(np.float64), np.bincount(code, passed[known]).astype(np.float64), units)
 
 
 def _pass_rows(
@@ -194,15 +198,15 @@ def _pass_rows(
     if not outputs:
         return []
     rows = []
-    for name, estimate, wanted in (("pass@", pass_at_k, ks), ("pass^", pass_hat_k, [k for k in ks if k > 1])):
-        for k in wanted:  # pass^1 is pass@1
+    for name, estimate, sizes in (("pass@", pass_at_k, ks), ("pass^", pass_hat_k, [k for k in ks if k > 1])):
+        for k in sizes:  # pass^1 is pass@1
             figure = mean_share(estimate(counts.trials, counts.passes, k), counts.unit, outputs, level=level)
             rows.append(_row(values, system, f"{name}{k}", figure, outputs))
     return rows
 
 
 def _reliability_rows(values: _Values, word: str, of_input: Ints, unit: Ints, level: float) -> list[Row]:
-    """How far trials of one input agree; `of_input` says which outputs are trials of one input."""
+    """Return the rows of agreement and ICC of trials; `of_input` numbers the outputs that are trials of an input."""
     rows = []
     if np.isfinite(values.passed).any():
         counts = _counted(values.passed, of_input, unit)
@@ -215,17 +219,12 @@ def _reliability_rows(values: _Values, word: str, of_input: Ints, unit: Ints, le
 
 
 def _answer(rows: list[Row]) -> str:
-    """The rows of one judge in a sentence: pass@k of each system at the largest k, and the reliability of a trial."""
-    most = max((int(r["measure"][5:]) for r in rows if r["system"]), default=0)
-    told = [r for r in rows if r["measure"] in ("pass@1", f"pass^{most}", "retest_icc", "trial_icc")]
+    """Summarize a judge: pass@1 and pass^k of each system at the largest k, and the reliability of a trial."""
+    largest = max((int(r["measure"][5:]) for r in rows if r["system"]), default=0)
+    summary = ("pass@1", f"pass^{largest}", "retest_icc", "trial_icc")
     parts = [
-        f"{r['system'] + ' ' if r['system'] else ''}{WORDS.get(r['measure'], r['measure'])} {_with_interval(r)}"
-        for r in told
-        if np.isfinite(r["value"])
+        f"{r['system'] + ' ' if r['system'] else ''}{LABELS.get(r['measure'], r['measure'])} {row_interval(r)}"
+        for r in rows
+        if r["measure"] in summary and np.isfinite(r["value"])
     ]
     return f"{rows[0]['metric']}: {'; '.join(parts[:8]) or 'too few trials with a value'}."
-
-
-def _with_interval(row: Row) -> str:
-    ends = f" [{row['low']:.2f}, {row['high']:.2f}]" if np.isfinite(row["low"]) else ""
-    return f"{row['value']:.2f}{ends}"

@@ -1,1 +1,1 @@
-"""Pairwise comparisons (votes, A/B tests, pairwise judges): strengths of systems, tiers, and judges against people."""
+"""Pairwise comparisons (votes, A/B tests, pairwise judges): strengths of systems, tiers, and agreement of judges."""

@@ -1,4 +1,4 @@
-"""The ranking of each side and group of connected systems: strengths, intervals, tests of all pairs."""
+"""Ranking of each side and group of connected systems: strengths, intervals, tests of all pairs."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from nlgauge.stats.ranking.simultaneous_tests import AllPairs, all_pairs, deviat
 
 Floats = NDArray[np.float64]
 Interval = Literal["sandwich", "bootstrap"]
-Adjust = Literal["first", "style", "none"]  # the place alone; the place and style; nothing
+Adjust = Literal["first", "style", "none"]  # presentation order; order and style; no effect
 LEVEL, DRAWS = 0.95, 1000
-FEWEST = 10  # independent inputs below which there is no interval and no test
-FEWEST_ANNOTATORS = 4  # three find 0% to 8% of the true differences for other annotators (docs/rank_coverage.md)
+FEWEST = 10  # independent inputs that an interval or test requires
+FEWEST_ANNOTATORS = 4  # with three, tests detect 0% to 8% of the true differences (docs/rank_coverage.md)
 TIES = {
-    "davidson": "Bradley-Terry with ties after Davidson (1970)",
-    "rao-kupper": "Bradley-Terry with ties after Rao and Kupper (1967)",
-    "half": "Bradley-Terry, a tie being half a win for each",
-    "drop": "Bradley-Terry, ties left out",
+    "davidson": "Bradley–Terry model with ties (Davidson 1970)",
+    "rao-kupper": "Bradley–Terry model with ties (Rao and Kupper 1967)",
+    "half": "Bradley–Terry model, a tie counting as half a win for each",
+    "drop": "Bradley–Terry model without ties",
 }
 
 
 @dataclass(frozen=True)
 class SideRanking:
-    """Systems of one side that chains of comparisons connect, as numbers in `SidesVotes.systems`."""
+    """Ranking of the connected systems of one side, as indices of `SidesVotes.systems`."""
 
     side: str
     group: int
@@ -45,15 +45,15 @@ class SideRanking:
     low: Floats
     high: Floats
     tests: AllPairs | None  # none with too few inputs
-    infinite: list[str]  # why a system has no finite estimate; "" where it has
+    infinite: list[str]  # why a system has no finite estimate; "" if it has one
 
     @property
     def factor(self) -> float:
-        """Standard errors in half an interval."""
+        """Return the half-width of an interval in standard errors."""
         return float(stdtrit(self.made.freedom, (1 + LEVEL) / 2))
 
     def counts(self) -> tuple[Floats, Floats, Floats]:
-        """Wins, ties and losses of each system."""
+        """Return wins, ties and losses of each system."""
         b, size = self.ballots, len(self.systems)
         won, lost = np.where(b.outcome == 0, b.first, b.second), np.where(b.outcome == 0, b.second, b.first)
         clear = b.outcome != TIE
@@ -61,7 +61,7 @@ class SideRanking:
         return tuple(np.bincount(x, minlength=size) for x in (won[clear], tied, lost[clear]))  # type: ignore[return-value]
 
     def chances(self) -> tuple[Floats, Floats, Floats]:
-        """Chance to beat an average other system (a tie is half), with its interval (delta method on log-odds)."""
+        """Return the win rate against an average other system (ties count half), with its interval (delta method)."""
         made, size = self.made, len(self.systems)
         gap, others = made.theta[:, None] - made.theta, ~np.eye(size, dtype=bool)
 
@@ -87,33 +87,32 @@ class SideRanking:
         return value, low, high
 
     def _bound(self, i: int) -> tuple[float, float]:
-        """What can be said of one that won (or lost) all: the exact limit of a share, clusters counted, not choices."""
+        """Return the exact limit of the win rate of a system that won (or lost) all, with clusters as observations."""
         won, tied, lost = (c[i] for c in self.counts())
-        mine = (self.ballots.first == i) | (self.ballots.second == i)
+        involved = (self.ballots.first == i) | (self.ballots.second == i)
         clusters = [self.ballots.unit, *([self.ballots.annotator] if self.made.annotators else [])]
-        limit = float(((1 - LEVEL) / 2) ** (1 / min(len(np.unique(c[mine])) for c in clusters if c is not None)))
+        limit = float(((1 - LEVEL) / 2) ** (1 / min(len(np.unique(c[involved])) for c in clusters if c is not None)))
         if tied == 0 and lost == 0:
             return limit, 1.0
         return (0.0, 1 - limit) if tied == 0 and won == 0 else (float("nan"), float("nan"))
 
 
-def rankings(found: SidesVotes, ties: TieModel, adjust: Adjust, interval: Interval, seed: int) -> list[SideRanking]:
-    """One ranking a side and group of systems that were compared with each other."""
+def rankings(votes: SidesVotes, ties: TieModel, adjust: Adjust, interval: Interval, seed: int) -> list[SideRanking]:
+    """Return a ranking per side and group of systems that were compared with each other."""
     ranked = []
-    for side, ballots in found.sides.items():
-        there = {*ballots.first.tolist(), *ballots.second.tolist()}
-        groups = [g for g in connected(ballots, len(found.systems)) if g[0] in there]
+    for side, ballots in votes.sides.items():
+        compared = {*ballots.first.tolist(), *ballots.second.tolist()}
+        groups = [g for g in connected(ballots, len(votes.systems)) if g[0] in compared]
         for number, group in enumerate(groups, start=1):
-            place = np.full(len(found.systems), -1)
-            place[group] = np.arange(len(group))
-            rows = np.isin(ballots.first, group)
-            part = ballots.part(rows)
-            part = replace(part, first=place[part.first], second=place[part.second])
+            index = np.full(len(votes.systems), -1)
+            index[group] = np.arange(len(group))
+            part = ballots.part(np.isin(ballots.first, group))
+            part = replace(part, first=index[part.first], second=index[part.second])
             try:
                 ranked.append(_ranked(side, number, group, part, ties, adjust, interval, seed))
             except DataError as error:
                 code = error.refusals[0].code
-                raise NeedsMissing(f"{'people' if side == HUMAN else side}: {error}", code=code) from None
+                raise NeedsMissing(f"{'human votes' if side == HUMAN else side}: {error}", code=code) from None
     return ranked
 
 
@@ -134,14 +133,14 @@ def _ranked(
     size, rng = len(group), np.random.default_rng(seed)
     why = _infinite(ballots, size, ties)
     middle = np.array([not w for w in why]) if not all(why) else np.ones(size, bool)
-    made = made.around(middle)  # a strength without an end has no place in a mean
+    made = made.around(middle)  # the mean is over finite strengths
     covariance, theta = made.covariance, made.theta
-    nothing = np.full(size, np.nan)
+    missing = np.full(size, np.nan)
     if made.units < FEWEST:
-        return SideRanking(side, number, group, ballots, made, covariance, nothing, nothing, None, why)
+        return SideRanking(side, number, group, ballots, made, covariance, missing, missing, None, why)
     if interval == "bootstrap":
         drawn = bootstrap(ballots, made, DRAWS, rng)
-        if made.annotators:  # inputs are drawn; what annotators add comes from the jackknife
+        if made.annotators:  # the bootstrap draws inputs; the variance between annotators is from the jackknife
             drawn += rng.multivariate_normal(np.zeros(len(made.between)), made.between, DRAWS, method="eigh")
         drawn[:, :size] -= drawn[:, :size][:, middle].mean(axis=1, keepdims=True)
         covariance = np.atleast_2d(np.cov(drawn.T))
@@ -172,59 +171,59 @@ def _ranked(
 
 
 def _tested(ballots: Ballots, made: Strengths, why: list[str]) -> Floats | None:
-    """Score tests of the pairs with a system that has no finite strength."""
+    """Return score tests of the pairs with a system that has no finite strength."""
     size = len(why)
     pairs = [(i, j) for i in range(size) for j in range(i) if why[i] or why[j]]
     if not pairs:
         return None
-    found = np.full((size, size), np.nan)
+    scores = np.full((size, size), np.nan)
     for (i, j), z in zip(pairs, equality_tests(ballots, size, made.ties, made.position, pairs), strict=True):
-        found[i, j], found[j, i] = z, -z
-    return found
+        scores[i, j], scores[j, i] = z, -z
+    return scores
 
 
 def _expanded(units: float) -> list[float]:
-    """Percentiles widened for the bootstrap's narrowness with few units (Hesterberg 2015)."""
+    """Return expanded percentiles, which correct the bootstrap's narrowness with few units (Hesterberg 2015)."""
     tail = float(ndtr(np.sqrt(units / (units - 1)) * stdtrit(units - 1, (1 - LEVEL) / 2)))
     return [tail, 1 - tail]
 
 
 def _infinite(ballots: Ballots, systems: int, ties: TieModel) -> list[str]:
-    """Why maximum likelihood has no finite strength for a system beside those of the largest group that beat each
-    other."""
+    """Return why a system has no finite maximum-likelihood strength; "" for the largest strongly connected group."""
     reach = winners_reach(ballots, systems, ties)
     mutual = reach & reach.T
     largest = int(np.argmax(mutual.sum(axis=1)))
-    known = mutual[largest] if mutual[largest].sum() > 1 else np.zeros(systems, bool)
+    finite = mutual[largest] if mutual[largest].sum() > 1 else np.zeros(systems, bool)
     up, down = reach[:, largest], reach[largest]
-    words = []
+    reasons = []
     for i in range(systems):
-        mine = ballots.outcome[(ballots.first == i) | (ballots.second == i)]
-        place = np.where(ballots.first == i, 0, 1)[(ballots.first == i) | (ballots.second == i)]
-        if known[i]:
-            words.append("")
-        elif (mine == place).all():
-            words.append(f"won all {len(mine):,} choices")
-        elif (mine == 1 - place).all():
-            words.append(f"lost all {len(mine):,} choices")
+        involved = (ballots.first == i) | (ballots.second == i)
+        outcome, own = ballots.outcome[involved], np.where(ballots.first == i, 0, 1)[involved]
+        if finite[i]:
+            reasons.append("")
+        elif (outcome == own).all():
+            reasons.append(f"won all {len(outcome):,} comparisons")
+        elif (outcome == 1 - own).all():
+            reasons.append(f"lost all {len(outcome):,} comparisons")
         else:
-            words.append("never lost to the others" if up[i] and not down[i] else "never won against the others")
-    return words
+            reasons.append("never lost to the others" if up[i] and not down[i] else "never won against the others")
+    return reasons
 
 
-def effect_names(found: SidesVotes, ranking: SideRanking) -> list[str]:
-    """Name the effects in the model of one side, in the order of its coefficients."""
-    return [*(["first_place"] if ranking.made.position else []), *found.features]
+def effect_names(votes: SidesVotes, ranking: SideRanking) -> list[str]:
+    """Return the names of the effects in the model of one side, in the order of its coefficients."""
+    return [*(["first_place"] if ranking.made.position else []), *votes.features]
 
 
-def method(found: SidesVotes, ranked: list[SideRanking], ties: TieModel, adjust: Adjust, interval: Interval) -> str:
-    """One sentence a choice that was made."""
-    unit, annotators = found.unit, any(r.made.annotators for r in ranked)
-    place = ", with an advantage of the first place"
-    style = " and effects of length and layout (their relative difference, in standard deviations)"
-    what = {"first": place, "none": "", "style": place + style}[adjust]
+def method(votes: SidesVotes, ranked: list[SideRanking], ties: TieModel, adjust: Adjust, interval: Interval) -> str:
+    """Describe the model and its intervals."""
+    unit, annotators = votes.unit, any(r.made.annotators for r in ranked)
+    order = " with an effect of presentation order"
+    style = " and effects of length and formatting (relative differences, in standard deviations)"
+    effects = {"first": order, "none": "", "style": order + style}[adjust]
     how = {
-        "sandwich": f"two-way sandwich covariance clustered by {unit} and, for people, by annotator (jackknife), t "
+        "sandwich": f"two-way sandwich covariance clustered by {unit} and, for human votes, by annotator "
+        "(jackknife), t "
         "distribution with the degrees of freedom of the fewer clusters"
         if annotators
         else f"sandwich covariance clustered by {unit}, t distribution",
@@ -232,49 +231,56 @@ def method(found: SidesVotes, ranked: list[SideRanking], ties: TieModel, adjust:
         + (", with the variance between annotators (jackknife)" if annotators else ""),
     }[interval]
     return (
-        f"{TIES[ties]}{what}; maximum likelihood. Strengths are log-odds around a mean of 0. {LEVEL:.0%} intervals: "
-        f"{how}."
+        f"{TIES[ties]}{effects}; maximum likelihood. Strengths are log-odds with mean 0. {LEVEL:.0%} confidence "
+        f"intervals: {how}."
     )
 
 
-def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> list[str]:
-    """What could not be estimated, and what stands in its place."""
-    notes = list(found.notes)
+def remarks(votes: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> list[str]:
+    """Return notes on what could not be estimated, and on what is reported instead."""
+    notes = list(votes.notes)
     for side in dict.fromkeys(r.side for r in ranked):
-        mine = [r for r in ranked if r.side == side]
-        who = "people" if side == HUMAN else side
-        if len(mine) > 1:
-            groups = "; ".join(some([found.systems[i] for i in r.systems], 6) for r in mine)
+        of_side = [r for r in ranked if r.side == side]
+        who = "human votes" if side == HUMAN else side
+        if len(of_side) > 1:
+            groups = "; ".join(some([votes.systems[i] for i in r.systems], 6) for r in of_side)
             notes.append(
-                f"{who}: {len(mine)} groups of systems that no chain of comparisons connects, each ranked by itself "
-                f"around a mean of its own: {groups}."
+                f"{who}: {len(of_side)} groups of systems are not connected by comparisons and are ranked separately, "
+                f"each with mean 0: {groups}."
             )
-        for r in mine:
-            endless = {found.systems[i]: why for i, why in zip(r.systems, r.infinite, strict=True) if why}
-            if r.made.penalized:
-                told = some([f"{name} {why}" for name, why in endless.items()], 4)
-                notes.append(
-                    f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
-                    f"penalized values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
-                    f"comparisons{', their mean without such systems 0' if 0 < len(endless) < len(r.systems) else ''}. "
-                    "An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
-                    "and tiers of such a system are by score tests, which need no finite strength."
-                )
-            if r.tests is None:
-                notes.append(
-                    f"{who}: choices on {r.made.units} {found.unit}s; intervals and tiers need at least {FEWEST}."
-                )
-            if adjust != "none" and not r.made.position:
-                which = f", group {r.group}" if len(mine) > 1 else ""
-                notes.append(
-                    f"{who}{which}: most pairs of systems were shown in one order only, so an advantage of the first "
-                    "place cannot be told from a stronger system: not controlled for. Show pairs in both orders."
-                )
+        for r in of_side:
+            group = f", group {r.group}" if len(of_side) > 1 else ""
+            notes += [f"{who}{group}: {text}" for text in _limitations(votes, r, adjust)]
     return notes
 
 
+def _limitations(votes: SidesVotes, r: SideRanking, adjust: Adjust) -> list[str]:
+    """Return what could not be estimated in one group of systems."""
+    texts = []
+    infinite = {votes.systems[i]: why for i, why in zip(r.systems, r.infinite, strict=True) if why}
+    if r.made.penalized:
+        which = some([f"{name} {why}" for name, why in infinite.items()], 4)
+        finite_mean = " (the mean of the other systems is 0)" if 0 < len(infinite) < len(r.systems) else ""
+        texts.append(
+            f"maximum likelihood has no finite strength{f' ({which})' if which else ''}; strengths are penalized by "
+            f"{len(r.systems) - 1} votes, half wins and half losses, spread over the comparisons{finite_mean}. A win "
+            "rate "
+            "of 0% or 100% has an exact limit as its interval; ranks and tiers of such a system are by score tests."
+        )
+    if r.tests is None:
+        texts.append(
+            f"intervals and tiers require comparisons on at least {FEWEST} {votes.unit}s; found {r.made.units}."
+        )
+    if adjust != "none" and not r.made.position:
+        texts.append(
+            "most pairs of systems were shown in one order only, so position bias is confounded with strength and not "
+            "controlled for. Show pairs in both orders."
+        )
+    return texts
+
+
 def limit_to_annotators(ranked: list[SideRanking]) -> list[str]:
-    """Return the sentence that results hold for these annotators only, where they are too few or too unequal."""
+    """State that results hold for these annotators only, if they are too few or their votes are too unequal."""
     sentences = []
     for r in ranked:
         if r.ballots.annotator is None or r.made.annotators:
@@ -283,12 +289,13 @@ def limit_to_annotators(ranked: list[SideRanking]) -> list[str]:
         if not names:  # a group of systems whose votes all lack an ID; `annotator_notes` counts these
             continue
         if names < FEWEST_ANNOTATORS:
-            reason = f"With {names} annotator{'s' * (names > 1)} (at least {FEWEST_ANNOTATORS} are needed)"
+            reason = f"With {names} annotator{'s' * (names > 1)} (at least {FEWEST_ANNOTATORS} are required)"
         else:
             effective = effective_annotators(r.ballots, len(r.systems))
             reason = (
-                f"With votes that {names} annotators cast so unevenly that one of the systems has an effective number "
-                f"of {effective:.1f} annotators (more than {FEWEST_ANNOTATORS - 1} are needed)"
+                f"With {names} annotators whose votes are so uneven that the effective number of annotators of a "
+                "system "
+                f"is {effective:.1f} (more than {FEWEST_ANNOTATORS - 1} are required)"
             )
         sentences.append(
             f"{reason}, human results hold for these annotators only and do not generalize to other annotators."
@@ -302,10 +309,9 @@ def annotator_notes(ranked: list[SideRanking]) -> list[str]:
     known = [annotator for annotator in people if annotator is not None]
     if len(known) < len(people):
         return [
-            "Annotator IDs are unknown, so human votes on different inputs are assumed to be independent. If a few "
-            "annotators with preferences of their own cast them, the intervals are too narrow and false claims are "
-            "more frequent than stated (docs/rank_coverage.md). A column of annotator IDs, such as `annotator`, is "
-            "taken into account."
+            "Annotator IDs are unknown, so human votes on different inputs are assumed to be independent. If few "
+            "annotators cast them, the intervals are too narrow and false positives more frequent than stated "
+            "(docs/rank_coverage.md). A column of annotator IDs, such as `annotator`, is used if there is one."
         ]
     unnamed, votes = sum(int((a < 0).sum()) for a in known), sum(len(a) for a in known)
     if not unnamed:

@@ -1,4 +1,4 @@
-"""How strong is each system by choices between two outputs, and which can the choices not tell apart?"""
+"""Ranking of systems by pairwise comparisons (Bradley–Terry), with confidence intervals, ranks and tiers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nlgauge.analyses.pairwise._rankings import (
 )
 from nlgauge.analyses.pairwise._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
-from nlgauge.number import percent, row_interval, some
+from nlgauge.number import count, percent, row_interval, some
 from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.table import Row, Table, Title
 
@@ -28,7 +28,7 @@ SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins
 @analysis(
     "rank",
     takes="dataset",
-    question="How strong is each system by people's choices, and which are told apart?",
+    question="How do human votes rank the systems, and which differences are significant?",
     also=("rank-effects", "rank-sides", "wins(source='comparisons', merge=True)"),
 )
 def rank(
@@ -50,18 +50,16 @@ def rank(
     ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
         How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
     adjust : {'first', 'style', 'none'}, default 'first'
-        What is controlled for: the presentation order (`first`), order and `style` (length and formatting), or
-        `none`.
+        Effects to control for: presentation order (`first`), order and `style` (length and formatting), or `none`.
     interval : {'sandwich', 'bootstrap'}, default 'sandwich'
         Sandwich covariance clustered by input and annotator, or a bootstrap over inputs.
 
     Returns
     -------
     Table
-        One row per side (human votes, models, and the metrics asked for) and system: strength (log-odds around
-        a mean of 0), chance to win against an average other system, rank with its simultaneous confidence
-        interval, and tier. Where a system won or lost everything, its strength has no finite estimate and
-        `reason` says so.
+        One row per side (human votes, models, and requested metrics) and system: strength (log-odds with mean 0), win
+        rate against an average other system, rank with its simultaneous confidence interval, and tier. If a system won
+        or lost everything, its strength has no finite estimate, and `reason` says so.
 
     Notes
     -----
@@ -86,40 +84,39 @@ def rank(
     $ nlgauge analyze rank votes.csv --ties rao-kupper --interval bootstrap -f json
     """
     data, seed = choice.data, choice.seed
-    found = sides_of(choice, aspect, adjust == "style")
-    ranked = rankings(found, ties, adjust, interval, seed)
-    hidden = {*(["side"] if len(found.sides) == 1 else []), *(["group"] if len(ranked) == len(found.sides) else [])}
+    votes = sides_of(choice, aspect, adjust == "style")
+    ranked = rankings(votes, ties, adjust, interval, seed)
+    hidden = {*(["side"] if len(votes.sides) == 1 else []), *(["group"] if len(ranked) == len(votes.sides) else [])}
     return Table(
-        title=Title(data.name, f"strengths of {len(found.systems)} systems on {found.aspect}"),
-        rows=[row for r in ranked for row in _rows(found, r)],
+        title=Title(data.name, f"ranking of {len(votes.systems)} systems by pairwise comparisons, {votes.aspect}"),
+        rows=[row for r in ranked for row in _rows(votes, r)],
         shown=[column for column in SHOWN if column not in hidden],
-        heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},
+        heads={"value": "strength", "win_chance": "win rate"},
         cells={
             "value": row_interval,
             "win_chance": _chance,
             "rank": _rank_text,
             "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
-            "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
+            "side": lambda r: "human votes" if r["side"] == HUMAN else r["side"],
         },
-        method=f"{method(found, ranked, ties, adjust, interval)} Tiers and places: all pairs of a side tested at once "
-        "by the largest |t|; a wrong statement among them has a chance of about 5 % at most (simulated: "
-        "docs/rank_coverage.md).",
+        method=f"{method(votes, ranked, ties, adjust, interval)} Ranks and tiers: simultaneous tests of all pairs of a "
+        "side (max-t), family-wise error rate about 5% at most (simulated in docs/rank_coverage.md).",
         definitions={
-            "rank": "place by strength; in brackets the places that the choices leave open",
-            "tier": "every system of a tier is clearly stronger than every system of the next",
-            "beats an average other": "chance to be preferred to one of the others drawn at random, a tie being half",
+            "rank": "rank by strength, with its simultaneous confidence interval",
+            "tier": "every system of a tier is significantly stronger than every system of the next tier",
+            "win rate": "probability to be preferred to a random other system, ties counting half",
         },
         answers=[
-            *_only_machines(found),
-            *(words for r in ranked if (words := first_words(found, r, groups="group" not in hidden))),
+            *_no_human_votes(votes),
+            *(words for r in ranked if (words := first_words(votes, r, groups="group" not in hidden))),
             *limit_to_annotators(ranked),
         ],
-        notes=[*remarks(found, ranked, adjust), *annotator_notes(ranked)],
-        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
+        notes=[*remarks(votes, ranked, adjust), *annotator_notes(ranked)],
+        signature=f"aspect:{votes.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
     )
 
 
-def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
+def _rows(votes: SidesVotes, r: SideRanking) -> list[Row]:
     won, tied, lost = r.counts()
     value, low, high = r.chances()
     place = 1 + (r.made.theta[:, None] < r.made.theta).sum(axis=1)
@@ -127,13 +124,13 @@ def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
     rows = []
     for i in np.argsort(-r.made.theta, kind="stable"):
         ends = (int(tests.ranks[0][i]), int(tests.ranks[1][i])) if tests else (None, None)
-        reason = r.infinite[i] or (None if tests else f"{r.made.units} {found.unit}s")
+        reason = r.infinite[i] or (None if tests else f"{r.made.units} {votes.unit}s")
         rows.append(
             {
                 "side": r.side,
-                "system": found.systems[r.systems[i]],
+                "system": votes.systems[r.systems[i]],
                 "group": r.group,
-                "aspect": found.aspect,
+                "aspect": votes.aspect,
                 "measure": "penalized strength" if r.made.penalized else "strength",
                 "value": float(r.made.theta[i]),
                 "low": float(r.low[i]),
@@ -155,11 +152,12 @@ def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
     return rows
 
 
-def _only_machines(found: SidesVotes) -> list[str]:
-    if HUMAN in found.sides:
+def _no_human_votes(votes: SidesVotes) -> list[str]:
+    if HUMAN in votes.sides:
         return []
     return [
-        f"No person chose here: this is the order of {some(list(found.sides))}, and nothing says whether people agree."
+        f"There are no human votes: this is the ranking by {some(list(votes.sides))}, whose agreement with humans is "
+        "unknown."
     ]
 
 
@@ -174,25 +172,26 @@ def _rank_text(row: Row) -> str:
     return f"{row['rank']} [{row['rank_low']} {row['rank_high']}]"
 
 
-def first_words(found: SidesVotes, r: SideRanking, groups: bool = False) -> str:
-    """Who is first, and whether the choices support it; `groups`: and in which group of systems."""
-    people = "people (assumed: no annotator is named)" if found.assumed else "people"
-    who = (people if r.side == HUMAN else r.side) + (f", group {r.group}:" if groups else "")
+def first_words(votes: SidesVotes, r: SideRanking, groups: bool = False) -> str:
+    """State which systems rank first and how many pairs differ significantly; `groups`: in which group of systems."""
+    human = "Human votes (assumed: no annotator is named)" if votes.assumed else "Human votes"
+    who = (human if r.side == HUMAN else r.side) + (f", group {r.group}" if groups else "")
     if len(r.systems) < 2:
         return ""
-    order = [found.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]
+    order = [votes.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]
     if r.tests is None:
-        return f"By {who} {order[0]} leads; too few inputs to say more."
-    first = [found.systems[r.systems[i]] for i in np.flatnonzero(r.tests.ranks[0] == 1)]
+        return f"{who}: {order[0]} has the highest strength; too few inputs for a test."
+    first = [votes.systems[r.systems[i]] for i in np.flatnonzero(r.tests.ranks[0] == 1)]
     first.sort(key=order.index)
     tiers = int(r.tests.tiers().max())
     if len(first) == 1:
-        best = f"By {who} {first[0]} is clearly first of {len(order)}"
+        best = f"{who}: {first[0]} is significantly better than the other {len(order) - 1} systems"
     elif len(first) == len(order):
-        more = "annotators" if 0 < r.made.annotators < r.made.units else "choices"
-        return f"By {who} no two of the {len(order)} systems are told apart ({order[0]} leads); it takes more {more}."
+        more = "annotators" if 0 < r.made.annotators < r.made.units else "votes"
+        return (
+            f"{who}: the {len(order)} systems do not differ significantly ({order[0]} is highest); collect more {more}."
+        )
     else:
-        best = f"By {who} the first of {len(order)} is among {some(first, 5)}, none of them clearly better"
+        best = f"{who}: {some(first, 5)} tie for first of {len(order)}"
     pairs = len(order) * (len(order) - 1) // 2
-    apart = f"{int(r.tests.better.sum())} of {pairs} pairs are told apart"
-    return f"{best}; {apart}, in {tiers} tier{'s' * (tiers > 1)}."
+    return f"{best}; {int(r.tests.better.sum())} of {pairs} pairs differ significantly, in {count(tiers, 'tier')}."

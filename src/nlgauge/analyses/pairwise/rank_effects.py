@@ -1,4 +1,4 @@
-"""What else moves the choices: the first place, length, lists, headers, bold words."""
+"""Effects of presentation order, length and formatting on pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ from nlgauge.analyses.pairwise._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent, row_interval
+from nlgauge.options import option
 from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.stats.ranking.bradley_terry import expected_score
 from nlgauge.table import Row, Table, Title
 
-WORDS = {
+LABELS = {
     "first_place": "shown first",
     "length": "longer",
     "lists": "more list items",
-    "headers": "more headers",
-    "bold": "more bold words",
+    "headers": "more headings",
+    "bold": "more bold text",
 }
 
 
-@analysis("rank-effects", takes="dataset", question="Do place and style move the choices, of people and of a judge?")
+@analysis(
+    "rank-effects",
+    takes="dataset",
+    question="Do presentation order, length and formatting affect pairwise comparisons?",
+)
 def rank_effects(
     choice: Choice, *, aspect: str | None = None, ties: TieModel = "davidson", adjust: Adjust = "first"
 ) -> Table:
@@ -54,38 +59,41 @@ def rank_effects(
     Returns
     -------
     Table
-        One row per side (human votes, models) and effect: log-odds with interval and p, and the chance to be
-        preferred to an output of an equally strong system.
+        One row per side (human votes, models) and effect: log-odds with interval and p, and the win rate against an
+        output of an equally strong system.
 
     Notes
     -----
     Effects of style are per standard deviation of the relative difference between the two outputs.
     """
     data = choice.data
-    found = sides_of(choice, aspect, adjust == "style")
-    ranked = rankings(found, ties, adjust, "sandwich", 0)
-    rows = [row for r in ranked for row in _rows(found.aspect, r, effect_names(found, r))]
+    votes = sides_of(choice, aspect, adjust == "style")
+    ranked = rankings(votes, ties, adjust, "sandwich", 0)
+    rows = [row for r in ranked for row in _rows(votes.aspect, r, effect_names(votes, r))]
     if not rows:
-        raise NeedsMissing(" ".join(remarks(found, ranked, adjust)) or "adjust='none': there is no effect to show.")
-    group = ["group"] if len(ranked) > len(found.sides) else []
+        raise NeedsMissing(
+            " ".join(remarks(votes, ranked, adjust)) or f"there is no effect with {option('adjust', 'none')}."
+        )
+    group = ["group"] if len(ranked) > len(votes.sides) else []
     return Table(
-        title=Title(data.name, f"what else moves the choices on {found.aspect}"),
+        title=Title(data.name, f"effects of presentation order and style on {votes.aspect}"),
         rows=rows,
         shown=["side", *group, "measure", "win_chance", "value", "p", "n"],
-        heads={"measure": "effect", "value": "log-odds", "win_chance": "beats an equal system"},
+        heads={"measure": "effect", "value": "log-odds", "win_chance": "win rate"},
         cells={
-            "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
-            "measure": lambda r: WORDS[r["measure"]],
+            "side": lambda r: "human votes" if r["side"] == HUMAN else r["side"],
+            "measure": lambda r: LABELS[r["measure"]],
             "value": row_interval,
             "win_chance": lambda r: percent(r["win_chance"]),
         },
-        method=f"{method(found, ranked, ties, adjust, 'sandwich')} p: two-sided, of each effect by itself.",
+        method=f"{method(votes, ranked, ties, adjust, 'sandwich')} p: two-sided, not corrected for several effects.",
         definitions={
-            "beats an equal system": "chance to be preferred to an output of an equally strong system, by "
-            "place alone or with one standard deviation more of the feature, a tie being half"
+            "win rate": "probability to be preferred to an output of an equally strong system because it is shown "
+            "first, "
+            "or has one standard deviation more of the feature; ties count half"
         },
-        notes=[*remarks(found, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
-        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}",
+        notes=[*remarks(votes, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
+        signature=f"aspect:{votes.aspect}|ties:{ties}|adjust:{adjust}",
     )
 
 
@@ -96,7 +104,7 @@ def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
     rows = []
     for k, name in enumerate(names):
         value, error = float(r.made.effects[k]), float(np.sqrt(r.covariance[size + k, size + k]))
-        known = r.tests is not None
+        tested = r.tests is not None
         rows.append(
             {
                 "side": r.side,
@@ -104,12 +112,12 @@ def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
                 "aspect": aspect,
                 "measure": name,
                 "value": value,
-                "low": value - r.factor * error if known else float("nan"),
-                "high": value + r.factor * error if known else float("nan"),
-                "p": float(2 * t.sf(abs(value) / error, r.made.freedom)) if known else float("nan"),
+                "low": value - r.factor * error if tested else float("nan"),
+                "high": value + r.factor * error if tested else float("nan"),
+                "p": float(2 * t.sf(abs(value) / error, r.made.freedom)) if tested else float("nan"),
                 "win_chance": float(expected_score(np.array(value), r.made.tie, r.made.ties)),
                 "n": len(r.ballots),
-                "reason": None if known else f"{r.made.units} inputs",
+                "reason": None if tested else f"{r.made.units} inputs",
             }
         )
     return rows

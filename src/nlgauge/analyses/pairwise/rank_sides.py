@@ -1,4 +1,4 @@
-"""Which pairs of systems does a judge rank otherwise than people do?"""
+"""Pairs of systems that a judge ranks differently from human votes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from nlgauge.analyses.pairwise._rankings import (
 from nlgauge.analyses.pairwise._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import percent, row_interval, some
+from nlgauge.number import count, percent, row_interval, some
 from nlgauge.stats.ranking.ballots import TieModel
 from nlgauge.stats.ranking.bradley_terry import expected_score
 from nlgauge.stats.ranking.simultaneous_tests import all_pairs, deviations
 from nlgauge.table import Row, Table, Title
 
-OPPOSITE, SAME, DIFFERS, OPEN = "opposite order", "same order", "other gap", "not told apart"
+OPPOSITE, SAME, DIFFERS, OPEN = "opposite order", "same order", "different gap", "not significant"
 
 
-@analysis("rank-sides", takes="dataset", question="Which pairs of systems does a judge rank otherwise than people?")
+@analysis("rank-sides", takes="dataset", question="Which pairs of systems does a judge rank differently from humans?")
 def rank_sides(
     choice: Choice, *, aspect: str | None = None, ties: TieModel = "davidson", adjust: Adjust = "first"
 ) -> Table:
-    """Find the pairs of systems that a judge ranks differently from human annotators.
+    """Find the pairs of systems that a judge ranks differently from human votes.
 
     Parameters
     ----------
@@ -44,67 +44,67 @@ def rank_sides(
     ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
         How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
     adjust : {'first', 'style', 'none'}, default 'first'
-        What is controlled for: the presentation order (`first`), order and `style` (length and formatting), or
-        `none`.
+        Effects to control for: presentation order (`first`), order and `style` (length and formatting), or `none`.
 
     Returns
     -------
     Table
-        One row per judge and pair of systems, the one that human votes hold stronger first: both differences
-        of strength, the judge's minus the human one with a simultaneous interval and p, and a verdict
-        (opposite order, same order, other gap, not told apart).
+        One row per judge and pair of systems, the one that is stronger by human votes first: both differences of
+        strength, the judge's minus the human one with a simultaneous interval and p, and a verdict (opposite order,
+        same order, different gap, not significant).
     """
     data, seed = choice.data, choice.seed
-    found = sides_of(choice, aspect, adjust == "style")
-    if HUMAN not in found.sides or len(found.sides) < 2:
+    votes = sides_of(choice, aspect, adjust == "style")
+    if HUMAN not in votes.sides or len(votes.sides) < 2:
         raise NeedsMissing(
-            "choices of people and of a judge are needed (columns such as human_winner and gpt4_winner, "
-            f"or a rater that is a model); there are those of {some([*found.sides])} only.",
+            "the comparison requires votes of annotators and of a judge (columns such as human_winner and gpt4_winner, "
+            f"or a rater that is a model); the data have only {some([*votes.sides])}.",
             data=data.name,
             code="no_choices",
         )
-    ranked = rankings(found, ties, adjust, "sandwich", seed)
+    ranked = rankings(votes, ties, adjust, "sandwich", seed)
     people, judges = ([r for r in ranked if (r.side == HUMAN) is is_people] for is_people in (True, False))
-    rows = [row for one in people for two in judges for row in pair_rows(found, one, two, seed)]
+    rows = [row for one in people for two in judges for row in pair_rows(votes, one, two, seed)]
     if not rows:
         raise NeedsMissing(
-            "too few inputs, or no two systems that people and a judge both compared.",
+            "too few inputs, or no pair of systems that annotators and a judge both compared.",
             data=data.name,
             code="too_few_inputs",
         )
     return Table(
-        title=Title(data.name, f"pairs of systems by people and by a judge on {found.aspect}"),
+        title=Title(data.name, f"pairs of systems by human votes and by a judge, {votes.aspect}"),
         rows=rows,
         shown=["metric", "system", "other", "people_chance", "judge_chance", "value", "p", "verdict"],
         heads={
             "metric": "judge",
-            "people_chance": "beats it by people",
-            "judge_chance": "by the judge",
-            "value": "difference of gaps",
+            "people_chance": "human win rate",
+            "judge_chance": "judge's win rate",
+            "value": "difference",
         },
         cells={
             "people_chance": lambda r: percent(r["people_chance"]),
             "judge_chance": lambda r: percent(r["judge_chance"]),
             "value": row_interval,
         },
-        method=f"{method(found, ranked, ties, adjust, 'sandwich')} Difference: the judge's gap minus people's, in "
-        f"log-odds; choices on one {found.unit} are taken together; intervals and p hold for all pairs at once.",
+        method=f"{method(votes, ranked, ties, adjust, 'sandwich')} Difference: the judge's gap in strength minus the "
+        f"human one, in log-odds; clustered by {votes.unit}; simultaneous intervals and p over all pairs.",
         definitions={
-            OPPOSITE: "both tell the two apart, the other way round",
-            SAME: "both tell the two apart, in one order",
-            DIFFERS: "the gap differs clearly; a judge that is more or less decisive than people shows that, too",
-            OPEN: "one of them does not tell the two apart",
+            OPPOSITE: "both differences are significant, in opposite directions",
+            SAME: "both differences are significant, in the same direction",
+            DIFFERS: "the gaps differ significantly; a judge that is more or less decisive than annotators shows "
+            "this too",
+            OPEN: "one of the differences is not significant",
         },
         answers=[
             _words(name, [r for r in rows if r["metric"] == name]) for name in dict.fromkeys(r["metric"] for r in rows)
         ],
-        notes=[*remarks(found, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
-        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|seed:{seed}",
+        notes=[*remarks(votes, ranked, adjust), *limit_to_annotators(ranked), *annotator_notes(ranked)],
+        signature=f"aspect:{votes.aspect}|ties:{ties}|adjust:{adjust}|seed:{seed}",
     )
 
 
-def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
-    """Return a row per pair of systems that both sides compared; none where a side has too few inputs."""
+def pair_rows(votes: SidesVotes, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
+    """Return a row per pair of systems that both sides compared; none if a side has too few inputs."""
     both = [s for s in people.systems if s in judge.systems]
     if len(both) < 2 or people.tests is None or judge.tests is None:
         return []
@@ -118,22 +118,20 @@ def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
     order = np.argsort(-people.made.theta[a], kind="stable")
     for k, i in enumerate(order):
         for j in order[k + 1 :]:
-            theirs, own = (
-                people.made.theta[a[i]] - people.made.theta[a[j]],
-                judge.made.theta[b[i]] - judge.made.theta[b[j]],
-            )
+            human_gap = people.made.theta[a[i]] - people.made.theta[a[j]]
+            judge_gap = judge.made.theta[b[i]] - judge.made.theta[b[j]]
             half = tests.reach * tests.error[i, j]
             rows.append(
                 {
                     "metric": judge.side,
-                    "aspect": found.aspect,
-                    "system": found.systems[both[i]],
-                    "other": found.systems[both[j]],
+                    "aspect": votes.aspect,
+                    "system": votes.systems[both[i]],
+                    "other": votes.systems[both[j]],
                     "measure": "gap",
-                    "people_gap": float(theirs),
-                    "judge_gap": float(own),
-                    "people_chance": float(expected_score(theirs, people.made.tie, people.made.ties)),
-                    "judge_chance": float(expected_score(own, judge.made.tie, judge.made.ties)),
+                    "people_gap": float(human_gap),
+                    "judge_gap": float(judge_gap),
+                    "people_chance": float(expected_score(human_gap, people.made.tie, people.made.ties)),
+                    "judge_chance": float(expected_score(judge_gap, judge.made.tie, judge.made.ties)),
                     "value": float(tests.gap[i, j]),
                     "low": float(tests.gap[i, j] - half),
                     "high": float(tests.gap[i, j] + half),
@@ -146,25 +144,24 @@ def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
 
 
 def _together(people: SideRanking, judge: SideRanking, a: list[int], b: list[int], units: int) -> Floats:
-    """Covariance of the judge's strengths minus people's; choices on one unit or by one annotator are not
-    independent."""
+    """Return the covariance of the differences in strength, clustered by unit and annotator."""
     if people.made.penalized or judge.made.penalized:
         return np.asarray(people.covariance[np.ix_(a, a)] + judge.covariance[np.ix_(b, b)])
     one, two = people.made.influence[:, a], judge.made.influence[:, b]
     rows = max(len(one), len(two))
-    apart = np.zeros((rows, len(a)))
-    apart[: len(two)] += two
-    apart[: len(one)] -= one
-    return np.asarray(apart.T @ apart * units / (units - 1) + people.made.between[np.ix_(a, a)])
+    influence = np.zeros((rows, len(a)))
+    influence[: len(two)] += two
+    influence[: len(one)] -= one
+    return np.asarray(influence.T @ influence * units / (units - 1) + people.made.between[np.ix_(a, a)])
 
 
-def _verdict(people: SideRanking, judge: SideRanking, a: tuple[int, int], b: tuple[int, int], other: bool) -> str:
+def _verdict(people: SideRanking, judge: SideRanking, a: tuple[int, int], b: tuple[int, int], differs: bool) -> str:
     assert people.tests is not None and judge.tests is not None
     up, down = (people.tests.better[p] for p in (a, a[::-1]))
     judged_up, judged_down = (judge.tests.better[p] for p in (b, b[::-1]))
     if (up and judged_down) or (down and judged_up):
         return OPPOSITE
-    if other:
+    if differs:
         return DIFFERS
     return SAME if (up and judged_up) or (down and judged_down) else OPEN
 
@@ -173,9 +170,10 @@ def _words(judge: str, rows: list[Row]) -> str:
     def pairs(verdict: str) -> list[str]:
         return [f"{r['system']}/{r['other']}" for r in rows if r["verdict"] == verdict]
 
-    turned, other, same, unsure = (pairs(v) for v in (OPPOSITE, DIFFERS, SAME, OPEN))
-    said = f"Of {len(rows)} pairs of systems {judge} and people put {len(turned)} clearly in opposite orders"
-    said += f" ({some(turned, 3)})" if turned else ""
-    said += f" and {len(same)} clearly in the same order"
-    said += f"; of {len(other)} the gap is clearly another ({some(other, 3)})" if other else ""
-    return f"{said}; {len(unsure)} {'is' if len(unsure) == 1 else 'are'} not told apart by both."
+    opposite, different, same, open_pairs = (pairs(v) for v in (OPPOSITE, DIFFERS, SAME, OPEN))
+    return (
+        f"{judge} and human votes, {count(len(rows), 'pair')} of systems: {len(same)} significantly in the same order, "
+        f"{len(opposite)} in opposite orders{f' ({some(opposite, 3)})' if opposite else ''}, {len(different)} with "
+        f"significantly different gaps{f' ({some(different, 3)})' if different else ''}, {len(open_pairs)} not "
+        "significant for both."
+    )

@@ -1,1 +1,1 @@
-"""A judge's pass or fail (or number) beside people's on some rows: verdicts, threshold, calibration, slices."""
+"""Verdicts (pass or fail) or scores of a judge compared with human labels: verdicts, threshold, calibration, slices."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.verdicts._labelled import people_pass
+from nlgauge.analyses.verdicts._labeled import people_pass
 from nlgauge.data.panel import Panel
 from nlgauge.data.units import KEY, PART, PART_OF, PART_ORDER, has_parts
 from nlgauge.errors import NeedsMissing

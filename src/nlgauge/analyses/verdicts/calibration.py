@@ -1,4 +1,4 @@
-"""Is a judge's number the probability that people pass? Reliability curve, Brier's score, ECE, and the map to it."""
+"""Calibration of a judge's scores: reliability curve, Brier score, expected calibration error, isotonic map."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.verdicts._labelled import (
-    Labelled,
-    asked,
+from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses.verdicts._labeled import (
+    LabeledScores,
     cluster_notes,
     figure_row,
     judges_across,
-    labelled,
+    labeled_scores,
     missing_notes,
     people_pass,
+    requested_judges,
 )
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.curves import halves
+from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.reliability import calibration_figures, isotonic_map, probabilities, reliability_bins
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Row, Table, Title
 
-WORDS = {
-    "ece": "the score is off the share that people pass by, on average (ECE)",
-    "ece_by_chance": "a judge whose scores are right would show, on so few rows",
-    "brier": "mean squared distance of score and verdict (Brier)",
-    "brier_base": "Brier of always giving the share that people pass",
-    "ece_mapped": "after the map, on rows that did not make it: off by (ECE)",
-    "brier_mapped": "after the map, on rows that did not make it: Brier",
+LABELS = {
+    "ece": "expected calibration error (ECE)",
+    "ece_by_chance": "ECE of a calibrated judge on as many outputs",
+    "brier": "Brier score",
+    "brier_base": "Brier score of the constant human pass rate",
+    "ece_mapped": "ECE after isotonic calibration (cross-fitted)",
+    "brier_mapped": "Brier score after isotonic calibration (cross-fitted)",
 }
 
 
-@analysis("calibration", question="Is a judge's number the probability that people pass a row?")
+@analysis("calibration", question="Are a judge's scores calibrated probabilities of a human pass?")
 def calibration(
     panel: Panel,
     *,
@@ -50,20 +51,19 @@ def calibration(
 ) -> Table:
     """Assess a judge's score as the probability that annotators pass an output (Brier score, ECE).
 
-    Scores outside 0 to 1 are not probabilities: only the map, and the figures after it, are given for them.
+    Scores outside 0 to 1 are not probabilities: for them only the isotonic map and the figures after it are computed.
 
     Parameters
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect.
     judge : str, optional
-        Metric or judge to look at; all of them by default.
+        Metric or judge to evaluate; all of them by default.
     part : {'summary', 'curve', 'map'}, default 'summary'
-        `summary` of the figures; `curve`, the mean score and share passed in bins of the score; or `map`, the
-        corners of the isotonic map from scores to probabilities (apply it by straight lines between the
-        corners).
+        `summary` of the figures; `curve`, the mean score and human pass rate in bins of the score; or `map`, the
+        knots of the isotonic map from scores to probabilities (interpolate linearly between them).
     bins : int, default 10
-        Bins of equal width for ECE and the curve.
+        Number of bins of equal width for ECE and the curve.
     people_pass_from : float, optional
         Lowest human rating that counts as pass; required where there are more than two values.
     level : float, default 0.95
@@ -74,109 +74,110 @@ def calibration(
     Returns
     -------
     Table
-        For the summary one row per judge and figure, each with its interval.
+        For the summary one row per judge and measure, each with its confidence interval.
 
     Notes
     -----
-    Brier score: mean of (score − verdict)². Expected calibration error: mean over outputs of |mean score − share
-    passed| of their bin. Figures after the map are from outputs that had no part in making it (two halves, each
-    mapped by the other).
+    Brier score: mean of (score − human label)². Expected calibration error: mean over outputs of |mean score − human
+    pass rate| of their bin. Figures after isotonic calibration are cross-fitted: each half of the outputs is mapped by
+    the map that was fitted on the other half.
 
     Examples
     --------
     $ nlgauge analyze calibration answers.csv --part map -o map.csv
     """
     if bins < 1:
-        raise NlgaugeError(f"bins must be 1 or more; found {bins}.")
+        raise NlgaugeError(f"bins must be at least 1; got {bins}.")
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
-    notes, left, clustered = list(people.notes), [], []
-    for name in asked(panel, judge):
-        mine = labelled(panel, name, people)
-        if judge is None and len(np.unique(mine.score)) <= 2:
-            left.append(f"{name} (two values only)")
+    notes, excluded, clustered = list(people.notes), [], []
+    for name in requested_judges(panel, judge):
+        labeled = labeled_scores(panel, name, people)
+        if judge is None and len(np.unique(labeled.score)) <= 2:
+            excluded.append(f"{name} (two values only)")
             continue
-        fits = probabilities(mine.score)
+        fits = probabilities(labeled.score)
         if not fits and part != "map":
             notes.append(
-                f"{name}: {mine.score.min():g} to {mine.score.max():g} is no probability; only figures after the "
-                "map are given."
+                f"{name}: scores from {labeled.score.min():g} to {labeled.score.max():g} are not probabilities; only "
+                "figures "
+                "after isotonic calibration are given."
             )
         if part == "summary":
-            rows += _summary(mine, panel.aspect, fits, bins, level, seed)
+            rows += _summary(labeled, panel.aspect, fits, bins, level, seed)
         elif part == "map":
-            rows += _map(mine, panel.aspect)
+            rows += _map(labeled, panel.aspect)
         elif fits:
-            rows += _curve(mine, panel.aspect, bins, level)
+            rows += _curve(labeled, panel.aspect, bins, level)
         else:
-            left.append(f"{name} (no probability)")
-        clustered = cluster_notes(panel, mine.clusters)
+            excluded.append(f"{name} (not a probability)")
+        clustered = cluster_notes(panel, labeled.clusters)
     if not rows:
         raise NeedsMissing(
-            f"no judge with numbers to read as probabilities; left out: {', '.join(left)}.",
+            f"no judge has scores that are probabilities; excluded: {', '.join(excluded)}.",
             data=panel.name,
             aspect=panel.aspect,
             code="not_binary",
         )
-    if left:
-        notes.append(f"left out: {', '.join(left)}.")
+    if excluded:
+        notes.append(f"excluded: {', '.join(excluded)}.")
     return Table(
-        title=Title(panel.name, f"scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}"),
+        title=Title(panel.name, f"calibration of the judge against {reference(panel, 'labels')}, {panel.aspect}"),
         rows=rows,
-        layout=judges_across(panel, WORDS) if part == "summary" else None,
+        layout=judges_across(panel, LABELS) if part == "summary" else None,
         cells={"value": partial(row_interval, decimals=3)} if part == "summary" else {},
-        method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both "
-        f"verdicts. ECE: {bins} bins of equal width, Student's t; its lower end allows for what chance adds, so it "
-        "holds the truth more often than stated where scores are nearly right. Shares in bins: Clopper-Pearson with "
-        ".7 of the count's own probability in each tail. The map is isotonic; figures after it are of rows that had "
-        "no part in making it (two halves, each mapped by the other).",
-        notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
+        method=f"{level:.0%} confidence intervals. Brier score: melded from the pass rate and the mean squared "
+        "errors of "
+        f"both labels. ECE: {bins} bins of equal width, Student's t; its lower end allows for the bias of ECE in small "
+        "samples, so its coverage is above the nominal level when scores are nearly calibrated. Pass rates in bins: "
+        f"{KINDS['lean']}. Isotonic calibration is cross-fitted on two halves.",
+        notes=[*notes, *clustered, *(missing_notes(rows, LABELS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, bins=bins, seed=seed),
     )
 
 
-def _summary(mine: Labelled, aspect: str, fits: bool, bins: int, level: float, seed: int) -> list[Row]:
-    found: dict[str, Figure] = {}
+def _summary(labeled: LabeledScores, aspect: str, fits: bool, bins: int, level: float, seed: int) -> list[Row]:
+    figures: dict[str, Figure] = {}
     if fits:
-        found |= calibration_figures(mine.score, mine.passed, mine.names, bins=bins, level=level)
-    share = float(mine.passed.mean())
-    found["brier_base"] = Figure(share * (1 - share), n=len(mine.passed))
-    first = halves(mine.passed, mine.names, seed)
+        figures |= calibration_figures(labeled.score, labeled.passed, labeled.names, bins=bins, level=level)
+    share = float(labeled.passed.mean())
+    figures["brier_base"] = Figure(share * (1 - share), n=len(labeled.passed))
+    first = halves(labeled.passed, labeled.names, seed)
     if first.all() or not first.any():
-        reason = "needs rows in two halves"
-        found |= {name: Figure(np.nan, reason=reason) for name in ("ece_mapped", "brier_mapped")}
+        reason = "requires outputs in both halves"
+        figures |= {name: Figure(np.nan, reason=reason) for name in ("ece_mapped", "brier_mapped")}
     else:
-        mapped = np.empty(len(mine.score))
+        mapped = np.empty(len(labeled.score))
         for here in (first, ~first):
-            mapped[here] = isotonic_map(mine.score[~here], mine.passed[~here]).of(mine.score[here])
-        after = calibration_figures(mapped, mine.passed, mine.names, bins=bins, level=level)
-        found |= {f"{name}_mapped": after[name] for name in ("ece", "brier")}
-    return [figure_row(mine.judge, aspect, name, found[name]) for name in WORDS if name in found]
+            mapped[here] = isotonic_map(labeled.score[~here], labeled.passed[~here]).of(labeled.score[here])
+        after = calibration_figures(mapped, labeled.passed, labeled.names, bins=bins, level=level)
+        figures |= {f"{name}_mapped": after[name] for name in ("ece", "brier")}
+    return [figure_row(labeled.judge, aspect, name, figures[name]) for name in LABELS if name in figures]
 
 
-def _curve(mine: Labelled, aspect: str, bins: int, level: float) -> list[Row]:
+def _curve(labeled: LabeledScores, aspect: str, bins: int, level: float) -> list[Row]:
     return [
         {
-            **figure_row(mine.judge, aspect, "share_passed", b.passed),
+            **figure_row(labeled.judge, aspect, "share_passed", b.passed),
             "score": b.score,
             "score_low": b.low,
             "score_high": b.high,
         }
-        for b in reliability_bins(mine.score, mine.passed, mine.names, bins=bins, level=level)
+        for b in reliability_bins(labeled.score, labeled.passed, labeled.names, bins=bins, level=level)
     ]
 
 
-def _map(mine: Labelled, aspect: str) -> list[Row]:
-    found = isotonic_map(mine.score, mine.passed)
-    sign = -1.0 if mine.turned else 1.0
+def _map(labeled: LabeledScores, aspect: str) -> list[Row]:
+    knots = isotonic_map(labeled.score, labeled.passed)
+    sign = -1.0 if labeled.flipped else 1.0
     return [
         {
-            "metric": mine.judge,
+            "metric": labeled.judge,
             "aspect": aspect,
             "measure": "probability",
             "score": float(sign * x),
             "value": float(p),
-            "n": len(mine.passed),
+            "n": len(labeled.passed),
         }
-        for x, p in zip(found.scores, found.probabilities, strict=True)
+        for x, p in zip(knots.scores, knots.probabilities, strict=True)
     ]

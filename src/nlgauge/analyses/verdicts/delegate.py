@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.verdicts._labelled import people_pass
+from nlgauge.analyses.verdicts._labeled import people_pass
 from nlgauge.analyses.verdicts.delegate_words import answers, cell_texts
 from nlgauge.analyses.verdicts.policy import Policy, Signal
 from nlgauge.data.panel import Panel

@@ -24,7 +24,7 @@ from nlgauge.types import Array, Ints
 MOST_ITEMS = 10  # in the table, those with the largest share of the disagreement
 NEAR = 0.95  # correlation with the whole total that a shortened rubric reaches
 HUMANS = "people"
-WORDS = {
+LABELS = {
     "human_total": "mean total, human",
     "judge_total": "mean total, judge",
     "total_difference": "total, judge less human",
@@ -110,10 +110,10 @@ def rubric(
         raise NeedsMissing("no output has both verdicts on every item.", data=panel.name, code="no_scores_of_rated")
     return Table(
         title=Title(panel.name, f"rubric on {panel.aspect}"),
-        rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
+        rows=sorted(rows, key=lambda row: list(LABELS).index(row["measure"])),
         shown=["metric", "measure", "item", "points", "value", "n", "reason"],
         heads={"metric": "judge"},
-        cells={"value": _cell, "measure": lambda row: WORDS[row["measure"]]},
+        cells={"value": _cell, "measure": lambda row: LABELS[row["measure"]]},
         answers=_answers(rows),
         method=f"{level:.0%} intervals: Student's t over clusters; of the correlation, jackknife over clusters on "
         "Fisher's scale.",

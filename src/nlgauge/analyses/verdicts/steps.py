@@ -8,18 +8,18 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.verdicts._labelled import figure_row, share_text
+from nlgauge.analyses.verdicts._labeled import figure_row
 from nlgauge.analyses.verdicts._output_parts import OutputParts, complete_outputs, first_failures, output_parts
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, RowNote
-from nlgauge.number import number, row_interval
+from nlgauge.number import number, row_interval, share_text
 from nlgauge.stats.agreement.classes import class_share
 from nlgauge.stats.agreement.distributions import clustered_mean
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Ints, Mask
 
-WORDS = {
+LABELS = {
     "part_agreement": "parts: same verdict (accuracy)",
     "part_majority": "parts: always the commoner human verdict",
     "part_recall": "parts: recall on failures",
@@ -98,8 +98,8 @@ def steps(
         rows += [figure_row(HUMANS, panel.aspect, name, figure) for name, figure in follows.items()]
     return Table(
         title=Title(panel.name, f"parts of outputs on {panel.aspect}"),
-        rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
-        layout=Layout("measure", "metric", "value", line=WORDS.__getitem__),
+        rows=sorted(rows, key=lambda row: list(LABELS).index(row["measure"])),
+        layout=Layout("measure", "metric", "value", line=LABELS.__getitem__),
         cells={"value": _cell},
         answers=_answers(rows),
         method=f"{level:.0%} intervals over {len(np.unique(parts.clusters)):,} clusters: parts of one output, and "
@@ -207,5 +207,5 @@ def _reasons(rows: Sequence[Row]) -> list[str]:
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["reason"]:
-            found.setdefault(str(row["reason"]), []).append(WORDS[row["measure"]])
+            found.setdefault(str(row["reason"]), []).append(LABELS[row["measure"]])
     return [RowNote(f"no interval: {'; '.join(dict.fromkeys(names))} ({why}).") for why, names in found.items()]

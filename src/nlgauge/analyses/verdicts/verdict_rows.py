@@ -1,4 +1,4 @@
-"""People's and judges' pass and fail row by row, so that two runs can be compared."""
+"""Human labels and judges' verdicts per output, from which two runs are compared."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nlgauge.analyses.verdicts._labelled import judge_pass, labelled, people_pass
+from nlgauge.analyses.verdicts._labeled import judge_pass, labeled_scores, people_pass
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 
 
 def verdict_rows(panel: Panel) -> dict[str, Any] | None:
-    """`rows` ([system, input] of every row that people passed or failed), `people` (1, 0) and `judges`: metric → 1, 0,
-    null.
+    """Return labels and verdicts per output, as plain data; None if human ratings or all metrics have other values.
 
-    None where people gave other values than two, or no metric has two.
+    `rows` holds [system, input] of every labeled output, `people` the labels (1 pass, 0 fail), and `judges` the
+    verdicts of each metric (1, 0, or null).
     """
     try:
         people = people_pass(panel)
     except NeedsMissing:
         return None
     systems, inputs = np.nonzero(np.isfinite(people.passed))
-    place = {at: k for k, at in enumerate(zip(systems.tolist(), inputs.tolist(), strict=True))}
+    position = {cell: k for k, cell in enumerate(zip(systems.tolist(), inputs.tolist(), strict=True))}
     judges: dict[str, list[int | None]] = {}
     for name in panel.names:
         try:
-            mine = labelled(panel, name, people)
-            passed, _ = judge_pass(mine, people)
-        except NeedsMissing:  # a metric with numbers
+            labeled = labeled_scores(panel, name, people)
+            passed, _ = judge_pass(labeled, people)
+        except NeedsMissing:  # a metric with scores instead of verdicts
             continue
-        judges[name] = [None] * len(place)
-        for s, i, verdict in zip(*mine.at, passed, strict=True):
-            judges[name][place[int(s), int(i)]] = int(verdict)
+        judges[name] = [None] * len(position)
+        for s, i, verdict in zip(*labeled.index, passed, strict=True):
+            judges[name][position[int(s), int(i)]] = int(verdict)
     if not judges:
         return None
     return {
-        "rows": [[panel.systems[s], panel.inputs[i]] for s, i in place],
-        "people": [int(people.passed[at]) for at in place],
+        "rows": [[panel.systems[s], panel.inputs[i]] for s, i in position],
+        "people": [int(people.passed[cell]) for cell in position],
         "judges": judges,
     }
 
 
 class VerdictPair(NamedTuple):
-    """A row that two runs have: what people and the judge said (1 pass, 0 fail), old and new."""
+    """An output of two runs: its human label, and the verdicts of the judge in the old and the new run (1 pass)."""
 
     input: str
     people: int
@@ -53,20 +53,20 @@ class VerdictPair(NamedTuple):
 
 
 class PairedVerdicts(NamedTuple):
-    """Rows with a verdict in both runs and the same label; how many lost or gained one, or have another label now."""
+    """Outputs with a verdict in both runs and the same label; counts of lost and gained verdicts and changed labels."""
 
     pairs: list[VerdictPair]
     lost: int
     gained: int
-    relabelled: int
+    relabeled: int
 
 
 def paired_verdicts(old: Mapping[str, Any], new: Mapping[str, Any], metric: str) -> PairedVerdicts:
-    """Two runs' `verdict_rows`, row by row."""
+    """Pair the `verdict_rows` of two runs by output."""
 
-    def verdicts(found: Mapping[str, Any]) -> dict[tuple[str, str], tuple[int, int | None]]:
-        keys = [(str(system), str(given)) for system, given in found["rows"]]
-        return dict(zip(keys, zip(found["people"], found["judges"][metric], strict=True), strict=True))
+    def verdicts(run: Mapping[str, Any]) -> dict[tuple[str, str], tuple[int, int | None]]:
+        keys = [(str(system), str(given)) for system, given in run["rows"]]
+        return dict(zip(keys, zip(run["people"], run["judges"][metric], strict=True), strict=True))
 
     before, after = verdicts(old), verdicts(new)
     shared = [key for key in before if key in after]

@@ -1,4 +1,4 @@
-"""How far can I rely on the judge's pass and fail? Its verdicts beside people's on the rows that people labelled."""
+"""Accuracy of a judge's pass/fail verdicts: confusion matrix, recall, precision, kappa, baseline and human ceiling."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, reference, signature
 from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, panel_labels, transfer_texts
-from nlgauge.analyses.verdicts._labelled import (
-    Labelled,
+from nlgauge.analyses.verdicts._labeled import (
+    LabeledScores,
     PeoplePass,
     cluster_notes,
     figure_row,
@@ -20,12 +20,11 @@ from nlgauge.analyses.verdicts._labelled import (
     missing_notes,
     no_verdicts,
     people_pass,
-    share_text,
 )
 from nlgauge.analyses.verdicts.class_verdicts import class_verdicts
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import number, p_text, row_interval
+from nlgauge.number import number, p_text, row_interval, share_text
 from nlgauge.options import call
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
@@ -35,35 +34,35 @@ from nlgauge.stats.estimation.systems import PROBE_LABELS, audit_transfer
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Mask
 
-WORDS = {
-    "fail_recall": "of those people failed, the judge failed",
-    "pass_recall": "of those people passed, the judge passed",
-    "fail_precision": "of those the judge failed, people failed",
-    "pass_precision": "of those the judge passed, people passed",
-    "agreement": "judge and people say the same",
-    "always_pass": "always saying pass would say the same",
-    "always_fail": "always saying fail would say the same",
-    "gain_over_always_pass": "the judge's lead over always saying pass",
-    "gain_over_always_fail": "the judge's lead over always saying fail",
-    "people_agreement": "two people say the same (the ceiling)",
-    "people_pass": "people pass",
-    "judge_pass": "the judge passes",
-    "balanced_accuracy": "balanced accuracy (mean of the first two)",
-    "youden": "Youden's J (sum of the first two - 1)",
-    "kappa": "kappa (agreement beyond chance)",
-    "people_kappa": "kappa of two people (the ceiling)",
-    "mcc": "Matthews' correlation",
-    "fail_f1": "F1 of fail",
-    "pass_f1": "F1 of pass",
-    "both_fail": "rows: both fail",
-    "only_people_fail": "rows: people fail, the judge passes",
-    "only_judge_fails": "rows: people pass, the judge fails",
-    "both_pass": "rows: both pass",
+LABELS = {
+    "fail_recall": "recall on failures (TNR)",
+    "pass_recall": "recall on passes (TPR)",
+    "fail_precision": "precision on failures (NPV)",
+    "pass_precision": "precision on passes (PPV)",
+    "agreement": "accuracy",
+    "always_pass": "baseline: always pass",
+    "always_fail": "baseline: always fail",
+    "gain_over_always_pass": "improvement over always pass",
+    "gain_over_always_fail": "improvement over always fail",
+    "people_agreement": "human ceiling: agreement of two annotators",
+    "people_pass": "human pass rate",
+    "judge_pass": "judge's pass rate",
+    "balanced_accuracy": "balanced accuracy",
+    "youden": "Youden's J",
+    "kappa": "Cohen's kappa",
+    "people_kappa": "human ceiling: Cohen's kappa of two annotators",
+    "mcc": "Matthews correlation coefficient",
+    "fail_f1": "F1 on failures",
+    "pass_f1": "F1 on passes",
+    "both_fail": "true negatives: both fail",
+    "only_people_fail": "false positives: human label fail, verdict pass",
+    "only_judge_fails": "false negatives: human label pass, verdict fail",
+    "both_pass": "true positives: both pass",
 }
 CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
 COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
-CEILING = "people"  # in the column `metric` of the rows that hold people beside each other
-# Other names of figures of pass and fail: pass is the positive one.
+CEILING = "people"  # in the column `metric` of the rows that compare annotators with each other
+# Standard names of the measures, where pass is the positive class.
 SYNONYMS = {
     "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
     "recall": "pass_recall", "ppv": "pass_precision", "precision": "pass_precision", "npv": "fail_precision",
@@ -73,7 +72,7 @@ SYNONYMS = {
 
 @analysis(
     "verdicts",
-    question="How far can I rely on the judge's pass and fail?",
+    question="How accurate are a judge's pass and fail verdicts?",
     also=("threshold", "calibration"),
     either=True,
     declared=True,
@@ -96,7 +95,7 @@ def verdicts(
     panel : Panel
         Metric scores and human ratings of one aspect.
     judge : str, optional
-        Metric or judge to look at; all of them by default.
+        Metric or judge to evaluate; all of them by default.
     people_pass_from : float, optional
         Lowest human rating that counts as pass; required where there are more than two values.
     judge_pass_from : float, optional
@@ -104,28 +103,28 @@ def verdicts(
     level : float, default 0.95
         Level of the confidence intervals.
     interval : {'lean', 'midp', 'wilson', 'exact'}, default 'lean'
-        Interval of a share: `lean` and `midp` (Clopper–Pearson with less of the count's own probability in
-        each tail), `wilson`, or `exact` (Clopper–Pearson).
+        Confidence interval of a proportion: `lean` and `midp` (Clopper–Pearson with less of the probability of the
+        observed count in each tail), `wilson`, or `exact` (Clopper–Pearson).
     margin : float, default 0.05
-        Largest difference of the judge's mean error (pass minus human pass) between two systems that does not
-        matter, where systems have unequal shares of labels.
+        Equivalence margin for the difference of the judge's mean error (pass minus human pass) between two systems;
+        used if systems have unequal shares of labels.
 
     Returns
     -------
     Table
-        One row per judge with two values and figure: counts, shares and coefficients with intervals, next to
-        always saying pass and to what two annotators have in common. `n_failures`, `n_passes` and `n_systems`
-        count the human verdicts behind the figures; `may_be_best` (at balanced accuracy) marks the judges that
-        no other one is significantly better than.
+        One row per judge with two values and measure: counts, proportions and coefficients with confidence intervals,
+        next to the baselines (always pass, always fail) and the human ceiling (agreement of two annotators).
+        `n_failures`, `n_passes` and `n_systems` count the human labels; `may_be_best` (at balanced accuracy) marks
+        the judges that no other judge is significantly better than.
 
     Notes
     -----
-    Where the aspect has classes without an order, or sets of labels, the figures are kappa, Krippendorff's alpha, AC1,
-    recall, precision and F1 of each class (`recall:CLASS`), macro and micro averages, and the majority-class baseline;
-    `facts` has the confusion matrices. Of sets of labels, alpha has the MASI and the Jaccard distance.
+    For classes without an order or sets of labels, the measures are kappa, Krippendorff's alpha, AC1, recall, precision
+    and F1 of each class (`recall:CLASS`), macro and micro averages, and the majority-class baseline; `facts` has the
+    confusion matrices. For sets of labels, alpha has the MASI and the Jaccard distance.
 
-    Intervals of coefficients are melded from the intervals of the shares that they are made of (Fay, Proschan and
-    Brittain 2015). The test of the improvement over the baseline is McNemar's (mid-P).
+    Intervals of coefficients are melded from the intervals of the underlying proportions (Fay, Proschan and Brittain
+    2015). The test of the improvement over the baseline is McNemar's (mid-P).
 
     Examples
     --------
@@ -143,23 +142,23 @@ def verdicts(
     people = people_pass(panel, people_pass_from)
     by_system = panel_labels(panel)
     rows: list[Row] = []
-    judged: dict[str, tuple[Labelled, np.ndarray]] = {}
+    judged: dict[str, tuple[LabeledScores, np.ndarray]] = {}
     notes = list(people.notes)
     clustered: list[str] = []
     of_all, refused = judge_verdicts(panel, people, judge, judge_pass_from)
-    for mine, passed, text in of_all:
-        name = mine.judge
-        judged[name] = mine, np.asarray(passed, np.float64)
-        counts = cell_counts(mine.passed, passed, mine.names)
-        found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
-        of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
-        rows += [{**row, **mine.label_counts()} for row in of_judge]
-        notes += [f"{name}: {text}", *_transfer_notes(panel, by_system, mine, passed, margin)]
-        clustered = cluster_notes(panel, mine.clusters)
+    for labeled, passed, text in of_all:
+        name = labeled.judge
+        judged[name] = labeled, np.asarray(passed, np.float64)
+        counts = cell_counts(labeled.passed, passed, labeled.names)
+        figures = figures_of(counts, clustered=labeled.clusters is not None, level=level, kind=interval)
+        of_judge = _judge_rows(name, panel.aspect, counts.sum(axis=0), figures)
+        rows += [{**row, **labeled.label_counts()} for row in of_judge]
+        notes += [f"{name}: {text}", *_transfer_notes(panel, by_system, labeled, passed, margin)]
+        clustered = cluster_notes(panel, labeled.clusters)
     if not rows:
-        remedy = f" {call('analyze threshold FILE')} takes a judge's numbers."
+        remedy = f" For scores, use {call('analyze threshold FILE')}."
         raise NeedsMissing(
-            no_verdicts(refused) + remedy * any(r.code == "not_binary" for r in refused) or "no judge.",
+            no_verdicts(refused) + remedy * any(r.code == "not_binary" for r in refused) or "no judge has verdicts.",
             data=panel.name,
             aspect=panel.aspect,
             metric=refused[0].metric if len(refused) == 1 else "",
@@ -169,31 +168,31 @@ def verdicts(
     best = dict(zip(judged, inside, strict=True))
     rows = [{**r, "may_be_best": best[r["metric"]]} if r["measure"] == "balanced_accuracy" else r for r in rows]
     rows += _ceiling_rows(panel, people, level, interval)
-    notes += [f"left out: {no_verdicts(refused)}"] if refused else []
+    notes += [f"excluded: {no_verdicts(refused)}"] if refused else []
     return Table(
-        title=Title(panel.name, f"verdicts of the judge beside {panel.rated_by} on {panel.aspect}"),
-        rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
-        layout=judges_across(panel, WORDS),
+        title=Title(panel.name, f"judge's verdicts compared with {reference(panel, 'labels')}, {panel.aspect}"),
+        rows=sorted(rows, key=lambda row: list(LABELS).index(row["measure"])),
+        layout=judges_across(panel, LABELS),
         cells={"value": _cell},
-        method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; "
-        "kappa, Matthews' correlation, balanced accuracy, Youden's J and the lead: melded from the shares they are "
-        "made of, no random draws. The p of the lead is McNemar's (mid-P).",
-        notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
+        method=f"{level:.0%} confidence intervals. Proportions and F1: {KINDS[interval]}; kappa, Matthews correlation, "
+        "balanced accuracy, Youden's J and the improvement over the baseline: melded. p of the improvement: McNemar's "
+        "test (mid-P).",
+        notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, LABELS), *people_note(panel)],
         facts={"left_out": {r.metric: r.reason for r in refused}} if refused else {},
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )
 
 
-def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: Mask, margin: float) -> list[str]:
-    """Test whether the judge's mean error is the same on systems with unequal shares of labels."""
+def _transfer_notes(panel: Panel, counts: SystemLabels, rows: LabeledScores, passed: Mask, margin: float) -> list[str]:
+    """Test whether the judge's mean error is equal on systems with unequal shares of labels."""
     if not counts.unequal:
         return []
     samples = {}
     for name in counts.covered:
-        inside = rows.at[0] == panel.systems.index(name)
+        inside = rows.index[0] == panel.systems.index(name)
         if inside.sum() < PROBE_LABELS:
             continue
-        cluster = None if panel.clusters is None else np.asarray(panel.clusters)[rows.at[1][inside]]
+        cluster = None if panel.clusters is None else np.asarray(panel.clusters)[rows.index[1][inside]]
         codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1].reshape(-1)
         human, judge = (np.asarray(v[inside], np.float64) for v in (rows.passed, passed))
         samples[name] = PartlyLabeled(human, judge, clusters=codes, share=True)
@@ -203,16 +202,16 @@ def _transfer_notes(panel: Panel, counts: SystemLabels, rows: Labelled, passed: 
     return [f"{rows.judge}: {text}" for text in transfer_texts(*audit_transfer(samples, margin), margin, size)]
 
 
-def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Figure]) -> list[Row]:
+def _judge_rows(name: str, aspect: str, counts: np.ndarray, figures: dict[str, Figure]) -> list[Row]:
     n = int(counts.sum())
-    passes = found["people_pass"]
-    found = {**found, "always_pass": passes}
-    if "gain_over_always_fail" in found:
+    passes = figures["people_pass"]
+    figures = {**figures, "always_pass": passes}
+    if "gain_over_always_fail" in figures:
         hits = passes.n - (passes.hits or 0)
-        found["always_fail"] = Figure(
+        figures["always_fail"] = Figure(
             1 - passes.value, 1 - passes.high, 1 - passes.low, passes.n, hits, reason=passes.reason
         )
-    rows = [figure_row(name, aspect, measure, figure) for measure, figure in found.items()]
+    rows = [figure_row(name, aspect, measure, figure) for measure, figure in figures.items()]
     return rows + [
         figure_row(name, aspect, measure, Figure(float(count), n=n))
         for measure, count in zip(CELLS, counts, strict=True)
@@ -220,7 +219,7 @@ def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Fig
 
 
 def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) -> list[Row]:
-    """Two people on the same rows: all pairs of raters, rows of one output (or of one cluster) counted together."""
+    """Compare annotators with each other: all pairs on the outputs that both labeled, clustered by output."""
     if people.by_rater is None:
         return []
     votes = people.by_rater.reshape(len(people.by_rater), -1)
@@ -232,19 +231,19 @@ def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) ->
         outputs.append(both)
     if not firsts or not sum(map(len, firsts)):
         return []
-    z, x, at = (np.concatenate(part) for part in (firsts, seconds, outputs))
+    z, x, unit = (np.concatenate(part) for part in (firsts, seconds, outputs))
     if panel.clusters:
-        at = panel.unit_codes(at.astype(np.int64) % panel.n_inputs)
-    several = len(np.unique(at)) < len(at)
-    if several:  # no pair has a first: each counts in both orders
-        z, x, at = np.concatenate([z, x]), np.concatenate([x, z]), np.concatenate([at, at])
-    counts = cell_counts(z > 0.5, x > 0.5, at.tolist() if several else None)
-    found = figures_of(counts, clustered=several, level=level, kind=kind)
-    agreed = found["agreement"]
-    pairs = len(at) // 2 if several else len(at)
+        unit = panel.unit_codes(unit.astype(np.int64) % panel.n_inputs)
+    several = len(np.unique(unit)) < len(unit)
+    if several:  # the order of two annotators is arbitrary: each pair counts in both orders
+        z, x, unit = np.concatenate([z, x]), np.concatenate([x, z]), np.concatenate([unit, unit])
+    counts = cell_counts(z > 0.5, x > 0.5, unit.tolist() if several else None)
+    figures = figures_of(counts, clustered=several, level=level, kind=kind)
+    agreed = figures["agreement"]
+    pairs = len(unit) // 2 if several else len(unit)
     hits = (agreed.hits or 0) // 2 if several else agreed.hits
     same = Figure(agreed.value, agreed.low, agreed.high, pairs, hits, reason=agreed.reason)
-    kappa = found["kappa"]
+    kappa = figures["kappa"]
     return [
         figure_row(CEILING, panel.aspect, "people_agreement", same),
         figure_row(
@@ -268,8 +267,8 @@ def _cell(row: Row) -> str:
 
 
 def _points(row: Row) -> str:
-    """Percentage points with their sign."""
+    """Return percentage points with their sign."""
     if not np.isfinite(row["value"]):
         return "–"
-    ends = f", between {100 * row['low']:+.0f} and {100 * row['high']:+.0f}" if np.isfinite(row["low"]) else ""
+    ends = f" [{100 * row['low']:+.0f}, {100 * row['high']:+.0f}]" if np.isfinite(row["low"]) else ""
     return f"{100 * row['value']:+.0f} points{ends}"

@@ -55,7 +55,7 @@ def trust_words(table: Table, run: ReportContext) -> str:
     gate = headline_measure(run)
     own = next((r for r in table if r["measure"] == gate), None)
     best = table.rows[0]
-    if not table.facts["steady"]:
+    if not table.facts["reliable"]:
         row = own or best
         return (
             f"No measure is reliable on this sample: by {row['measure']}, two halves of the inputs rank the metrics "
@@ -64,12 +64,12 @@ def trust_words(table: Table, run: ReportContext) -> str:
             f"{len(run.data.systems)}) and inputs (now {len(run.data.inputs):,}) would help, or metrics that differ "
             f"more: {call('plan FILE', metrics=['A', 'B'], axis='systems')} estimates how many."
         )
-    if own is not None and (own["steady"] or own is best):
+    if own is not None and (own["reliable"] or own is best):
         return (
             f"{gate}, by which this page ranks the metrics, is reliable: two halves of the inputs rank them with an "
             f"agreement of {two(own['rc'])} (ranking consistency; 1: the same order, 0: chance)."
         )
-    reliable = [r["measure"] for r in table if r["steady"]]
+    reliable = [r["measure"] for r in table if r["reliable"]]
     less = f"the data do not show how reliable {gate} is"
     if own is not None:
         shown = "is not shown to be less reliable" if gate in table.facts["alike"] else "is less reliable"

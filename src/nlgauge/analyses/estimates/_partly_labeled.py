@@ -1,6 +1,4 @@
-"""Rows of a data set for an estimate: every output, people's mean rating where they gave one, the judges' scores, how
-the labelled ones were drawn.
-"""
+"""Outputs of a data set for an estimate: mean human rating, scores of the judges, and sampling design of the labels."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, STRATUM
 from nlgauge.data.units import units_of
 from nlgauge.errors import DataError, NeedsMissing
-from nlgauge.number import number
+from nlgauge.number import missing, number, p_text, row_interval, share_text
 from nlgauge.options import option
 from nlgauge.stats.estimation.means import PartlyLabeled
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
@@ -25,24 +23,24 @@ from nlgauge.stats.tests.two_samples import mean_test, unit_means
 from nlgauge.table import Row
 from nlgauge.types import Array
 
-FEWEST = 10  # labels below which there is no interval
-CLUSTERS = 10  # clusters with labels below which there is none
-UNLIKE = 0.01  # p below which labelled rows are said to differ from the others
+FEWEST = 10  # labels that an interval requires
+CLUSTERS = 10  # clusters with labels that an interval requires
+UNLIKE = 0.01  # level of the test that labeled outputs differ from the others
 TOGETHER = "all judges"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Outputs with a score of every judge asked for. `share`: labels are pass (1) and fail (0), or shares of raters."""
+    """Outputs with a score of every requested judge. `share`: labels are 1 (pass), 0 (fail) or shares of annotators."""
 
     name: str
     aspect: str
     system: NDArray[np.str_]
     input: NDArray[np.str_]
     unit: NDArray[np.int64]  # input or cluster of each row
-    clustered: str  # what a unit is, where several rows of one system share it
+    clustered: str  # column of the unit, if several outputs of a system share one
     labels: Array
-    scores: dict[str, Array]  # judge → more is better
+    scores: dict[str, Array]  # of each judge, higher is better
     probability: Array | None
     strata: NDArray[np.int64] | None
     length: Array | None
@@ -56,7 +54,7 @@ class Rows:
         return np.isfinite(self.labels)
 
     def of(self, inside: NDArray[np.bool_]) -> Rows:
-        """Some of the rows."""
+        """Return a subset of the rows."""
         return replace(
             self,
             system=self.system[inside],
@@ -70,7 +68,7 @@ class Rows:
         )
 
     def sample(self, score: Array | None) -> PartlyLabeled:
-        """As the statistics take them."""
+        """Return the arguments of the statistics."""
         strata = None if self.strata is None else np.unique(self.strata, return_inverse=True)[1].reshape(-1)
         names, clusters = np.unique(self.unit, return_inverse=True)
         several = clusters.reshape(-1) if len(names) < len(self.unit) else None
@@ -89,19 +87,19 @@ class Rows:
         return count_system_labels(self.system, self.labeled, self.unit, expected)
 
     def lacking(self) -> str:
-        """What is missing for an interval; empty where nothing is."""
+        """Return what is missing for an interval; empty if nothing is."""
         n = int(self.labeled.sum())
         if n < FEWEST:
-            return f"needs at least {FEWEST} labels, found {n}"
+            return f"requires at least {FEWEST} labels; found {n}"
         if not self.share and len(self.levels) < 2:
-            return f"needs ratings that differ; all {n} are {self.levels[0]:g}"
+            return f"requires ratings that differ; all {n} are {self.levels[0]:g}"
         units = len(np.unique(self.unit[self.labeled]))
         if units < CLUSTERS:
-            return f"needs labels in at least {CLUSTERS} different {self.clustered or 'inputs'}, found {units}"
+            return f"requires labels in at least {CLUSTERS} different {self.clustered or 'inputs'}; found {units}"
         if self.strata is not None:
             few = [s for s in np.unique(self.strata) if (self.labeled & (self.strata == s)).sum() < 2]
             if few:
-                return f"needs at least 2 labels in every stratum; {len(few)} have fewer"
+                return f"requires at least 2 labels in every stratum; {len(few)} have fewer"
         return ""
 
 
@@ -127,7 +125,7 @@ def rows_of(
         share = True
         pass_from = cut if cut is not None else 1.0 if len(levels) == 1 else float(levels[1])
         rated = rated.with_columns((pl.col("value") >= pass_from).cast(pl.Float64))
-        notes.append(f"people: {pass_from:g}{' and more' if len(levels) > 2 else ''} = pass, less = fail.")
+        notes.append(f"human labels: {pass_from:g}{' and above' if len(levels) > 2 else ''} = pass, below = fail.")
     means = rated.group_by(KEY, maintain_order=True).agg(pl.col("value").mean().alias("__label__"))
     frame = data.samples.join(means, on=KEY, how="left", maintain_order="left")
     frame = frame.join(data.scores, on=KEY, how="left", maintain_order="left", suffix="__score__")
@@ -136,7 +134,7 @@ def rows_of(
     values = {j: np.where(np.isinf(v := _numbers(frame, c)), np.nan, v) for j, c in column.items()}
     whole = np.isfinite(np.array(list(values.values()))).all(axis=0) if values else np.ones(frame.height, bool)
     if not whole.all():
-        notes.append(f"rows without a score of {' or '.join(judges[:3])}, left out: {int((~whole).sum()):,}.")
+        notes.append(f"{int((~whole).sum()):,} outputs without a score of {' or '.join(judges[:3])} are excluded.")
     probability, strata = _design(frame, probability, PROBABILITY), _design(frame, strata, STRATUM)
     unit, clustered = _units(data, frame)
     rows = Rows(
@@ -157,7 +155,7 @@ def rows_of(
     ).of(whole)
     if not rows.labeled.any():
         raise NeedsMissing(
-            "no output has a label of people and a score of the judge.",
+            "no output has both a human label and a score of the judge.",
             data=data.name,
             aspect=aspect,
             code="no_scores_of_rated",
@@ -166,7 +164,7 @@ def rows_of(
 
 
 def _with_design_columns(data: Dataset, columns: Sequence[str]) -> Dataset:
-    """Take columns that say how an output was drawn from the scores, where reading took their numbers as scores."""
+    """Move columns of the sampling design from the scores to the samples, if they were read as scores."""
     for column in columns:
         if column in data.samples.columns:
             continue
@@ -181,125 +179,122 @@ def _numbers(frame: pl.DataFrame, column: str) -> Array:
     return frame[column].cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
 
 
-def _design(frame: pl.DataFrame, asked: str | None, usual: str) -> str | None:
-    """The column named, else the one that `nlgauge label` writes, where it is there."""
-    return asked or (usual if usual in frame.columns else None)
+def _design(frame: pl.DataFrame, named: str | None, default: str) -> str | None:
+    """Return the named column, else the one that `nlgauge label` writes, if there is one."""
+    return named or (default if default in frame.columns else None)
 
 
 def _probabilities(data: Dataset, frame: pl.DataFrame, column: str) -> Array:
     if column not in frame.columns:
         raise data.no_column(column)
-    found = _numbers(frame, column)
-    labelled = frame["__label__"].is_not_null().to_numpy()
-    bad = labelled & ~((found > 0) & (found <= 1))
+    probabilities = _numbers(frame, column)
+    labeled = frame["__label__"].is_not_null().to_numpy()
+    bad = labeled & ~((probabilities > 0) & (probabilities <= 1))
     if bad.any():
         raise DataError(
-            f"column '{column}' must hold the probability with which each row was drawn to be labelled, "
-            f"above 0 and at most 1; found {frame[column].filter(pl.Series(bad))[0]} in a labelled row.",
+            f"column '{column}' must contain the sampling probability of each labeled output, above 0 and at most 1; "
+            f"found {frame[column].filter(pl.Series(bad))[0]}.",
             data=data.name,
             code="unsuited_column",
         )
-    return found
+    return probabilities
 
 
 def _units(data: Dataset, frame: pl.DataFrame) -> tuple[NDArray[np.int64], str]:
-    """Number the independent unit of each row, and name what a unit is."""
+    """Number the independent unit of each row, and return the column of the units."""
     inputs = frame["input"].unique(maintain_order=True).to_list()
-    found = units_of(data, inputs)
-    names = dict(zip(inputs, found.names or inputs, strict=True))
+    units = units_of(data, inputs)
+    names = dict(zip(inputs, units.names or inputs, strict=True))
     code = frame["input"].replace_strict(names, return_dtype=pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-    return code, found.column
+    return code, units.column
 
 
 def predictor(rows: Rows) -> tuple[str, Array | None, list[str]]:
-    """The judge, or several as one prediction: its name, a score of every row, how it was made."""
+    """Return the judge, or several judges as one prediction: name, score of every row, and notes."""
     names = list(rows.scores)
     if len(names) < 2:
         return (names[0], rows.scores[names[0]], []) if names else ("", None, [])
     scores = np.column_stack(list(rows.scores.values()))
     n = int(rows.labeled.sum())
     if n >= LABELS_PER_JUDGE * (len(names) + 1) and n >= FEWEST:
-        note = f"{TOGETHER}: the {len(names)} scores weighed by a regression fitted without the rows it is used for."
+        note = f"{TOGETHER}: cross-fitted regression on the {len(names)} scores."
         return TOGETHER, cross_fitted(rows.labels, scores, rows.unit), [note]
     spread = scores.std(axis=0)
     mean = ((scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).mean(axis=1)
     note = (
-        f"{TOGETHER}: the mean of the {len(names)} standardised scores; a regression needs "
-        f"{LABELS_PER_JUDGE * (len(names) + 1)} labels. {option('judge')} names one."
+        f"{TOGETHER}: mean of the {len(names)} standardized scores; a regression requires "
+        f"{LABELS_PER_JUDGE * (len(names) + 1)} labels. Select one judge with {option('judge')}."
     )
     return TOGETHER, mean, [note]
 
 
 def representative(rows: Rows) -> list[tuple[str, float]]:
-    """Are labelled rows like the others? Judge's score or length → p (Kolmogorov and Smirnov, Bonferroni)."""
+    """Test whether labeled outputs are representative: p by score or length (Kolmogorov and Smirnov, Bonferroni)."""
     if rows.probability is not None or rows.strata is not None:
-        return []  # drawn unalike on purpose
-    held = rows.labeled
-    if held.all() or held.sum() < FEWEST:
+        return []  # the design draws them unequally
+    labeled = rows.labeled
+    if labeled.all() or labeled.sum() < FEWEST:
         return []
-    measured = {**rows.scores, **({} if rows.length is None else {"length of the output": rows.length})}
-    # Systems with more labels than others must not look like rows that were chosen: each is tested by itself.
-    one_sample = [np.ones(len(held), bool)]
+    measured = {**rows.scores, **({} if rows.length is None else {"output length": rows.length})}
+    # Unequal numbers of labels per system are not selection of outputs: each system is tested separately.
+    one_sample = [np.ones(len(labeled), bool)]
     groups = one_sample if rows.label_counts().even else [rows.system == name for name in np.unique(rows.system)]
-    found = [
-        (name, _smallest_p([_unlike(rows.unit[g], v[g], held[g]) for g in groups if 0 < held[g].sum() < g.sum()]))
+    tests = [
+        (
+            name,
+            _smallest_p(
+                [_difference_p(rows.unit[g], v[g], labeled[g]) for g in groups if 0 < labeled[g].sum() < g.sum()]
+            ),
+        )
         for name, v in measured.items()
         if np.isfinite(v).all()
     ]
-    return [(name, min(1.0, p * len(found))) for name, p in found if np.isfinite(p)]
+    return [(name, min(1.0, p * len(tests))) for name, p in tests if np.isfinite(p)]
 
 
 def _smallest_p(each: Sequence[float]) -> float:
-    """Return the smallest p of several tests, times their number (Bonferroni); NaN where none has one."""
-    given = [p for p in each if np.isfinite(p)]
-    return min(1.0, min(given) * len(given)) if given else float("nan")
+    """Return the smallest p of several tests, times their number (Bonferroni); NaN if there is none."""
+    finite = [p for p in each if np.isfinite(p)]
+    return min(1.0, min(finite) * len(finite)) if finite else float("nan")
 
 
-def _unlike(unit: NDArray[np.int64], values: Array, held: NDArray[np.bool_]) -> float:
-    """p of a difference between labelled rows and others, one value for the rows of a unit. Two values: their means."""
-    labelled, others = (unit_means(values[inside], unit[inside]) for inside in (held, ~held))
-    return mean_test(labelled, others) if len(np.unique(values)) < 3 else ks(labelled, others).p
+def _difference_p(unit: NDArray[np.int64], values: Array, labeled: NDArray[np.bool_]) -> float:
+    """Return p of the difference between labeled and other outputs, by unit; binary values are compared by means."""
+    first, second = (unit_means(values[inside], unit[inside]) for inside in (labeled, ~labeled))
+    return mean_test(first, second) if len(np.unique(values)) < 3 else ks(first, second).p
 
 
-def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
-    """The check in one line, and whether it was passed."""
-    name, p = min(found, key=lambda pair: pair[1])
+def check_words(tests: Sequence[tuple[str, float]]) -> tuple[str, bool]:
+    """State the result of the tests of `representative`, and whether they are passed."""
+    name, p = min(tests, key=lambda pair: pair[1])
     if p >= UNLIKE:
-        names = ", ".join(n for n, _ in found[:3]) + (", …" if len(found) > 3 else "")
-        return f"nothing shows that labelled rows differ from the others in {names} (smallest p {number(p, 2)}).", True
+        names = ", ".join(n for n, _ in tests[:3]) + (", …" if len(tests) > 3 else "")
+        return (
+            f"no evidence that labeled outputs differ from the others in {names} (smallest p = {number(p, 2)}).",
+            True,
+        )
     return (
-        f"labelled rows differ from the others in {name} ({'p < .001' if p < 0.001 else f'p {number(p)}'}), so they "
-        "may not stand for all: label rows drawn at random (`nlgauge label`), or name the column with the probability "
-        f"({option('probability')}) or the stratum ({option('strata')}) by which they were drawn."
+        f"labeled outputs differ from the others in {name} ({p_text(p)}), so they may not be representative: label "
+        "outputs drawn at random (`nlgauge label`), or name the column of their sampling probability "
+        f"({option('probability')}) or stratum ({option('strata')})."
     ), False
 
 
 def design_notes(rows: Rows, counts: SystemLabels) -> list[str]:
-    """How the labeled rows were drawn, and which count together."""
-    notes = [f"{int(rows.labeled.sum()):,} of {len(rows.labels):,} outputs are labelled.", counts.count_text()]
+    """Describe the sampling design of the labels and the clusters."""
+    notes = [f"{int(rows.labeled.sum()):,} of {len(rows.labels):,} outputs are labeled.", counts.count_text()]
     if rows.probability is not None:
-        notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
+        notes.append("labeled outputs are weighted by the inverse of their sampling probability.")
     if rows.strata is not None and len(np.unique(rows.strata)) > 1:
-        notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
+        notes.append(f"{len(np.unique(rows.strata))} strata, weighted by their number of outputs.")
     if rows.clustered or len(counts.names) > 1:
-        notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")
+        notes.append(f"outputs with the same '{rows.clustered or 'input'}' are a cluster.")
     return [note for note in notes if note]
 
 
 def value_text(row: Row, share: bool, signed: bool = False) -> str:
-    """'71 % [65 76]' or '3.42 [3.30 3.55]'."""
-    if not np.isfinite(row["value"]):
+    """Return a value with its interval: '71% [65%, 76%]' for a share, else as `row_interval` writes it."""
+    if missing(row["value"]):
         return "–"
     sign = "+" if signed and row["value"] > 0 else ""
-    ends = ""
-    if share:
-        ends = f" [{points_text(row['low'])} {points_text(row['high'])}]" if np.isfinite(row["low"]) else ""
-        return f"{sign}{points_text(row['value'])} %{ends}"
-    if np.isfinite(row["low"]):
-        ends = f" [{number(row['low'], 2)}, {number(row['high'], 2)}]"
-    return f"{sign}{number(row['value'], 2)}{ends}"
-
-
-def points_text(value: float) -> str:
-    """A share in percent; one decimal near 0 and 1."""
-    return number(100 * value, 1 if 0 < abs(value) < 0.01 or 0.99 < value < 1 else 0)
+    return sign + (share_text({**row, "hits": None}) if share else row_interval(row))
