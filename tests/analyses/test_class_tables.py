@@ -121,7 +121,7 @@ def test_annotators_of_classes_have_alpha_ac1_and_a_ceiling():
 
 def test_a_limit_that_no_aspect_can_have_is_an_error_and_not_passed_over():
     data = ng.load(rows_of(60), name="mine")
-    with pytest.raises(ng.NlgaugeError, match="no class 'nonsense'"):
+    with pytest.raises(ng.NlgaugeError, match="class 'nonsense' not found"):
         ng.gate(data, metrics="good_judge", min="kappa=.1,recall:nonsense=.1")
     with pytest.raises(ng.NlgaugeError, match="fail_recall"):
         ng.gate(data, metrics="good_judge", min="kappa=.1,tnr=.1")

@@ -50,7 +50,7 @@ def test_all_rules_for_ties_are_reported_whichever_is_shown() -> None:
 
 
 def test_one_aspect_two_systems_and_holes_are_said() -> None:
-    assert any("one aspect only" in n for n in complementarity(made(aspects=1)).notes)
+    assert any("there is one aspect" in n for n in complementarity(made(aspects=1)).notes)
     assert any("two systems" in n for n in complementarity(made(systems=2)).notes)
     table = complementarity(made(holes=0.2))
     assert any("are missing" in n for n in table.notes)
@@ -63,7 +63,7 @@ def test_chosen_aspects_and_metrics_only() -> None:
 
 
 def test_one_system_has_nothing_to_rank() -> None:
-    with pytest.raises(NeedsMissing, match="needs two systems"):
+    with pytest.raises(NeedsMissing, match="requires two systems"):
         complementarity(made(systems=1))
     with pytest.raises(NameUnknown, match="distance must be tau-b"):
         complementarity(made(), distance="tau")  # type: ignore[arg-type]

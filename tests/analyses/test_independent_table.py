@@ -72,5 +72,5 @@ def test_what_it_cannot_do_is_named() -> None:
     with pytest.raises(NlgaugeError, match="name the column"):
         independent(data())
     one = data()
-    with pytest.raises(NeedsMissing, match="one value only"):
+    with pytest.raises(NeedsMissing, match="has a single value"):
         independent(one.where(one.samples.filter(one.samples["domain"] == "news")), by="domain")

@@ -108,7 +108,7 @@ def test_a_log_of_conversations_needs_as_many_labels_as_its_design_effect_says()
         ratio = at(similar, metric, 400) / at(independent, metric, 400)
         assert ratio == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.15)
     assert [row["clusters"] for row in similar] == [20, 40] * 2
-    assert "whole clusters labeled" in similar.method and "one conversation_id" in similar.method
+    assert "whole clusters labeled" in similar.method and "clustered by conversation_id" in similar.method
 
 
 def test_labels_drawn_at_random_are_spread_over_more_conversations_than_whole_ones():
@@ -156,7 +156,7 @@ def test_there_is_no_width_where_estimate_gives_no_interval():
     table = ng.analyze("labels-needed", conversations(0.4), width=0.2, sizes=[50], trials=5)
     assert all(np.isnan(row["value"]) and row["clusters"] == 5 for row in table)
     assert table.answers[0] == (
-        "Not reached by 50 labels without a judge: an interval needs labels in at least 10 clusters, these are in 5."
+        "Not reached by 50 labels without a judge: a confidence interval requires labels in at least 10 clusters; found 5."
     )
 
 
@@ -183,10 +183,10 @@ def test_verdicts_without_clusters_are_planned_row_by_row():
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [
-        (made(1.0, labels=12), {}, "12 labels are too few"),
+        (made(1.0, labels=12), {}, "requires at least 20 labels; found 12"),
         (made(1.0), {"goal": "gate"}, "not pass and fail"),
-        (made(1.0), {"goal": "compare", "systems": ["A", "Z"]}, "no system 'Z'"),
-        (made(1.0), {"width": -1.0}, "width must be above 0"),
+        (made(1.0), {"goal": "compare", "systems": ["A", "Z"]}, "system 'Z' not found"),
+        (made(1.0), {"width": -1.0}, "width= must be above 0"),
         (made(1.0), {"goal": "gate", "gate": "kappa"}, "such as kappa=.6"),
     ],
 )

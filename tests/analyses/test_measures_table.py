@@ -96,9 +96,9 @@ def test_the_advice_names_the_first_row_and_its_numbers() -> None:
     best = table.rows[0]
     assert f"{best['measure']} is reliable" in table.answers[0]
     assert table.answers[1].startswith(
-        f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)}"
+        f"{best['measure']} agrees with the rankings by the other measures at τ = {number(best['agreement'], 2)}"
     )
-    assert f"keeps the ranking at τ {number(best['kept_3'], 2)}" in table.answers[2]
+    assert f"its ranking agrees at τ = {number(best['kept_3'], 2)}" in table.answers[2]
 
 
 def test_impossible_scales_are_refused() -> None:

@@ -92,7 +92,7 @@ def test_progress_counts_the_sizes() -> None:
 
 
 def test_mistakes_are_named() -> None:
-    with pytest.raises(NlgaugeError, match="compares two metrics"):
+    with pytest.raises(NlgaugeError, match="requires two metrics"):
         plan(noisy_panel())
     with pytest.raises(NameUnknown, match="axis must be inputs"):
         plan(pair(), axis="people")  # type: ignore[arg-type]

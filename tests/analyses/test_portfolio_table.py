@@ -36,7 +36,7 @@ def test_rows_per_aspect_end_with_all_metrics() -> None:
         assert [row["size"] for row in mine] == [1, 2, 3, 4]
         assert mine[-1]["added"] == "all metrics"
         assert mine[-1]["chosen"] is None
-    said = ("take ", "that several metrics are better than one is not shown")
+    said = ("use ", "several metrics are not significantly better than one")
     for aspect in ("a0", "a1"):
         assert sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.answers) == 1
 
@@ -48,7 +48,7 @@ def test_several_metrics_are_advised_only_where_the_gain_is_more_than_chance() -
     several = {f"m{k}": truth + rng.normal(0, 1.5, truth.shape) for k in range(5)}
     noise = {"m0": several["m0"], **{f"n{k}": rng.normal(0, 1, truth.shape) for k in range(4)}}
     advised = metric_portfolio(data_of({"q": truth}, several)).answers[0]
-    assert advised.startswith("q: take ")
+    assert advised.startswith("q: use ")
     assert "is not shown" in metric_portfolio(data_of({"q": truth}, noise)).answers[0]
 
 
@@ -83,4 +83,4 @@ def test_one_metric_is_no_portfolio() -> None:
 def test_constant_metrics_leave_nothing_to_choose_and_say_so() -> None:
     flat = {"m1": np.ones((3, 9)), "m2": np.zeros((3, 9))}
     table = metric_portfolio(data_of({"q": np.random.default_rng(0).random((3, 9))}, flat))
-    assert any("nothing can be chosen" in note for note in table.answers)
+    assert any("no metric has a defined value" in note for note in table.answers)

@@ -53,14 +53,14 @@ def test_xgboost_predicts_what_can_be_predicted_and_repeats_itself() -> None:
 
 def test_plain_folds_are_named() -> None:
     table = predictability(made(), model="ridge", split="outputs", measure="global/kendall")
-    assert "plain folds" in table.method
+    assert "outputs are split" in table.method
     assert "split:outputs" in table.signature
 
 
 def test_one_aspect_says_that_there_are_no_human_features() -> None:
     table = predictability(made(aspects=1), model="ridge")
     assert {row["predictors"] for row in table} == {"best metric", "automatic"}
-    assert any("one aspect only" in note for note in table.notes)
+    assert any("there is one aspect" in note for note in table.notes)
 
 
 def test_two_systems_one_system_and_holes() -> None:
@@ -81,5 +81,5 @@ def test_unknown_models_and_splits_are_refused() -> None:
 
 
 def test_nothing_to_predict_from_is_an_error() -> None:
-    with pytest.raises(NeedsMissing, match="no second aspect"):
+    with pytest.raises(NeedsMissing, match="nor a second aspect"):
         predictability(data_of({"a": np.random.default_rng(0).random((3, 9))}, {}), model="ridge")

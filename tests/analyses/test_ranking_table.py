@@ -45,7 +45,7 @@ def test_values_fall_and_intervals_are_those_of_the_jackknife_at_the_simultaneou
     assert (
         0.95 < together < 1 - 0.05 / 4 + 0.003
     )  # 4 metrics: never wider than Bonferroni, up to the error of the draws
-    assert f"each is a {together:.1%} interval" in table.method
+    assert f"each has a level of {together:.1%}" in table.method
     wide, single = (intervals(panel.oriented(), panel.human, [measure], level=p) for p in (together, 0.95))
     for row in table:
         k = panel.names.index(row["metric"])

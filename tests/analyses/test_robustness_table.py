@@ -170,7 +170,7 @@ def test_what_cannot_be_done_here_is_said(monkeypatch: pytest.MonkeyPatch) -> No
     assert "copy left out: the data have neither sources nor contexts." in table.notes
     (synonym,) = [note for note in table.notes if note.startswith("synonym left out: synonyms need WordNet 3.0: apt")]
     assert synonym.endswith("or set NLGAUGE_WORDNET to its folder.")
-    assert any(note.startswith("4 outputs are few") for note in table.notes)
+    assert any(note.startswith("with only 4 outputs") for note in table.notes)
 
 
 def test_a_constant_metric_has_no_sd_and_says_so() -> None:
@@ -228,7 +228,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"perturbations": ["burn"]}, NameUnknown, "no perturbation 'burn'"),
+        ({"perturbations": ["burn"]}, NameUnknown, "perturbation 'burn' not found"),
         ({"perturbations": "typos"}, NameUnknown, "Did you mean 'typo'"),
         ({"metrics": "lenght"}, NameUnknown, "Did you mean 'length'"),
         ({"metrics": "bleu"}, NeedsMissing, "'bleu' needs references"),
@@ -248,12 +248,12 @@ def test_wrong_options_say_what_is_possible(options: dict[str, Any], error: type
 
 def test_a_column_of_scores_is_no_metric_that_can_be_run() -> None:
     data = FOUR.with_scores({"mine": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(NameUnknown, match="needs metrics that can be run, not columns of scores"):
+    with pytest.raises(NameUnknown, match="requires metrics that can be run, not columns of scores"):
         robustness(data, metrics=["mine"])
 
 
 def test_without_texts_there_is_nothing_to_damage() -> None:
-    with pytest.raises(NeedsMissing, match="no outputs"):
+    with pytest.raises(NeedsMissing, match="requires output texts"):
         robustness(Dataset.of("d", pl.DataFrame({"system": ["a", "b"], "input": ["1", "1"]})))
     with pytest.raises(NeedsMissing, match="at least 2 outputs; found 1"):
         robustness(texts("Just one.", " "))

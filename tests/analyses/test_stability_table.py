@@ -80,7 +80,7 @@ SIZE = PanelSize(12, 50, 8)
 
 def test_one_measure_is_trusted_only_if_it_stands_out_and_the_one_in_use_is_named() -> None:
     text = recommend(ROWS, Advice((0,), (0,)), SIZE, "global/pearson")
-    assert text.startswith("On these data trust global/pearson: DP 0.020 [0.010, 0.040], RC 0.850 [0.800, 0.900]")
+    assert text.startswith("On these data global/pearson is best: DP 0.020 [0.010, 0.040], RC 0.850 [0.800, 0.900]")
     assert text.endswith("Metrics are ranked by it.")
     other = recommend(ROWS, Advice((0,), (0,)), SIZE, "system/kendall")
     assert "still ranked by system/kendall" in other and "not reliable on these data (DP 0.300, RC 0.200)" in other
@@ -91,9 +91,9 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
     assert "trust" not in text
     assert (
         "global/pearson is reliable" in text
-        and "do not tell from it: input/kendall; surely worse: system/kendall" in text
+        and "indistinguishable from input/kendall; significantly worse: system/kendall" in text
     )
-    assert text.endswith("input/kendall, by which metrics are ranked, is one of them.")
+    assert text.endswith("The measure in use, input/kendall, is one of them.")
     few = recommend(ROWS, Advice((0, 1), (0, 1, 2)), PanelSize(4, 50, 4))
     assert few.startswith("On these 4 systems") and "with 4 metrics no measure can stand out; 6 are needed" in few
 
@@ -102,7 +102,7 @@ def test_nothing_steady_is_said_with_what_would_help() -> None:
     rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
     text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
     assert text.startswith("No measure is reliable on these data: even system/pearson has DP 0.511") and "trust" not in text
-    assert "More inputs (now 50) and systems (now 12) would help" in text
+    assert "Collect more inputs (now 50) and systems (now 12)" in text
     assert "ranked by input/kendall all the same" in text
 
 
@@ -124,7 +124,7 @@ def test_equal_metrics_are_never_followed_by_trust() -> None:
 
 def test_too_few_metrics_or_no_defined_measure_is_said() -> None:
     panel = noisy_panel()
-    with pytest.raises(NeedsMissing, match="at least 3; found 2"):
+    with pytest.raises(NeedsMissing, match="at least 3 metrics; found 2"):
         stability(with_metrics(panel, {k: panel.metrics[k] for k in ("m0", "m1")}))
     rng = np.random.default_rng(0)
     one = panel_of(rng.random((1, 9)), {k: rng.random((1, 9)) for k in "abc"})

@@ -69,5 +69,5 @@ def test_parts_are_the_values_of_a_column() -> None:
 def test_one_part_or_an_unknown_reference_is_refused() -> None:
     with pytest.raises(NlgaugeError, match="one part only"):
         ng.analyze("transport", parts(column=True))
-    with pytest.raises(NlgaugeError, match="no part 'fr'"):
+    with pytest.raises(NlgaugeError, match="part 'fr' not found"):
         ng.analyze("transport", parts(), reference="fr")

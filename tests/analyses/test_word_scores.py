@@ -59,11 +59,11 @@ def test_a_word_is_wrong_where_more_than_half_of_the_people_marked_it() -> None:
 def test_few_inputs_have_an_area_and_no_interval() -> None:
     row = by(ng.analyze("word-scores", marked(n=4)))["ctc", "all_words"]
     assert np.isfinite(row["value"]) and np.isnan(row["low"])
-    assert "needs marked words in at least" in row["reason"]
+    assert "requires marked words in at least" in row["reason"]
 
 
 def test_what_is_missing_is_said() -> None:
-    with pytest.raises(NeedsMissing, match="no error spans of people"):
+    with pytest.raises(NeedsMissing, match="no human error spans"):
         ng.analyze("word-scores", ng.example())
     with pytest.raises(NlgaugeError, match=r"rouge-1.*has no word scores"):
         ng.analyze("word-scores", marked(), metrics=["rouge-1"])

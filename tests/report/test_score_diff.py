@@ -58,7 +58,7 @@ def test_the_p_value_is_that_of_swaps_drawn_with_numpy(tmp_path: Path) -> None:
 
 def test_a_judge_that_says_the_same_everywhere_fails(tmp_path: Path) -> None:
     table = diff(tmp_path, judged(0.4), np.full(120, 3.0))
-    assert table.rows[0]["verdict"] == "no values left" and table.rows[0]["fails"]
+    assert table.rows[0]["verdict"] == "no values" and table.rows[0]["fails"]
 
 
 def test_rows_that_people_rate_otherwise_now_are_left_out(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_rows_that_people_rate_otherwise_now_are_left_out(tmp_path: Path) -> Non
     table = compare_results(old, ng.report(frame, out=tmp_path / "new.html", quick=True).results)
     changed = int((LABELS[:10] != 3).sum())
     assert table.rows[0]["inputs"] == 120 - changed
-    assert any(f"{changed} rows that people rate otherwise now" in note for note in table.notes)
+    assert any(f"{changed} outputs whose human rating changed" in note for note in table.notes)
 
 
 def test_trials_of_one_input_are_one_unit(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     ]
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
     assert "needs at least two annotators" in answered["people"].missing
-    assert "needs at least 3" in answered["trust"].missing
+    assert "requires at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].tables[0].rows
     # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.
     of_judges = {"threshold-curve", "slices", "calibration", "trials", "labels", "flips", "classes"}

@@ -74,7 +74,7 @@ def test_a_judge_replaced_by_a_coin_fails_and_says_so_in_words(tmp_path: Path, p
     result = compared(tmp_path, table(judge(people, 1, 1), people), table(judge(people, 0, 2), people), fail_drop=0.02)
     code, words = verdict_words(result, 0.02)
     assert code == FAIL and "judge on label" in words
-    assert "says what people say on" in result.notes[0] and "before on 100%" in result.notes[0]
+    assert "accuracy 50%" in result.notes[0] and "before 100%" in result.notes[0]
 
 
 def test_the_same_judge_passes(tmp_path: Path, people: list[int | None]) -> None:
@@ -93,7 +93,7 @@ def test_rows_with_another_label_are_left_out_and_counted(tmp_path: Path, people
     relabelled = [people[0], *other, *people[2:]]
     result = compared(tmp_path, table(said, people), table(said, relabelled))
     assert result.rows[0]["inputs"] == sum(p is not None for p in people) - 1
-    assert "1 rows that people label otherwise now are left out" in result.notes[0]
+    assert "1 outputs whose human label changed are excluded" in result.notes[0]
 
 
 def test_few_labels_or_lost_verdicts_are_no_pass(tmp_path: Path, people: list[int | None]) -> None:
@@ -119,7 +119,7 @@ def test_verdicts_before_and_numbers_now_cannot_be_told(tmp_path: Path, people: 
     scores = np.random.default_rng(3).random(ROWS).tolist()
     code, words = verdict_words(compared(tmp_path, table(judge(people, 0.8, 1), people), table(scores, people)), 0.02)
     assert code == INCONCLUSIVE
-    assert "needs several systems" in words and "pass or fail" in words
+    assert "requires several systems" in words and "pass or fail" in words
 
 
 def test_the_command_ends_with_the_documented_codes(tmp_path: Path, people: list[int | None]) -> None:

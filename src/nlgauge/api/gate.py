@@ -469,8 +469,7 @@ def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
 def _notes(rows: list[Row]) -> list[str]:
     """What is behind estimates and the labels named."""
     notes = [
-        f"{name}: {ESTIMATES[name]} of all outputs, from the labels and the judge's scores of unlabeled "
-        "outputs (PPI++)."
+        f"{name}: {ESTIMATES[name]} of all outputs, from labels and the judge's scores of other outputs (PPI++)."
         for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
     ]
     if any(r["times"] for r in rows):

@@ -61,7 +61,7 @@ class ScoredOutputs:
 
 
 @dataclass(frozen=True)
-class LabeledScores:
+class SignalLabels:
     """Labeled outputs with a score of the signal, in canonical order."""
 
     passed: Mask
@@ -233,7 +233,7 @@ def _signals(panel: Panel, columns: dict[str, Array]) -> list[Signal]:
     return signals
 
 
-def _labeled(panel: Panel, passed: Array, signal: Signal) -> LabeledScores:
+def _labeled(panel: Panel, passed: Array, signal: Signal) -> SignalLabels:
     value = signal.value(panel.metrics)
     both = np.isfinite(value) & np.isfinite(passed)
     if not both.any():
@@ -245,10 +245,10 @@ def _labeled(panel: Panel, passed: Array, signal: Signal) -> LabeledScores:
             code="no_scores_of_rated",
         )
     units = panel.row_units(np.nonzero(both)[1])
-    return LabeledScores(passed[both] > 0.5, value[both], None if units is None else units.tolist())
+    return SignalLabels(passed[both] > 0.5, value[both], None if units is None else units.tolist())
 
 
-def _rule(labels: LabeledScores, side: str, request: RuleRequest) -> SelectiveRule:
+def _rule(labels: SignalLabels, side: str, request: RuleRequest) -> SelectiveRule:
     score, wrong = labels.side(side)
     return selective_rule(
         score, wrong, error=request.error, delta=request.delta, clusters=labels.units, seed=request.seed
@@ -258,7 +258,7 @@ def _rule(labels: LabeledScores, side: str, request: RuleRequest) -> SelectiveRu
 def _policy(
     panel: Panel,
     signal: Signal,
-    labels: LabeledScores,
+    labels: SignalLabels,
     rules: dict[str, SelectiveRule],
     request: RuleRequest,
     people_pass_from: float | None,
@@ -291,7 +291,7 @@ def _rows(
     aspect: str,
     rule: Policy,
     rules: dict[str, SelectiveRule],
-    labels: LabeledScores,
+    labels: SignalLabels,
     scored: ScoredOutputs,
     request: RuleRequest,
 ) -> list[Row]:
@@ -343,7 +343,7 @@ def _share(decided: Mask, units: list[str] | None, level: float) -> Row:
     return {"value": figure.value, "low": figure.low, "high": figure.high}
 
 
-def _reason(labels: LabeledScores, side: str, rule: SelectiveRule, policy: Policy) -> str:
+def _reason(labels: SignalLabels, side: str, rule: SelectiveRule, policy: Policy) -> str:
     """Why the judge may not give this verdict alone."""
     if rule.holds:
         return "both rules cover the same scores, and this one fewer"
@@ -354,7 +354,7 @@ def _reason(labels: LabeledScores, side: str, rule: SelectiveRule, policy: Polic
     return f"the labels do not show an error rate of at most {policy.error:g} at any threshold"
 
 
-def _needed(labels: LabeledScores, side: str, request: RuleRequest) -> float:
+def _needed(labels: SignalLabels, side: str, request: RuleRequest) -> float:
     """About how many labels a rule would take: at the threshold of the best error rate seen, shrunk towards 1/2."""
     score, wrong = labels.side(side)
     order = np.argsort(-score, kind="stable")
