@@ -221,7 +221,9 @@ def test_looks_are_kept_counted_once_and_alarm_when_the_judge_shifts(tmp_path: P
     assert len(kept.read_text().splitlines()) == 3
     assert look(-1.0, "day3.csv").facts["verdict"] == "found"
     assert [json.loads(line)["look"] for line in kept.read_text().splitlines()] == [1, 2, 3, 4]
-    with pytest.raises(NlgaugeError, match=r"looks.jsonl, line 1: level= must be 0.95 as in the recorded test; got 0.9"):
+    with pytest.raises(
+        NlgaugeError, match=r"looks.jsonl, line 1: level= must be 0.95 as in the recorded test; got 0.9"
+    ):
         ng.analyze("drift", [ng.load(base, metrics=["judge"]), ng.load(base, metrics=["judge"])], looks=kept, level=0.9)
     kept.write_text("nonsense\n")
     with pytest.raises(NlgaugeError, match=r"looks.jsonl, line 1: expected a test recorded"):

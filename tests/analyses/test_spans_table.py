@@ -114,7 +114,9 @@ def test_the_same_text_of_two_systems_is_one_text_where_that_is_asked() -> None:
     table = ng.analyze("spans", data, same_text=True)
     found = next(r for r in table if r["measure"] == "severity")
     assert (found["n"], found["value"]) == (1, 0.5)
-    assert "1 annotations repeat a text that the annotator saw from another system: the first one counts." in table.notes
+    assert (
+        "1 annotations repeat a text that the annotator saw from another system: the first one counts." in table.notes
+    )
 
 
 def test_what_cannot_be_compared_is_said() -> None:

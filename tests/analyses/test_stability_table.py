@@ -101,7 +101,10 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
 def test_nothing_steady_is_said_with_what_would_help() -> None:
     rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
     text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
-    assert text.startswith("No measure is reliable on these data: even system/pearson has DP 0.511") and "trust" not in text
+    assert (
+        text.startswith("No measure is reliable on these data: even system/pearson has DP 0.511")
+        and "trust" not in text
+    )
     assert "Collect more inputs (now 50) and systems (now 12)" in text
     assert "ranked by input/kendall all the same" in text
 

@@ -210,7 +210,10 @@ def test_a_probe_audits_the_transfer_and_each_system_counts_by_its_outputs(tmp_p
     assert every["high"] - every["low"] > 0.7 * (new["high"] - new["low"]) / 2
     assert new["low"] < 0.6 < new["high"]
     text = nlgauge("estimate", "transport.csv", cwd=tmp_path).stdout.replace("\n", " ")
-    assert "Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text and "margin ±0.05" in text
+    assert (
+        "Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text
+        and "margin ±0.05" in text
+    )
     wide = nlgauge("estimate", "transport.csv", "--margin", "0.9", cwd=tmp_path).stdout.replace("\n", " ")
     assert "Transfer of the judge's mean error from 'old' to 'new': transfers" in wide and "margin ±0.9" in wide
 
@@ -247,4 +250,6 @@ def test_verdicts_audit_the_transfer_between_systems_with_unequal_labels(tmp_pat
     name = transport(tmp_path, 50)
     text = nlgauge("analyze", "verdicts", name, "--judge-pass-from", "0.5", cwd=tmp_path).stdout.replace("\n", " ")
     assert "labels per system: old 120, new 50." in text
-    assert "judge_score: Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text
+    assert (
+        "judge_score: Transfer of the judge's mean error from 'old' to 'new': does not transfer; difference +0." in text
+    )

@@ -175,9 +175,7 @@ def test_values_per_input_of_several_systems_are_paired(tmp_path: Path) -> None:
     results = ng.report(ng.example(), out=tmp_path / "old.html", quick=True).results
     passed = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pairwise-accuracy": 0.1})
     assert [(r["verdict"], r["value"], r["n"]) for r in passed] == [("passed", 0.0, 24)]
-    assert (
-        "on the 24 inputs of both runs" in passed.notes[0] and "of these systems on other inputs" in passed.notes[1]
-    )
+    assert "on the 24 inputs of both runs" in passed.notes[0] and "of these systems on other inputs" in passed.notes[1]
     (row,) = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pearson": 0.1})
     assert row["verdict"] == "undecided" and "nlgauge.report(data, gate='input/pearson')" in row["reason"]
 

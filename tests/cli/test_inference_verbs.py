@@ -94,7 +94,9 @@ def test_a_cluster_that_is_named_is_used_by_compare_and_meta(folder: Path) -> No
     for name, *more in (("compare",), ("intervals", "--measures", "input/kendall")):
         run = nlgauge("analyze", name, *data(), *more, "--cluster", "domain", "-f", "json", cwd=folder)
         (table,) = tables(run)
-        together = "Inputs with the same 'domain' are not independent; the jackknife leaves them out together (2 clusters)."
+        together = (
+            "Inputs with the same 'domain' are not independent; the jackknife leaves them out together (2 clusters)."
+        )
         assert together in table["notes"]
 
 

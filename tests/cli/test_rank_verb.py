@@ -97,7 +97,10 @@ def test_votes_of_every_layout_are_ranked(tmp_path, layout, kind):
 def test_run_answers_from_votes_alone(tmp_path):
     out = typed("run", written(tmp_path, "judge", "jsonl"), "-o", tmp_path / "page.html")
     assert out.returncode == 0, out.stderr
-    assert "Human votes: alpha is significantly better than the other 2 systems; 3 of 3 pairs differ significantly, in 3 tiers." in out.stdout
+    assert (
+        "Human votes: alpha is significantly better than the other 2 systems; 3 of 3 pairs differ significantly, in 3 tiers."
+        in out.stdout
+    )
     assert "By gpt4 " in out.stdout
     page = (tmp_path / "page.html").read_text()
     assert "System ranking from pairwise comparisons" in page

@@ -29,7 +29,10 @@ def test_the_example_prints_what_the_page_shows() -> None:
 def test_data_without_spans_are_refused_in_one_line() -> None:
     done = nlgauge("analyze", "spans", "mine.csv")
     assert done.returncode == 2
-    assert "there are no error spans; they can be read from MQM files, mt-metrics-eval ratings and .jsonl files." in done.stderr
+    assert (
+        "there are no error spans; they can be read from MQM files, mt-metrics-eval ratings and .jsonl files."
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 

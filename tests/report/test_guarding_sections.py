@@ -40,12 +40,15 @@ def test_a_line_a_judge_panels_of_the_aspects_own_judges_and_drift_since_the_ear
     assert len(biases) == 2 and biases[0].startswith("first, compared with annotators: favors longer outputs (kind +")
     drifted = {p.answer.partition(":")[0]: p.answer for p in said["drift"].found.parts}
     assert (
-        "the judge has drifted by +1.00" in drifted["first-kind"] and "no significant drift of the judge" in drifted["second-kind"]
+        "the judge has drifted by +1.00" in drifted["first-kind"]
+        and "no significant drift of the judge" in drifted["second-kind"]
     )
     for part in said["jury"].found.parts:
         panels, errors = part.tables
         assert {r["judges"] for r in panels if r["vote"] == "single"} == {f"first-{part.about}", f"second-{part.about}"}
-        assert "effective number of independent judges" in part.answer and errors.rows[0]["measure"] == "error_correlation"
+        assert (
+            "effective number of independent judges" in part.answer and errors.rows[0]["measure"] == "error_correlation"
+        )
     assert [p.about for p in said["jury"].found.parts] == ["kind", "clear"]
 
 

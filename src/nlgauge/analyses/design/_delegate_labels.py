@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.verdicts._labelled import asked, labelled, people_pass
+from nlgauge.analyses.verdicts._labeled import labeled_scores, people_pass, requested_judges
 from nlgauge.data.panel import Panel
 from nlgauge.stats.agreement.selective import both_thresholds, selective_rule
 from nlgauge.types import Array, Mask
@@ -40,8 +40,8 @@ def delegations(
 ) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield each judge with what simulates studies of it: 1 where the rule decides at least the wanted share."""
     people = people_pass(panel, cut)
-    for name in asked(panel, None):
-        rows = labelled(panel, name, people)
+    for name in requested_judges(panel, None):
+        rows = labeled_scores(panel, name, people)
         sampler = sampler_of(panel, rows.at[1])
         affinity = sampler.affinity(rows.passed.astype(float)) if sampler else 0.0
 
