@@ -42,7 +42,7 @@ def delegations(
     people = people_pass(panel, cut)
     for name in requested_judges(panel, None):
         rows = labeled_scores(panel, name, people)
-        sampler = sampler_of(panel, rows.at[1])
+        sampler = sampler_of(panel, rows.index[1])
         affinity = sampler.affinity(rows.passed.astype(float)) if sampler else 0.0
 
         def study(
