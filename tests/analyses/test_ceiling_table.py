@@ -55,7 +55,7 @@ def test_sign_and_seed() -> None:
 def test_anonymous_raters_are_compared_with_no_metric() -> None:
     table = ceiling(replace(noisy_panel(), persons=False), splits=5)
     assert all(np.isnan(r["closer_than_raters"]) for r in table)
-    assert any("the raters have no names" in note for note in table.notes)
+    assert any("annotator IDs are unknown" in note for note in table.notes)
 
 
 def test_one_rater_has_no_ceiling() -> None:

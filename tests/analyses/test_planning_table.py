@@ -103,7 +103,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(NeedsMissing, match="at least two annotators"):
         plan(pair(raters=1), axis="raters")
     flat = pair()
-    with pytest.raises(NeedsMissing, match="hardly vary"):
+    with pytest.raises(NeedsMissing, match="too small for planning"):
         plan(with_metrics(flat, {"a": flat.metrics["m0"], "b": np.ones_like(flat.human)}))
 
 

@@ -49,7 +49,7 @@ def test_several_metrics_are_advised_only_where_the_gain_is_more_than_chance() -
     noise = {"m0": several["m0"], **{f"n{k}": rng.normal(0, 1, truth.shape) for k in range(4)}}
     advised = metric_portfolio(data_of({"q": truth}, several)).answers[0]
     assert advised.startswith("q: use ")
-    assert "is not shown" in metric_portfolio(data_of({"q": truth}, noise)).answers[0]
+    assert "not significantly better" in metric_portfolio(data_of({"q": truth}, noise)).answers[0]
 
 
 def test_alone_is_the_plain_measure_and_turned_metrics_count() -> None:

@@ -43,7 +43,7 @@ def test_it_needs_three_persons() -> None:
         replacement(noisy_panel(raters=2))
     with pytest.raises(NeedsMissing, match="annotator IDs are unknown"):
         replacement(noisy_panel(raters=1))
-    with pytest.raises(NeedsMissing, match="raters have no names"):
+    with pytest.raises(NeedsMissing, match="requires annotator IDs"):
         replacement(replace(noisy_panel(), persons=False))
 
 

@@ -175,7 +175,7 @@ def test_values_per_input_of_several_systems_are_paired(tmp_path: Path) -> None:
     results = ng.report(ng.example(), out=tmp_path / "old.html", quick=True).results
     passed = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pairwise-accuracy": 0.1})
     assert [(r["verdict"], r["value"], r["n"]) for r in passed] == [("passed", 0.0, 24)]
-    assert "on the 24 inputs of both runs" in passed.notes[0] and "of these systems on other inputs" in passed.notes[1]
+    assert "on the 24 inputs of both runs" in passed.notes[0] and "for these systems on other inputs" in passed.notes[1]
     (row,) = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pearson": 0.1})
     assert row["verdict"] == "undecided" and "nlgauge.report(data, gate='input/pearson')" in row["reason"]
 
@@ -195,7 +195,7 @@ def test_rows_that_lost_their_verdict_or_have_another_label_are_not_passed_over(
     other = sum(row[3] == "0" for row in rows[:10])
     table = ng.gate(written(10, 3, "1"), metrics="judge", against=old, max_drop="kappa=.1")
     assert table.rows[0]["n"] == 200 - other
-    assert f"{other} rows that people label otherwise now are left out of the change." in table.notes
+    assert f"{other} outputs whose human label changed are excluded from the change." in table.notes
 
 
 def test_outputs_have_limits_by_their_estimated_pass_rate(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:
     for options in ({"against": path}, {"max_drop": "kappa=.1"}):
         with pytest.raises(NeedsMissing, match="and vice versa"):
             ng.gate(path, min="kappa=.1", metrics="judge", **options)
-    with pytest.raises(NameUnknown, match="no limit given"):
+    with pytest.raises(NameUnknown, match="there is no limit"):
         ng.gate(path)
 
 
