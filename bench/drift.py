@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from bench._trust_page import table
-from nlgauge.analyses.judges.drift import INCONCLUSIVE, FOUND, drift
+from nlgauge.analyses.judges.drift import FOUND, INCONCLUSIVE, drift
 from nlgauge.data.dataset import Dataset
 from nlgauge.stats.tests.betting import log_capital
 

@@ -70,7 +70,9 @@ def called_better(rows: JuryRows, seed: int, level: float = 0.95) -> tuple[bool,
     votes = _votes(rows, seed, [])
     _, _, held_out = _choose_panel(rows, [1.0] * len(everyone), None, 5, seed)
     joint = 1 - (1 - level) / (len(votes) + 1)
-    said = [_compare_single(rows, scores, everyone, joint)["verdict"] == BETTER for scores in [*votes.values(), held_out]]
+    said = [
+        _compare_single(rows, scores, everyone, joint)["verdict"] == BETTER for scores in [*votes.values(), held_out]
+    ]
     return said[-1], any(said)
 
 

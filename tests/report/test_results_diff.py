@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 import nlgauge as ng
 from command import run_command
-from nlgauge.analyses.comparing.changes import INCONCLUSIVE, FAIL, PASS, compare_results, verdict_words
+from nlgauge.analyses.comparing.changes import FAIL, INCONCLUSIVE, PASS, compare_results, verdict_words
 from nlgauge.analyses.comparing.earlier_run import EarlierRun
 from nlgauge.data.example import example
 from nlgauge.data.load import load

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import nlgauge as ng
 from command import run_command
-from nlgauge.analyses.comparing.changes import INCONCLUSIVE, FAIL, PASS, compare_results, verdict_words
+from nlgauge.analyses.comparing.changes import FAIL, INCONCLUSIVE, PASS, compare_results, verdict_words
 from nlgauge.datasets.results import write_results
 from nlgauge.report.results import results_of, verdicts_of
 from nlgauge.report.sections import ReportContext
