@@ -99,7 +99,7 @@ def progress_over_years(
         value = held_out_value(features, target, fold, model, predict, chosen)
         rows.append({"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)})
     left_out = (
-        [f"excluded because their release year is unknown ({option('years')}): {', '.join(unknown)}."]
+        [f"excluded because the release year is unknown ({option('years')}): {', '.join(unknown)}."]
         if unknown
         else []
     )
