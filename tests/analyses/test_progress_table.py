@@ -39,7 +39,7 @@ def test_metrics_without_a_year_are_named_and_left_out() -> None:
     table = progress_over_years(made(), years={"good": 2020}, model="ridge")
     assert any("release year" in n and "fair, noise, error" in n for n in table.notes)
     assert any("same year" in n for n in table.notes)
-    with pytest.raises(NeedsMissing, match="no release year is known"):
+    with pytest.raises(NeedsMissing, match="no release year of a metric is known"):
         progress_over_years(made(), model="ridge")
 
 
