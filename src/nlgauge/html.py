@@ -16,7 +16,7 @@ def html(table: Table) -> str:
 
     >>> from nlgauge.table import Table
     >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}])).split("\\n")[-3]
-    '<tr><td style="text-align:left">&lt;a&gt;</td><td style="text-align:right">.500</td></tr>'
+    '<tr><td style="text-align:left">&lt;a&gt;</td><td style="text-align:right">0.500</td></tr>'
     """
     header, body = table.grid()
     right = [i > 0 and all(cells[i].is_number for cells in body) for i in range(len(header))]

@@ -174,7 +174,7 @@ class Table:
 
         >>> import nlgauge as ng
         >>> [entry.short for entry in ng.correlate(ng.example()).cite()]
-        ['Gao et al. (2025)']
+        ['Gao et al. (2025)', 'Novikova et al. (2017)']
         """
         # Looks upward, like `plot`: only the registries know papers of analyses and metrics.
         return list(importlib.import_module("nlgauge.analyses").citations(self))

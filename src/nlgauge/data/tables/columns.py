@@ -306,9 +306,14 @@ class _RoleSearch:
         """Find the column that numbers or names the steps, turns, claims or rubric items of each output."""
         frame = self.table.frame
         if "part" not in self.overrides and "input" in self.taken and "aspect" not in self.taken:
+            rubric = any(plain(c) in POINTS for c in self.columns)
+            if rubric and "input" not in self.overrides and names_part(self.taken["input"]):
+                others = (c for c in self.names.of(NAMES["input"]) if c not in self.used and not names_part(c))
+                if other := next(others, None):  # the item of a rubric is a part of what another column names
+                    self._release("input")
+                    self.take("input", other)
             roles = [self.taken[role] for role in ("system", "input", "rater") if role in self.taken]
             keys = [*roles, *trials]
-            rubric = any(plain(c) in POINTS for c in self.columns)
             # Without points, an item or segment of a document is an input of its own.
             called = [
                 c

@@ -84,7 +84,7 @@ def alpha_of_counts(counts: Array, distances: Array, clusters: Ints | None = Non
     --------
     >>> counts = code_counts(np.array([[0.0, 1, 2, 2] * 5, [0.0, 1, 2, 1] * 5]), 3)
     >>> round(alpha_of_counts(counts, set_distances(np.eye(3), "nominal")).value, 4)
-    0.6486
+    0.6286
     """
     many = counts.sum(axis=1)
     paired = many >= 2

@@ -41,7 +41,7 @@ def cronbach_alpha(scores: Array) -> float:
     """Return Cronbach's alpha (1951) of outputs × items; NaN with fewer than two items or no variance.
 
     >>> round(cronbach_alpha(np.array([[1.0, 1, 0], [1, 1, 1], [0, 0, 0], [1, 0, 1]])), 3)
-    0.6
+    0.632
     """
     complete = scores[np.isfinite(scores).all(axis=1)]
     items = scores.shape[1]
