@@ -25,7 +25,7 @@ from nlgauge.registry import FOLDERS
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 # Downward only, without exception; files of the root that are not named here stand below all rooms.
 CHAIN = [
-    "cli", "report", "api", "session", "analyses", "datasets", "scoring", "metrics", "models", "text",
+    "plugins", "mcp", "cli", "report", "api", "session", "analyses", "datasets", "scoring", "metrics", "models", "text",
     "data", "stats", "kernels",
 ]  # fmt: skip
 LEVEL = {room: level for level, room in enumerate(CHAIN)}
