@@ -14,7 +14,7 @@ from nlgauge.analyses.agreement.dependence import LEVEL, mean_errors
 from nlgauge.engines import Local, using
 from nlgauge.stats.correlation.evaluate_groups import plan_measures
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.correlation.uses import badge_of, flag_right, flag_shares, pair_shares
+from nlgauge.stats.correlation.uses import bad_areas, badge_of, flag_shares, pair_shares
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.contrasts import DRAWS, contrasts, deviations
 from nlgauge.stats.resampling.jackknife import intervals, left_out, student_p
@@ -218,7 +218,7 @@ def coverage_values(world: World, n: int, m: int, trials: int, rng: np.random.Ge
         x, z = panel([world], n, m, rng)
         found = evaluate(x, z, pair).value[0]
         bad = np.asarray(quality_levels(z).level == LOW)
-        area = flag_right(x[0], bad, z, np.ones((1, n)), np.ones((1, m)))[0]
+        area = bad_areas(x[0], bad, z)[0][0]
         for use, value in zip(USES, (*found, area), strict=True):
             values[use].append(float(value))
     return {use: np.array(each) for use, each in values.items()}

@@ -40,4 +40,4 @@ def test_what_is_kept_is_not_computed_again_and_a_page_waits_for_all_cells(
     coverage.guard_page(page)
     coverage.guard_page(page)
     assert asked == ["minimum/1", "change/1"] == list(json.loads((tmp_path / "out/gate.json").read_text()))
-    assert "| minimum/1 | .500 |" in page.read_text() and "old" not in page.read_text()
+    assert "| minimum/1 | 0.500 |" in page.read_text() and "old" not in page.read_text()

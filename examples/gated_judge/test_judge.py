@@ -3,5 +3,5 @@
 from judge import judge
 
 
-def test_the_judge_agrees_with_people(judge_gate):
+def test_the_judge_agrees_with_the_labels(judge_gate):
     judge_gate("answers.csv", "kappa=.6,tnr=.75", judge=judge)

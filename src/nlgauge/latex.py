@@ -219,6 +219,6 @@ def _slug(text: str) -> str:
 def _tex(text: str) -> str:
     """
     >>> _tex("a_b & 5%")
-    'a\\\\_b \\\\& 5 \\\\%'
+    'a\\\\_b \\\\& 5\\\\%'
     """
     return "".join(SPECIAL.get(sign, sign) for sign in for_terminal(text))

@@ -102,8 +102,8 @@ def test_both_judges_on_one_page(folder: Path, tmp_path: Path) -> None:
 
     made = ng.report(folder / "new.csv", out=tmp_path / "page.html", quick=True, against=folder / "old.csv")
     said = {a.section.key: [p.answer for p in a.found.parts] for a in made.sections}
-    assert len(said["drift"]) == 4 and "it has shifted by +1.83 [1.70 1.96]" in said["drift"][0]
-    assert said["bias"][0].startswith("judge, beyond people: favours longer outputs (coherence +.32")
+    assert len(said["drift"]) == 4 and "the judge has drifted by +1.83 [1.70, 1.95]" in said["drift"][0]
+    assert said["bias"][0].startswith("judge, compared with annotators: favors longer outputs (coherence +0.32")
     both = ng.report(folder / "judges.csv", out=tmp_path / "both.html", quick=True)
     panels = next(a for a in both.sections if a.section.key == "jury").found.parts
-    assert [p.about for p in panels] == list(ASPECTS) and "2 judges are worth about 1.6" in panels[0].answer
+    assert [p.about for p in panels] == list(ASPECTS) and "independent judges is 1.6 [1.6, 1.7]" in panels[0].answer

@@ -13,7 +13,7 @@ from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.declared import ColumnNames, Declared, Repeats
 from nlgauge.data.files import check_regular
-from nlgauge.data.labels import current_labels, joined_labels, labels_of_dataset, labels_of_table, with_labels
+from nlgauge.data.labels import DESIGN, current_labels, joined_labels, labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.names import look_alikes
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import BY_LABELS, UNKNOWN, separate_model_ratings
@@ -164,7 +164,7 @@ def read_data(
     label_file = None if labels is None else LabelFile.of(labels, declared)
     opened = open_data(data, declared, label_file, options or {})
     if label_file is not None and isinstance(label_file.given, RawTable) and opened.raw is not None:
-        raw, given = share_classes(opened.raw, label_file.given, declared)
+        raw, given = share_classes(opened.raw, label_file.given, declared, DESIGN)
         opened = replace(opened, raw=raw, labels=replace(label_file, given=given))
     return opened.dataset(name) if opened.reader else dataset_of_table(opened, resolve_roles(opened), name)
 

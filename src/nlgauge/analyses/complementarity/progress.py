@@ -99,9 +99,7 @@ def progress_over_years(
         value = held_out_value(features, target, fold, model, predict, chosen)
         rows.append({"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)})
     left_out = (
-        [f"excluded because the release year is unknown ({option('years')}): {', '.join(unknown)}."]
-        if unknown
-        else []
+        [f"excluded because the release year is unknown ({option('years')}): {', '.join(unknown)}."] if unknown else []
     )
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(

@@ -145,7 +145,7 @@ def furthest(gap: Array, top: int) -> dict[str, list[tuple[int, int]]]:
     """Return the cells of the `top` largest positive and negative gaps, the largest first; ties in order of the data.
 
     >>> furthest(np.array([[0.5, -0.2], [np.nan, 0.0]]), 3)
-    {'metric high, people low': [(0, 0)], 'metric low, people high': [(0, 1)]}
+    {'metric high, human low': [(0, 0)], 'metric low, human high': [(0, 1)]}
     """
     found = {}
     for who, signed in ((OVER, gap), (UNDER, -gap)):

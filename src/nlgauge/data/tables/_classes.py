@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from nlgauge.data.declared import Declared
 from nlgauge.data.tables.rating_columns import RATERS, called_rating
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import BLANKS, Numbers, blank_to_null
-from nlgauge.data.tables.vocabulary import NAMES, PERSONS, SETS, plain, tokens, words_of
+from nlgauge.data.tables.vocabulary import NAMES, PERSONS, SETS, SOFT, plain, tokens, words_of
 from nlgauge.data.tables.words import bare_words, worth_of
 from nlgauge.errors import DataError, Note
 from nlgauge.options import option
@@ -28,7 +28,7 @@ MOST_CLASSES = 60  # of a column that nobody declares; more different words are 
 LONGEST = 60  # characters of a class
 HUMAN_WORDS = PERSONS | {"gold", "truth", "annotation", "annotations"}
 KEYS = ("system", "input", "source", "context", "aspect", "metric", "control")
-KEY_WORDS = frozenset(word for role in KEYS for word in NAMES[role])
+KEY_WORDS = frozenset(word for role in KEYS for word in (*NAMES[role], *SOFT.get(role, ())))
 MARKS = ";|,"  # between the labels of a set, the first that occurs
 
 
@@ -89,10 +89,13 @@ def _coded(table: RawTable, column: str, texts: pl.Series, found: ClassColumn) -
     )
 
 
-def share_classes(table: RawTable, labels: RawTable, declared: Declared) -> tuple[RawTable, RawTable]:
+def share_classes(
+    table: RawTable, labels: RawTable, declared: Declared, no_labels: Collection[str] = ()
+) -> tuple[RawTable, RawTable]:
     """Return the outputs and the labels of another file with one book for columns of both that share classes.
 
-    Words that are known, such as pass and fail, stay numbers.
+    Words that are known, such as pass and fail, stay numbers. `no_labels`: columns of the labels' file that hold none,
+    such as the strata of the sample.
     """
     sides = [
         {c: blank_to_null(t.frame[c]) for c in t.frame.columns if c in t.classes or _may_hold_classes(t.frame[c], c)}
@@ -100,6 +103,8 @@ def share_classes(table: RawTable, labels: RawTable, declared: Declared) -> tupl
     ]
     words = [{c: _words(texts) for c, texts in side.items()} for side in sides]
     for seed, seeds in words[1].items():
+        if seed in no_labels:
+            continue
         partners = [c for c, w in words[0].items() if len(w & seeds) >= max(len(w) / 2, min(2, len(w)))]
         declared_here = bool(set(declared.nominal) & {seed, *partners})
         every = pl.Series(sorted(seeds.union(*(words[0][c] for c in partners))), dtype=pl.String)
