@@ -158,7 +158,9 @@ def test_a_panel_answers_or_refuses_in_one_line(name: str) -> None:
 
 def test_a_panel_made_by_hand_says_where_analyses_of_data_sets_are_asked() -> None:
     panel = replace(ng.example().panel(), data=None)
-    with pytest.raises(NeedsMissing, match=r"'wins' is asked of a data set.*nlgauge.analyze\('wins', data\)"):
+    with pytest.raises(
+        NeedsMissing, match=r"'wins' requires a data set, not one panel: use nlgauge.analyze\('wins', data\)"
+    ):
         panel.analyze("wins")
 
 
@@ -255,7 +257,7 @@ def test_companions_of_an_analysis_exist_and_have_the_options_that_they_are_give
 def test_a_companion_that_means_nothing_here_is_left_out_with_its_reason() -> None:
     answer = with_companions("rank", with_choices())
     assert {table.kind for table in answer.tables} == {"rank", "rank-effects"}
-    assert [remark.partition(" is left out: ")[0] for remark in answer.remarks] == ["rank-sides", "wins"]
+    assert [remark.partition(" is not computed: ")[0] for remark in answer.remarks] == ["rank-sides", "wins"]
     with pytest.raises(NeedsMissing, match="at least two"):
         with_companions(
             "agreement", ng.load([{"system": s, "doc": d, "tone": d, "bleu": d} for s in "ab" for d in (1, 2)])

@@ -112,9 +112,11 @@ def harmless_markdown(text: str) -> None:
 
 
 def harmless_tex(text: str) -> None:
-    """Only commands that the writer knows, and no bracket that a line or rule above would take for its option."""
+    """Only commands that the writer knows, no bracket that a line or rule above would take for its option, and comments
+    that stay comments."""
     known = {
         "usepackage", "begin", "end", "centering", "small", "footnotesize", "sisetup", "setlength", "tabcolsep",
+        "resizebox", "textwidth",
         "toprule", "midrule", "bottomrule", "cmidrule", "multicolumn", "caption", "label", "textbf", "bfseries",
         "textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "dots", "textsuperscript",
         "textdagger", "textdaggerdbl",
@@ -122,6 +124,9 @@ def harmless_tex(text: str) -> None:
     used = set(re.findall(r"\\([a-zA-Z]+)", text)) - known
     assert used <= {"rho", "tau", "kappa", "alpha", "times", "pm", "leq", "geq", "downarrow", "approx", "neq", "cdot"}
     assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
+    assert set(re.findall(r".*\\resizebox.*", text)) <= {r"  \resizebox{\textwidth}{!}{%"}
+    outside = re.sub(r"\\begin\{(table\*?)\}.*?\\end\{\1\}", "", text, flags=re.S)
+    assert all(line.startswith("%") for line in outside.splitlines() if line.strip()), outside
     harmless_on_a_terminal(text)
 
 

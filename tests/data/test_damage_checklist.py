@@ -132,7 +132,7 @@ def test_expectations_by_the_names_that_data_sets_use() -> None:
     assert aspect_of("Surprise") is None
     with pytest.raises(NameUnknown, match="no expectations for aspect 'surprise'"):
         effect("drop", "surprise")
-    with pytest.raises(NameUnknown, match="perturbation 'burn' not found"):
+    with pytest.raises(NameUnknown, match=r"no perturbation 'burn'\. Expected one of: drop, truncate"):
         effect("burn")
 
 

@@ -141,9 +141,15 @@ def test_the_tidy_file_keeps_what_the_user_said(tmp_path: Path) -> None:
 
 def test_a_metric_called_lower_that_rises_with_people_is_said() -> None:
     table = ng.load(rows("ter", 1.0)).panel().correlate()
-    assert any("negative throughout: ter" in note and "higher='ter'" in note for note in table.notes)
+    assert any(
+        "negative under every measure: ter" in note and "If higher is better, set higher='ter'" in note
+        for note in table.notes
+    )
     table = ng.load(rows("abc", -1.0)).panel().correlate()
-    assert any("negative throughout: abc" in note and "lower='abc'" in note for note in table.notes)
+    assert any(
+        "negative under every measure: abc" in note and "If lower is better, set lower='abc'" in note
+        for note in table.notes
+    )
 
 
 PANEL = [

@@ -17,7 +17,7 @@ ABOUT_HUMANS = re.compile(r"\b(people|humans?|persons?|annotators?|raters?)\b", 
 # How to declare human ratings, and that there are none, may be said.
 HOW_TO_DECLARE = re.compile(
     r"\bhuman=|labels=|person_raters=|no human ratings|no person chose|nothing says that people|human_NAME"
-    r"|without human judgments|known to be a human|without human$",
+    r"|without human judgments|there are no human votes: .* whose agreement with humans is unknown|known to be a human|without human$",
     re.I,
 )
 

@@ -203,7 +203,7 @@ def test_nested_records_without_annotators_are_assumed_to_be_human_until_they_ar
 
 
 @pytest.mark.parametrize(
-    ("column", "who"), [("winner", "people (assumed: no annotator is named)"), ("human_winner", "people")]
+    ("column", "who"), [("winner", "Human votes (assumed: no annotator is named)"), ("human_winner", "Human votes")]
 )
 def test_choices_are_assumed_to_be_human_where_nobody_is_named(column: str, who: str) -> None:
     rows = [
@@ -217,4 +217,4 @@ def test_choices_are_assumed_to_be_human_where_nobody_is_named(column: str, who:
     ]
     data = ng.load(rows)
     assert data.voters_assumed == (column == "winner")
-    assert ng.rank(data).answers[0].startswith(f"By {who} ")
+    assert ng.rank(data).answers[0].startswith(f"{who}: ")

@@ -89,7 +89,7 @@ def test_two_columns_of_winners_are_people_and_a_judge_on_one_question(tmp_path:
     human = next(r for r in table if (r["side"], r["first"], r["second"]) == ("Human", "x", "y"))
     assert human["n"] == 24 and human["value"] == pytest.approx(16 / 24)
     # people choose y at every third, the judge a tie at every fourth: 12 are the same
-    assert any("gpt4 chose as people did in 12 of 24" in note for note in table.notes)
+    assert any("gpt4 agrees with the annotators in 12 of 24" in note for note in table.notes)
 
 
 def test_two_systems_compared_twice_on_one_input_are_two_comparisons_and_not_four(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_two_systems_compared_twice_on_one_input_are_two_comparisons_and_not_fou
     rows = [f"i{k % 6},{'x,y' if k % 2 else 'y,x'},a,{'a' if k % 4 else 'b'}" for k in range(24)]
     data = ng.load(votes(tmp_path, "human_winner,gpt4_winner", *rows))
     table = wins(data)
-    assert any("gpt4 chose as people did in 18 of 24" in note for note in table.notes)
+    assert any("gpt4 agrees with the annotators in 18 of 24" in note for note in table.notes)
     merged = wins(data, merge=True)
     assert {(r["side"], r["n"]) for r in merged if r["first"] != r["second"]} == {("Human", 24), ("gpt4", 24)}
 
@@ -125,8 +125,8 @@ def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path:
         data.aspect()
     table = wins(data)
     assert {r["side"] for r in table} == {"gpt-4"} and "by models only" in table.title
-    assert "nothing says whether people agree" in table.answers[0]
-    with pytest.raises(DataError, match="by people"):
+    assert "Only models made comparisons (gpt-4), so their agreement with humans is unknown" in table.answers[0]
+    with pytest.raises(DataError, match="there are no human pairwise comparisons"):
         wins(data, source="comparisons")
 
 

@@ -157,4 +157,4 @@ def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
     families = {"mine": ["good", "back"]}
     named = ensemble(two_domains(), families=families, by="domain")
     assert named.rows == ensemble(two_domains(), metrics=["good", "back"], families=families, by="domain").rows
-    assert any("left out: flat" in note for note in named.notes)
+    assert any("no family contains them: flat" in note for note in named.notes)

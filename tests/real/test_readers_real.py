@@ -90,5 +90,6 @@ def test_no_other_published_file_is_claimed(real_data: Path) -> None:
         "summeval: summeval",
         "usr_dialogue: unieval",
         "wmt_mqm: mqm",
-        "ragchecker_meta: pairwise",
+        "ragchecker_meta: ragchecker",
+        "judge_bench: judge-bench",
     }

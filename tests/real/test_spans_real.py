@@ -48,7 +48,7 @@ def test_every_marked_span_of_the_ted_sets_is_read(real_data: Path, pair: str) -
 @pytest.mark.parametrize("pair", SPANS)
 def test_each_output_has_one_rater_and_texts_that_systems_share_have_several(real_data: Path, pair: str) -> None:
     data = ng.load(real_data / "wmt_mqm" / f"mqm_ted_{pair}.tsv.gz")
-    with pytest.raises(NeedsMissing, match=r"no output was looked at by two raters .* same_text=True"):
+    with pytest.raises(NeedsMissing, match=r"no output was annotated by two annotators .* same_text=True"):
         ng.analyze("spans", data)
     table = ng.analyze("spans", data, same_text=True, draws=2)
     pooled = next(r for r in table if (r["first"], r["second"], r["measure"]) == ("people", "people", "any"))
