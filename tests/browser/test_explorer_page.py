@@ -258,23 +258,57 @@ def test_a_person_labels_by_keys_and_a_reload_loses_nothing(visit: Visit, tmp_pa
 
 
 def test_the_chosen_point_is_ringed_where_it_is_drawn_and_peoples_outputs_are_stars(visit: Visit, address: str) -> None:
+    from playwright.sync_api import expect
+
     page = visit.page
     page.goto(address)
-    page.wait_for_selector("#list button")
+    page.wait_for_selector("body[data-ready]")
     page.select_option("#other", "bad")
-    page.locator("#list button").nth(3).click()
-    page.wait_for_selector("#detail pre")
+    expect(page.locator("#stats")).to_contain_text("bad: ")  # the list is that of both metrics
+    fourth = page.locator("#list button").nth(3)
+    fourth.click()
+    expect(fourth).to_have_attribute("aria-current", "true")  # the page opens with the first output of the list
     traces = page.evaluate("document.getElementById('plot').data.map(t => ({...t, marker: {...t.marker}}))")
     rings = [t for t in traces if t["name"] == "chosen"]
-    place = page.evaluate("shown")
     assert len(rings) == 2
-    at = page.evaluate(f"now.place.indexOf({place})")
+    at = page.evaluate("now.place.indexOf(" + fourth.get_attribute("data-place") + ")")
     for ring, xaxis in zip(rings, ("x", "x2"), strict=True):
         mine = next(t for t in traces if t.get("xaxis") == xaxis and at in t.get("customdata", []))
         k = mine["customdata"].index(at)
         assert (ring["x"][0], ring["y"][0]) == (mine["x"][k], mine["y"][k])
     by_name = {t["name"]: t["marker"]["symbol"] for t in traces}
     assert by_name["s2 (human)"] == "star" and by_name["s0"] == "circle"
+
+
+def test_late_responses_change_neither_the_titles_nor_the_chosen_output(visit: Visit, address: str) -> None:
+    from playwright.sync_api import expect
+
+    page = visit.page
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]")
+    first, second = (page.locator("#list button").nth(k) for k in range(2))
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/points?*", hold)
+    page.select_option("#metric", "bad")
+    second.click()
+    expect(second).to_have_attribute("aria-current", "true")
+    expect(page.locator("#plot .xtitle")).to_have_text("good")  # of the points that are drawn
+    held.pop().continue_()
+    expect(page.locator("#stats")).to_contain_text("bad: ")
+    expect(page.locator("#plot .xtitle")).to_have_text("bad")
+    page.route(f"**/sample?place={first.get_attribute('data-place')}", hold)
+    first.click()
+    second.click()
+    expect(second).to_have_attribute("aria-current", "true")
+    with page.expect_response("**/sample?*"):
+        held.pop().continue_()
+    page.wait_for_timeout(200)
+    expect(second).to_have_attribute("aria-current", "true")
+    assert page.evaluate("shown") == int(second.get_attribute("data-place") or -1)
 
 
 def test_points_of_one_value_are_moved_apart_by_less_than_half_a_step(visit: Visit, address: str) -> None:
