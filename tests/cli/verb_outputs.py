@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -171,13 +172,22 @@ def in_a_process(words: list[str]) -> str:
 
 def served(words: list[str]) -> str:
     """The JSON that a verb prints before it serves a page."""
-    with subprocess.Popen([sys.executable, "-m", "nlgauge", *words], stdout=subprocess.PIPE, text=True) as process:
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "nlgauge", *words], stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
         lines: list[str] = []
         for line in process.stdout or ():
             lines.append(line)
             if line == "}\n":
                 break
         process.terminate()
+        process.wait()
+        if lines[-1:] != ["}\n"]:  # after the table, it only says that it was terminated
+            errors.seek(0)
+            raise AssertionError(f"{shlex.join(words)}: {errors.read()}")
     return "".join(lines)
 
 
