@@ -160,7 +160,7 @@ def test_a_file_larger_than_allowed_is_refused_unread(tmp_path: Path, monkeypatc
     monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
     path = tmp_path / "large.csv"
     path.write_bytes(b"a,b\n" * (1 << 19))
-    with pytest.raises(NlgaugeError, match="2 MiB, more than NLGAUGE_MAX_BYTES allows"):
+    with pytest.raises(NlgaugeError, match=r"large\.csv: 2 MiB exceed the limit of 1 MiB \(NLGAUGE_MAX_BYTES\)"):
         ng.load(path)
 
 
@@ -169,14 +169,14 @@ def test_a_path_that_leads_out_of_the_data_folder_is_refused(tmp_path: Path, pat
     if path == ".":
         assert inside(tmp_path, "a/b.csv") == tmp_path / "a" / "b.csv"
         return
-    with pytest.raises(NlgaugeError, match="leads out"):
+    with pytest.raises(NlgaugeError, match=" is outside of "):
         inside(tmp_path, path)
 
 
 def test_a_link_that_leads_out_of_the_data_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "link").symlink_to(tmp_path)
-    with pytest.raises(NlgaugeError, match="leads out"):
+    with pytest.raises(NlgaugeError, match=" is outside of "):
         inside(tmp_path / "mirror", "link/x.csv")
 
 

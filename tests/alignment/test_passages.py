@@ -87,7 +87,7 @@ def test_the_verb_writes_text_that_training_reads_and_says_licences(tmp_path: Pa
     done = CliRunner().invoke(build("train"), command)
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())  # lines may be broken at the width of the terminal
-    assert "licence: public domain" in said and "licence: CC BY-SA 3.0" in said
+    assert "license: public domain" in said and "license: CC BY-SA 3.0" in said
     assert "4 passages" in done.output
     assert [len(d) for d in read_documents(out)].count(8) == 3
 

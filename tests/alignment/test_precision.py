@@ -112,7 +112,7 @@ def test_each_text_goes_through_the_encoder_once_and_no_deeper_than_needed(
         return encode(self, texts, layers, *more)
 
     monkeypatch.setattr(Encoder, "encode", counting)
-    monkeypatch.setattr("nlgauge.scoring.score_batch.MOST_TEXT", 1)
+    monkeypatch.setattr("nlgauge.scoring.score_batch.MAX_TEXT", 1)
     fresh = Batch.from_columns(
         [BATCH.text(i) for i in BATCH.output.tolist()], [SOURCE] * 3, None, [["The council opened a bridge."]] * 3
     )

@@ -63,7 +63,7 @@ def test_batches_that_are_done_survive_a_limit_on_files(tmp_path: Path) -> None:
     assert_one_line(ran.stderr, "File too large")
     assert not (tmp_path / "out" / "scored.csv").exists()
     again = nlgauge(tmp_path, *words)
-    assert (again.returncode, "done by an earlier run" in again.stderr) == (0, True), again.stderr
+    assert (again.returncode, "batches completed by an earlier run: 3" in again.stderr) == (0, True), again.stderr
     assert (tmp_path / "out" / "scored.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 

@@ -170,7 +170,7 @@ def test_the_last_label_of_an_annotator_holds_and_one_can_be_taken_back(tmp_path
     bob.put("s0", "i0", "3")
     loaded = ng.load(write_outputs(tmp_path), metrics=["judge"], labels=path)
     assert set(loaded.ratings.select("system", "rater", "value").rows()) == {("s1", "ann", 5.0), ("s0", "bob", 3.0)}
-    assert any("rows replaced by a later label, or taken back: 3" in note for note in loaded.notes)
+    assert any("labels replaced or withdrawn later: 3" in note for note in loaded.notes)
 
 
 def test_a_label_is_on_the_disk_when_the_page_says_so(explore: Callable[..., Client], tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_score_in_batches_goes_on_where_it_was(
     assert not (tmp_path / "scores.parquet").exists()
     again = nlgauge(tmp_path, *words, "scores.parquet")
     assert again.returncode == 0, again.stderr
-    assert "done by an earlier run" in again.stderr
+    assert "completed by an earlier run" in again.stderr
     assert (tmp_path / "scores.parquet").read_bytes() == (whole / "whole.parquet").read_bytes()
     assert tables(again.stdout) == tables(printed)
     assert not parts.exists()

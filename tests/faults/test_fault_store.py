@@ -53,7 +53,7 @@ def test_a_store_locked_for_too_long_is_one_line(folder: Path, locked: sqlite3.C
     assert_one_line(ran.stderr, "another program has kept it locked for 0.3 s; wait for it (NLGAUGE_STORE_WAIT=300")
     odd = nlgauge(folder, "cache", "info", NLGAUGE_STORE_WAIT="long")
     assert odd.returncode == 2
-    assert_one_line(odd.stderr, "NLGAUGE_STORE_WAIT is 'long': give seconds")
+    assert_one_line(odd.stderr, "NLGAUGE_STORE_WAIT is 'long'; expected seconds")
 
 
 def test_a_store_locked_for_a_while_is_waited_for(locked: sqlite3.Connection, folder: Path) -> None:

@@ -130,7 +130,7 @@ def test_missing_weights_are_one_clear_line(
     with pytest.raises(
         NlgaugeError,
         match=rf"^{option}='no/such': not in this machine's cache and the hub was not reached.*; give a folder, "
-        r"or leave",
+        r"or omit the option",
     ):
         run("no/such")
     with pytest.raises(

@@ -181,8 +181,8 @@ def test_the_command_gives_the_same_table_on_ray(cluster: None, capsys: pytest.C
 
     alone, far = ask("intervals"), ask("intervals", "--engine", "ray")  # significance remembers its results
     assert far[0] == alone[0]
-    assert "nothing to deal out" not in far[1]
-    assert "'correlate' had nothing to deal out" in ask("correlate", "--engine", "ray")[1]
+    assert "no jobs to distribute" not in far[1]
+    assert "'correlate' has no jobs to distribute" in ask("correlate", "--engine", "ray")[1]
 
 
 def test_a_removed_machine_costs_its_unfinished_batches(tmp_path: Path) -> None:

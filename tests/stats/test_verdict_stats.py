@@ -220,5 +220,5 @@ def test_what_cannot_be_computed_is_refused_in_one_line() -> None:
         cell_counts([True], [True, False])
     with pytest.raises(DataError, match="finite"):
         sweep([np.nan], [True])
-    with pytest.raises(NlgaugeError, match="interval must be lean"):
+    with pytest.raises(NlgaugeError, match="no interval 'wald' of a proportion; use lean, midp, wilson, exact"):
         proportion_interval(1, 2, kind="wald")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from nlgauge.engines import Engine, engine_of, using
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec
 from nlgauge.metrics.alignment.explained import AlignedOutput, aligned_output
-from nlgauge.options import ONE_COLUMN, option, parse_columns
+from nlgauge.options import ONE_COLUMN, option, parse_columns, write_columns
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.aggregate import aggregate, check_column
 from nlgauge.scoring.outcomes import corpus_first
@@ -268,11 +268,15 @@ def _batch_size(
         batch = BATCH
     columns = file.get("columns") or {}
     roles = parse_columns(columns) if isinstance(columns, str) else columns
-    unread = [f"columns={role}" for role in roles if role not in (*TEXTS, "encoding")]
-    unread += ["labels"] if file.get("labels") is not None else []
+    unread = [
+        option("columns", write_columns({role: column}))
+        for role, column in roles.items()
+        if role not in (*TEXTS, "encoding")
+    ]
+    unread += [option("labels")] if file.get("labels") is not None else []
     if batch is not None:
         if unread:
-            raise NlgaugeError(f"rows are scored independently in batches; remove {', '.join(unread)}.")
+            raise NlgaugeError(f"batches are scored from their texts alone; remove {', '.join(unread)}.")
         if path.is_file() and not streams(path):
             raise NlgaugeError(
                 f"{path}: {option('batch')} requires a plain table with one row per output; `nlgauge data convert` may "
@@ -310,7 +314,7 @@ def _streamed(
     lost = _lost(done.table)
     remarks = [f"{data}: {done.rows:,} rows in batches of {size:,}"]
     remarks += [] if metrics is not None else [_suggested(done.metrics)]
-    remarks += [f"{done.resumed} batches were completed by an earlier run"] if done.resumed else []
+    remarks += [f"batches completed by an earlier run: {done.resumed}"] if done.resumed else []
     if again := getattr(engine, "lost", 0):
         remarks.append(f"{again} batches were restarted, because their worker or machine was lost")
     out = options["out"]

@@ -91,7 +91,10 @@ def next_labels(
     free = np.flatnonzero(people.free)
     if not 1 <= budget <= len(free):
         raise NlgaugeError(
-            f"{data.name}: {option('budget')} must be at most {len(free):,}, the outputs without a label; got {budget}."
+            f"{data.name}: {option('budget')} must be between 1 and {len(free):,}, the number of outputs without a "
+            f"label; got {budget}."
+            if len(free)
+            else f"{data.name}: all outputs have a label; there is none to draw."
         )
     aimed = goal == "estimate" and len(people.scores) and np.isfinite(people.labels).sum() >= LEAST_AIMED
     blind = goal == "threshold" and cut is None and _best_cut(people, people.judge()) is None
