@@ -189,5 +189,5 @@ def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="2 documents; expected one per line, at least 4"):
         read_documents(tmp_path / "short.txt")
     (tmp_path / "bad.jsonl").write_text('{"words": 1}\n')
-    with pytest.raises(NlgaugeError, match=r"line 1: a JSON object with a field 'text'"):
+    with pytest.raises(NlgaugeError, match=r"line 1: expected a JSON object with a field 'text'"):
         read_documents(tmp_path / "bad.jsonl")
