@@ -143,9 +143,12 @@ GROWING = {
 def test_a_long_reply_is_read_in_a_fraction_of_a_second(name: str) -> None:
     """A7: 21 seconds of CPU for 16 kB, quadratic."""
     for scale in (FIVE, Scale.parse("A-E")):
-        begun = time.process_time()
-        parse_reply(GROWING[name], scale, code="7f3a", judged=GROWING[name])
-        assert time.process_time() - begun < 0.5
+        seconds = []
+        for _ in range(2):  # a garbage collection that falls into one of them is not the parser's
+            start = time.thread_time()
+            parse_reply(GROWING[name], scale, code="7f3a", judged=GROWING[name])
+            seconds.append(time.thread_time() - start)
+        assert min(seconds) < 0.5
 
 
 def test_a_reply_beyond_the_limit_is_refused_with_its_length() -> None:

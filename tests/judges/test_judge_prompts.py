@@ -37,8 +37,9 @@ def test_prompts_are_tried_on_the_tuning_part_only(serve: Serve, folder: Path) -
     tune, test = ng.load(folder / "answers.csv").split()
     done = judged(folder, server, "answers.csv", "--prompts", "prompts", "-o", "tried.jsonl")
     assert done.returncode == 0, done.stderr
-    assert f"{len(test)} are kept for the test and not shown to the model" in " ".join(done.stderr.split())
-    assert "is the best of 3 here with global/pairwise-accuracy" in done.stdout and "honest" in done.stdout
+    assert f"{len(test)} are held out for the test and not shown to the model" in " ".join(done.stderr.split())
+    assert "is the best of 3 judges (global/pairwise-accuracy " in done.stdout
+    assert "Selection-adjusted interval: " in done.stdout
     assert server.log()["stats"]["requests"] == 3 * len(tune)
     tried = ng.load(folder / "tried.jsonl")
     assert set(tried.inputs) == set(tune.inputs) and set(tried.metrics) == {"short", "strict", "kind"}
@@ -52,7 +53,7 @@ def test_a_parted_file_is_tried_as_a_whole_and_its_test_part_refused(serve: Serv
     assert [t["analysis"] for t in json.loads(done.stdout)["tables"]] == ["judged", "best-of"]
     assert server.log()["stats"]["requests"] == 3 * len(tune)
     refused = judged(folder, server, "answers.test.jsonl", "--prompts", "prompts")
-    assert refused.returncode == 2 and "prompts are tried on the tuning part" in refused.stderr
+    assert refused.returncode == 2 and "is a test part" in refused.stderr and "tune prompts on the tuning part" in refused.stderr
     assert server.log()["stats"]["requests"] == 3 * len(tune)
 
 

@@ -148,7 +148,7 @@ def test_what_get_downloads_is_enough_to_load(real_data: Path, tmp_path: Path, n
             shutil.copyfile(real_data / f.path, tmp_path / f.path)
     data = load_set(name, tmp_path)
     assert len(data) == SHAPES[name][2]
-    assert name == "summeval-table" or any("is not there" in note for note in data.notes)
+    assert name == "summeval-table" or any("is missing: " in note for note in data.notes)
 
 
 def test_an_unknown_option_of_a_set_is_one_clear_line(real_data: Path) -> None:

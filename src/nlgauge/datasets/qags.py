@@ -29,7 +29,7 @@ def load(folder: Path, entry: Entry, system: str) -> Dataset:
         judge_scores = [{"unieval_consistency": others[i]["unieval_consistency"]} for i in samples["input"]]
         table = scores(samples, judge_scores)
     else:
-        notes.append(f"{predicted.name} is not there: no metric scores")
+        notes.append(f"{predicted.name} is missing: no metric scores")
     return Dataset.of(
         entry.name,
         samples.select(*KEY, "output", "source", "sentences", "votes"),

@@ -37,7 +37,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
     if votes.is_file():
         long = long.vstack(long_ratings(_votes(records(votes))))
     else:
-        notes.append(f"{votes.name} is not there: no single votes")
+        notes.append(f"{votes.name} is missing: no single votes")
     metric_scores = scores(table, [{k: v for k, v in r["scores"].items() if k != HUMAN} for r in rows])
     return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, people=(), notes=notes)
 

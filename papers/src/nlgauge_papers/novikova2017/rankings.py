@@ -312,7 +312,7 @@ def _between(data: Dataset) -> float:
     best = 0.0
     for _, part in data.by("dataset", "system"):
         result = by_key(analyze("inter-metric", part.panel(ASPECTS[0], metrics=["TER"])), "metric", "other")
-        best = max(best, result["people: naturalness", "people: quality"])
+        best = max(best, result["human: naturalness", "human: quality"])
     return best
 
 
