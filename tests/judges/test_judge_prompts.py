@@ -53,7 +53,11 @@ def test_a_parted_file_is_tried_as_a_whole_and_its_test_part_refused(serve: Serv
     assert [t["analysis"] for t in json.loads(done.stdout)["tables"]] == ["judged", "best-of"]
     assert server.log()["stats"]["requests"] == 3 * len(tune)
     refused = judged(folder, server, "answers.test.jsonl", "--prompts", "prompts")
-    assert refused.returncode == 2 and "is a test part" in refused.stderr and "tune prompts on the tuning part" in refused.stderr
+    assert (
+        refused.returncode == 2
+        and "is a test part" in refused.stderr
+        and "tune prompts on the tuning part" in refused.stderr
+    )
     assert server.log()["stats"]["requests"] == 3 * len(tune)
 
 
