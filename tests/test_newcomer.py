@@ -104,5 +104,5 @@ def test_the_same_files_in_the_folders_of_the_package_are_found_with_no_list_edi
     nlgauge("score talk.slips -m questions,length -o scored.jsonl")
     assert "length" in nlgauge("analyze top-match scored.jsonl -o match.html")
     assert "share of inputs" in (tmp_path / "match.html").read_text(encoding="utf-8")
-    assert "\nslips " in nlgauge("data formats") and "\ntop-match " in nlgauge("list analyses")
+    assert "\nslips\n" in nlgauge("data formats") and "\ntop-match " in nlgauge("list analyses")
     assert "\nquestions " in nlgauge("list metrics --family mine")

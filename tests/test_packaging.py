@@ -290,7 +290,7 @@ def test_a_minimal_install_compares_metrics_and_writes_a_report(minimal: Run, tm
     page = tmp_path / "example.report.html"
     said = minimal("-m", "nlgauge", "run", "--quick", "-o", str(page))
     assert said.returncode == 0, said.stderr
-    assert "Constructed_quality: unigram_f1 agrees best with the ratings" in said.stdout
+    assert "constructed_quality: unigram_f1 agrees best with the ratings" in said.stdout
     assert "</html>" in page.read_text(encoding="utf-8")
 
 

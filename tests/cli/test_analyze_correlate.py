@@ -119,7 +119,7 @@ def test_run_writes_a_self_contained_page_that_escapes_everything(scores: Path) 
 def test_run_without_a_file_uses_the_labelled_example(tmp_path: Path) -> None:
     run = nlgauge("run", "--quick", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert "Nobody rated these outputs" in run.stderr.replace("\n", " ")
+    assert "These outputs have no human ratings: 'constructed_quality' is computed" in " ".join(run.stderr.split())
     assert "report: example.report.html" in run.stderr
     assert "constructed" in (tmp_path / "example.report.html").read_text()
 

@@ -28,7 +28,7 @@ def test_an_export_becomes_the_tidy_format(tmp_path: Path) -> None:
 def test_a_table_says_what_it_does_not_hold(tmp_path: Path) -> None:
     done = convert(str(SAMPLES / "rankme.csv"), "-o", "out.csv", cwd=tmp_path)
     assert done.returncode == 0
-    assert "the table does not hold 16 comparisons; .jsonl does" in done.stderr
+    assert "the table omits 16 comparisons; .jsonl omits nothing" in done.stderr
     assert ng.load(tmp_path / "out.csv").ratings.height == 17
 
 
@@ -60,7 +60,10 @@ def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
         (("plain.csv", "--columns", "lp", "-o", "x.csv"), "found 'lp', expected role=column"),
         (("absent.csv", "-o", "x.csv"), "absent.csv: no such file."),
         (("plain.csv", "--columns", "reader=qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),
-        (("arena.jsonl", "-o", "x.csv"), "has only comparisons, which a wide table cannot; write it as .jsonl."),
+        (
+            ("arena.jsonl", "-o", "x.csv"),
+            "has only comparisons, which a wide table cannot represent; write it as .jsonl.",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_no_file(tmp_path: Path, args: tuple[str, ...], line: str) -> None:

@@ -112,7 +112,7 @@ def test_run_answers_from_votes_alone(tmp_path):
 def test_a_scale_asks_which_side_its_negative_numbers_prefer(tmp_path):
     out = typed("analyze", "rank", written(tmp_path, "scale", "csv"))
     assert out.returncode == 2
-    assert "which output do the negative ones prefer?" in out.stderr
+    assert "Declare which output negative numbers prefer with --columns" in out.stderr
     assert out.stderr.count("\n") <= 2
 
 

@@ -40,7 +40,7 @@ def test_rows_of_one_cluster_stay_together(tmp_path: Path) -> None:
 
 
 def test_too_little_to_part_and_a_share_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(NeedsMissing, match="too few to part"):
+    with pytest.raises(NeedsMissing, match=r"too few inputs or clusters to split into two parts \(1\)"):
         ng.load(table(tmp_path / "a.csv", 1)).split()
     with pytest.raises(NlgaugeError, match="between 0 and 1"):
         ng.example().split(1.5)

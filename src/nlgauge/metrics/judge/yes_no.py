@@ -87,7 +87,7 @@ def chat_body(question: str, model: str = "") -> dict[str, Any]:
 
 
 class LlamaYesNo:
-    """A GGUF file through llama.cpp, in this process (package xllamacpp)."""
+    """A GGUF file through llama.cpp, in this process (package xllamacpp, extra 'llama')."""
 
     def __init__(self, path: Path) -> None:
         import xllamacpp
@@ -154,7 +154,7 @@ def check_yes_no(metric: str, lm: str) -> None:
     elif not path.is_file():
         raise NlgaugeError(f"{metric}: lm='{lm}': no such file.")
     elif importlib.util.find_spec(LLAMA_PACKAGE) is None:
-        raise NeedsMissing(f"{metric}: a GGUF model needs llama.cpp (pip install {LLAMA_PACKAGE}).")
+        raise NeedsMissing(f"{metric}: a GGUF model needs the extra 'llama': pip install \"nlgauge[llama]\"")
 
 
 def name_of_model(lm: str) -> str:

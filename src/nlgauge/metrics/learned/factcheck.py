@@ -62,6 +62,7 @@ def evidence_for(claim: str, source: list[str], most: int) -> list[str]:
     "factcheck",
     family="entailment",
     needs=("source",),
+    extra="llama",
     bounds=(0.0, 1.0),
     year=2026,
     cite="laban-etal-2022-summac",
