@@ -36,30 +36,30 @@ def label(
 ) -> Table:
     """Sample outputs for human labeling with known probabilities, and write an annotation file.
 
-    The file holds texts and no scores. Each output carries the probability with which it was drawn; filled in and given
-    back as labels, `nlgauge estimate` weighs by it. A next draw takes what has no label yet.
+    The file holds texts and no scores. Each output has its sampling probability. When the completed file is passed as
+    labels, `nlgauge estimate` weights each label by it. Later samples are drawn from the outputs without a label.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
-        Outputs of which few or none have labels.
+        Data with few or no labeled outputs.
     aspect : str or sequence of str, optional
         Aspects to label; those of the data by default.
     metrics : str or sequence of str, optional
         Judges whose scores guide the draw; all by default.
     budget : int, optional
-        Number of outputs to draw among those without a label; with `policy`, among those that the judge decides.
+        Number of unlabeled outputs to draw; with a policy file, of outputs that the judge decides.
     policy : path, optional
-        Of `analyze delegate`: take all outputs that the judge does not decide alone, and a random sample of the
-        others (`budget`) that audits it.
+        Policy file written by `analyze delegate`. Selects all outputs that the judge does not decide alone, and a
+        random sample of the others as an audit.
     goal : {'estimate', 'agreement', 'ranking', 'threshold'}, default 'estimate'
         What the labels are for.
     how : {'random', 'stratified', 'disagreement', 'optimal', 'diverse'}, optional
-        Design of the draw; by default the one that measured best for the goal.
+        Sampling design. Default: the design with the best simulated result for the goal.
     cut : float, optional
-        Pass threshold of the judge, for the goal threshold; by default where earlier labels of pass and fail put it.
+        Pass threshold of the judge for the goal threshold. Default: estimated from the labels there are.
     tool : {'csv', 'label-studio', 'argilla'}, optional
-        Layout of the file; by default by its suffix.
+        File format. Default: inferred from the file extension.
     out : path, optional
         File to write for those who label: .csv, or .json (Label Studio; Argilla by `tool`).
     **choice

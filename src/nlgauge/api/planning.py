@@ -55,19 +55,19 @@ def plan(
         (`analyze delegate`). Without it, the study
         compares two metrics.
     width : float, optional
-        For the goal estimate: width of the interval; a tenth of the range of the ratings by default.
+        Goal estimate: width of the confidence interval. Default: 10% of the range of the ratings.
     gate : str, default 'kappa=.6'
-        For the goal gate: a figure of `verdicts` and the limit that it must pass.
+        Goal gate: statistic of `analyze verdicts` and the lowest value that it must reach.
     systems : sequence of str, optional
-        For the goal compare: two systems; the two rated highest by default.
+        Goal compare: two systems. Default: the two with the highest ratings.
     share : float, default 0.5
-        For the goal delegate: share of the outputs that the judge should decide alone.
+        Goal delegate: share of the outputs that the judge should decide alone.
     error : float, default 0.05
-        For the goal delegate: largest error rate of these verdicts, with 90% confidence.
+        Goal delegate: maximum error rate of the verdicts that the judge decides alone (90% confidence).
     people_pass_from : float, optional
-        For the goals gate and delegate: lowest human rating that counts as pass.
+        Goals gate and delegate: lowest human rating that counts as pass.
     judge_pass_from : float, optional
-        For the goal gate: lowest score of the judge that counts as pass.
+        Goal gate: lowest score of the judge that counts as pass.
     measure : str, default 'input/kendall'
         Of two metrics: measure of agreement with human ratings.
     axis : {'inputs', 'systems', 'raters'}, default 'inputs'

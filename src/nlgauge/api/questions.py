@@ -35,7 +35,7 @@ class FileOptions(TypedDict, total=False):
     Attributes
     ----------
     columns : str or mapping
-        Which column is which, where names do not tell: 'system=model,input=doc,human=coherence+fluency,lower=ter'.
+        Column roles that cannot be inferred from names: 'system=model,input=doc,human=coherence+fluency,lower=ter'.
     labels : path, data frame or Dataset, or a sequence of paths
         Human labels of these outputs in another file, joined by system and input.
     """

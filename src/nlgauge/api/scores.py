@@ -149,37 +149,37 @@ def score(
     tell: Callable[[str], object] | None = None,
     **file: Unpack[FileOptions],
 ) -> ScoredDataset:
-    """Score texts with metrics: values per output, means and corpus values per system.
+    """Compute metric scores per output, and means and corpus-level scores per system.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset, Session or sequence of str
-        A table with outputs; or a text file (.txt) with one output per line, or the outputs themselves.
+        A table of outputs, a text file (.txt) with one output per line, or a list of outputs.
     metrics : str, Metric, function or a sequence of them, optional
         Metrics as in bleu,rouge-l(stem=True),file.py@mine; recommended: those that agree best with human ratings; by
         default all quick ones that the data allow. In Python also a function: its parameters are any of `output`,
         `reference`, `references`, `source`, `context` and `control`, and it returns a number.
     ref : path or sequence of paths, or sequence of str, optional
-        Text file with one reference per line, where the outputs are a text file; again for another reference. Where the
-        outputs are texts, one reference for each, or several.
+        Text file with one reference per line, if the outputs are in a text file; repeat it to add references. If the
+        outputs are passed as a list: one or more references per output.
     src : path, or sequence of str, optional
-        Text file with one source per line, or the sources.
+        Text file with one source per line, or a list of sources.
     context : path, or sequence of str, optional
-        Text file with one context per line, or the contexts.
+        Text file with one context per line, or a list of contexts.
     by : str, default 'system'
-        Column whose values are the lines of the table of means.
+        Column to group by in the table of means.
     explain : bool, default False
-        Show the token scores of one output instead: which words are grounded. The metric is ctc (the default) or
-        align-expr.
+        Show token-level scores of a single output (which words are grounded) instead of the table of means. The metric
+        is ctc (the default) or align-expr.
     system : str, optional
-        With `explain`: the system of the output; the first by default.
+        System of the output whose token-level scores are shown. Default: the first one.
     input : str, optional
-        With `explain`: the input of the output; the first by default.
+        Input of the output whose token-level scores are shown. Default: the first one.
     batch : int, optional
-        Score in batches of that many rows, in bounded memory; an interrupted run goes on where it was. Tables of more
-        than 256 MiB are scored so unasked where `out` is given or the command line asks.
+        Number of rows per batch, which bounds the memory; an interrupted run resumes where it stopped. Files larger
+        than 256 MiB are scored in batches automatically if an output file is named.
     engine : {'local', 'ray'}, default 'local'
-        Where the work is done: on all cores of this machine, or on a Ray cluster, in batches.
+        Execution engine: `local` uses all cores of this machine; `ray` uses a Ray cluster, in batches.
     address : str, optional
         Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine.
     workers : int, optional

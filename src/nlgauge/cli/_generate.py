@@ -29,7 +29,7 @@ from nlgauge.table import FORMATS, command_output
 from nlgauge.types import Bounds
 
 SHORT = {"out": "-o", "format": "-f", "metrics": "-m", "judge": "-j"}
-DATA, OWN, SHARED, OUT = "data", "Options", "Which data", "Output"
+DATA, OWN, SHARED, OUT = "data", "Options", "Data selection", "Output"
 LONGEST_REASON = 400  # characters
 SHARED_NAMES = get_type_hints(ChoiceOptions)
 FORMAT = Annotated[str, typer.Option("--format", "-f", help=f"table, {', '.join(FORMATS)}.", rich_help_panel=OUT)]
@@ -38,7 +38,7 @@ WRITE = Annotated[
     typer.Option(
         "--out",
         "-o",
-        help=f"File to write; its suffix is the format (a table, or .{', .'.join(FIGURES)}: its figure).",
+        help=f"Output file. The extension sets the format: a table, or .{', .'.join(FIGURES)} for its figure.",
         rich_help_panel=OUT,
     ),
 ]

@@ -1,7 +1,7 @@
-"""The answer as data: what was evaluated, a sentence per aspect and use, a badge per metric and use, rows of a forest.
+"""The answer as data: sentences per aspect and use, a badge per metric and use, and the rows of a forest plot.
 
-The page's first screen, the terminal and results.json read this one object, so that they cannot disagree. One statistic
-orders the metrics, is tested and quoted: pairwise accuracy, balanced accuracy of verdicts, ROC AUC of graded scores.
+The page's first screen, the terminal and results.json read this one object, so that they cannot disagree. The same
+statistic ranks the metrics, is tested, and is quoted: pairwise accuracy, balanced accuracy of verdicts, or ROC AUC.
 """
 
 from __future__ import annotations

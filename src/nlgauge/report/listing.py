@@ -47,16 +47,16 @@ def available(
     Parameters
     ----------
     what : str, default 'metrics'
-        metrics, measures, analyses, figures, readers, judges, formats, environment; or a text: llms, skill, schema,
-        columns.
+        metrics, measures, analyses, figures, readers, judges, formats, environment; or one of the guides llms, skill,
+        schema, columns.
     names : str or sequence of str, optional
-        Metrics of which everything is shown; judges whose settings are.
+        Names of metrics to describe in full, or of judges whose settings are shown.
     needs : str or sequence of str, optional
         Only metrics that need this: references, source, context, control, none.
     family : str, optional
         Only metrics of this family.
     long : bool, default False
-        Everything about each metric, not one line.
+        Show the full description of each metric.
 
     Returns
     -------
@@ -74,13 +74,13 @@ def available(
 
     $ nlgauge list judges gao2025
 
-    $ nlgauge list environment   (versions, extras and what each would add, tools, and where things are kept)
+    $ nlgauge list environment   (versions, optional dependencies, external tools, and cache paths)
 
-    $ nlgauge list llms   (every verb with its options and examples, as one text)
+    $ nlgauge list llms   (all commands with their options and examples, in one document)
 
     $ nlgauge list skill > SKILL.md
 
-    $ nlgauge list schema > output.schema.json   (of what every verb prints with --format json)
+    $ nlgauge list schema > output.schema.json   (JSON schema of the --format json output of all commands)
     """
     if what == "environment":
         return environment()

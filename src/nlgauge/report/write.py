@@ -81,30 +81,32 @@ def report(
     command: Sequence[str] = (),
     **choice: Unpack[ChoiceOptions],
 ) -> Report:
-    """Answer every question about a file of scores and ratings: on screen, as one HTML page, and as results.json.
+    """Run all analyses on a file of scores and human ratings: a summary, an HTML report, and results.json.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session, default 'example'
-        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'.
+        CSV, TSV, JSONL, JSON, Parquet (also .gz), Excel or another supported format, the name of a published data
+        set, or 'example'.
     aspect, metrics : str or sequence of str, optional
         All by default.
     out : path, optional
         The report, an .html file; next to it stands its results.json. No file is written without it; the command
         writes NAME.report.html.
     measures : str or sequence of str, optional
-        Measures to show next to the gate; the twelve by default.
+        Additional measures of agreement in the report. Default: the twelve standard ones.
     gate : str, default 'input/pairwise-accuracy'
-        Measure that ranks the metrics and that `nlgauge gate` compares between two results.json.
+        Primary measure: ranks the metrics, and `nlgauge gate` compares it between two results.json files.
     quick : bool, default False
-        Fewer draws (200 instead of 1000) and no extras.
+        Use fewer resamples (200 instead of 1000) and skip the optional analyses.
     prices : mapping or path, optional
-        JSON with prices of a million tokens by model: what judges cost.
+        JSON file with prices per million tokens for each model, for the costs of judges.
     against : path, data frame, rows or Dataset, optional
-        An earlier run of the same judge, its data or its results.json: has it drifted since?
+        Earlier run of the same judge (data file or results.json), to test for drift.
     to : str, optional
-        mlflow://EXPERIMENT: the figures as metrics of a new run, the report and results.json as its artifacts. The
-        address of the server and its key come from the environment (MLFLOW_TRACKING_URI …).
+        MLflow experiment (mlflow://EXPERIMENT) that gets a new run: statistics as metrics, the report and
+        results.json as artifacts. The address of the server and its key come from the environment
+        (MLFLOW_TRACKING_URI …).
     command : sequence of str, optional
         The command that the page names.
     **choice
@@ -133,7 +135,7 @@ def report(
 
     $ nlgauge run mlflow://support --to mlflow://support   (traces of an experiment, and the results written back)
 
-    $ nlgauge run judged.csv --against judged_last_month.csv   (and whether the judge has drifted)
+    $ nlgauge run judged.csv --against judged_last_month.csv   (also tests whether the judge has drifted)
     """
     chosen = select(data, aspect, metrics, **choice)
     name = chosen.data.name

@@ -225,7 +225,7 @@ class Ctc(Aligned):
     weights=WEIGHTS,
 )
 class AlignExpr(Aligned):
-    """Any expression over alignments, as mean(y>x) * mean(r>y); x source, c context, y output, r references."""
+    """Any expression over alignments, such as mean(y>x) * mean(r>y); x source, c context, y output, r references."""
 
     expr: str = "mean(y>x)"
     align: AlignBy = "E"

@@ -31,7 +31,7 @@ def check(metric: str, rescale: float | str) -> None:
 def ready(metric: str, rescale: float | str) -> None:
     """Raise an error if the file of baselines does not exist."""
     if isinstance(rescale, str) and rescale != COMPUTED and not Path(rescale).expanduser().is_file():
-        raise NlgaugeError(f"{metric}: rescale='{rescale}': no such file (nor a number, nor 'computed').")
+        raise NlgaugeError(f"{metric}: rescale='{rescale}': expected a number, 'computed', or an existing file.")
 
 
 def name(rescale: float | str) -> str:

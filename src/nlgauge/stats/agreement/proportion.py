@@ -22,7 +22,7 @@ from nlgauge.types import Array
 
 Kind = Literal["lean", "midp", "wilson", "exact"]
 KINDS = {
-    "lean": "Clopper-Pearson with .7 of the count's own probability in each tail",
+    "lean": "Clopper-Pearson with weight 0.7 on the probability of the observed count",
     "midp": "mid-P (Clopper-Pearson with half of the count's own probability in each tail)",
     "wilson": "Wilson's score interval",
     "exact": "Clopper-Pearson (at least the stated level, often more)",
