@@ -160,6 +160,8 @@ def _untested(e: Entry) -> str:
     """Why the download of a set was not tested; empty where it was."""
     from nlgauge.datasets.origins import parts
 
+    if not e.files:
+        return f"no file to download. {e.missing}"
     for f in e.needed:
         if not f.downloadable:
             return f"`{f.path}` needs a person to download it ({f.page or f.where})."
