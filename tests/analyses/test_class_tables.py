@@ -125,3 +125,14 @@ def test_a_limit_that_no_aspect_can_have_is_an_error_and_not_passed_over():
         ng.gate(data, metrics="good_judge", min="kappa=.1,recall:nonsense=.1")
     with pytest.raises(ng.NlgaugeError, match="fail_recall"):
         ng.gate(data, metrics="good_judge", min="kappa=.1,tnr=.1")
+
+
+def test_the_screen_of_classes_names_the_majority_class_as_baseline() -> None:
+    classes = ("billing", "bug", "feature")
+    rows = [
+        {"id": i, "human_label": classes[i % 3], "judge_label": classes[i % 3 if i % 5 else (i + 1) % 3]}
+        for i in range(60)
+    ]
+    lines = ng.report(rows, quick=True).lines
+    assert any(line.startswith("majority class") and "(baseline)" in line for line in lines), lines
+    assert not any('always ""' in line for line in lines)

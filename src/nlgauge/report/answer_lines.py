@@ -96,7 +96,11 @@ def _forest_of(aspect: AspectAnswer) -> Forest:
     if len(aspect.metrics) == 1 and judge.rates:
         rows = [ForestRow(name, mark, [mark.badge or ""]) for name, mark in judge.rates]
         base = judge.majority
-        baselines = [] if base is None or base.value is None else [(f'always "{judge.usual}"', base.value)]
+        baselines = (
+            []
+            if base is None or base.value is None
+            else [(f'always "{judge.usual}"' if judge.usual else "majority class", base.value)]
+        )
         return Forest(judge.metric, "value [95% CI]", [""], rows, baselines)
     tied = any(m.acc_eq is not None for m in aspect.metrics)
     rows = [
