@@ -63,9 +63,9 @@ def test_score_in_batches_goes_on_where_it_was(
 
 @pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=SLOWER)])
 def test_score_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
-    write_outputs(tmp_path / "outputs.jsonl", 4000, words=300)
+    write_outputs(tmp_path / "outputs.jsonl", 16_000, words=300)  # seconds of work, so that the signal falls into it
     run = begun(tmp_path, "score", "outputs.jsonl", "-m", "ter,chrf", "-o", "scored.jsonl")
-    interrupted(run, number, lines_of(run, "5 systems", then=0.5))
+    interrupted(run, number, lines_of(run, "5 systems", then=0.2))
     assert [p.name for p in tmp_path.iterdir()] == ["outputs.jsonl"]
 
 
