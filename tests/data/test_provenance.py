@@ -49,6 +49,7 @@ def decimal(s: int, i: int) -> float:
         ("relevance", ["relevance", "relevance_reason"], [1, 2, 3], "program"),
         ("relevance_score", ["relevance_score", "relevance_threshold"], [1, 2, 3], "program"),
         ("gpt4_coherence", [], [1, 2, 3], "model"),
+        ("human.LLM", [], [1, 2, 3], "model"),
     ],
 )
 def test_a_source_is_decided_from_what_is_known(

@@ -41,6 +41,7 @@ ANNOTATOR_WORDS = re.compile(
     r"(?![a-z])",
     re.I,
 )
+MARKED_MODEL = re.compile(rf"^humans?[-._:/ ]+({MODEL_NAME.pattern})", re.I)  # `human.LLM`: which of the two is it?
 HUMAN_MARKERS = re.compile(
     r"(?<![a-z])(humans?|people|persons?|experts?|annotat(ors?|ed|ions?)|raters?|reviewers?|label+ers?|crowd\w*|manual|"
     r"sme|customers?|gold|ground_?truth)(?![a-z])|^human(?=[A-Z])|^h[:._ ]",
@@ -136,11 +137,15 @@ def column_source(
     'a result column of Ragas'
     >>> column_source("relevance", ["relevance", "relevance_reason"], [1, 2]).how
     "next to 'relevance_reason'"
+    >>> column_source("human.LLM", [], None).kind, column_source("human.llama_fluency", [], None).kind
+    ('model', 'model')
     """
     if declared:
         return DECLARED
     if is_model(column):
         return Provenance("model", "the name of a model or judge")
+    if MARKED_MODEL.search(column):
+        return Provenance("model", "the name of a model, although it begins with `human`")
     if is_human(column):
         return Provenance("human", "the column name")
     if tool := tool_of(columns):
