@@ -198,6 +198,16 @@ def test_agent_reward_bench_by_annotator(tmp_path):
     assert values["optimality", "t1", "B"] == 3 and any("1 judgments 'Unsure'" in n for n in data.notes)
 
 
+@pytest.mark.parametrize(("name", "systems"), [("model_name", 2), ("agent_model", 2), ("policy", 1)])
+def test_agents_of_other_column_names_are_not_merged(tmp_path, name, systems):
+    path = tmp_path / "annotations.csv"
+    rows = [f"A,t{t},{m},Successful" for t in (1, 2) for m in ("m1", "m2")]
+    path.write_text("\n".join([f"annotator_name,task_id,{name},trajectory_success", *rows]) + "\n")
+    data = ng.load(path)
+    assert (len(data.systems), len(data)) == (systems, 2 * systems)
+    assert any("one system" in note for note in data.notes) == (systems == 1)
+
+
 def test_agreement_on_parts_counts_outputs_and_not_parts():
     rng = random.Random(5)
     rows = []

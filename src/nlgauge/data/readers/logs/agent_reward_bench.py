@@ -15,6 +15,8 @@ from nlgauge.registry import register
 
 PREFIX = "trajectory_"
 UNKNOWN_WORDS = ("unsure", "", "none", "nan")
+SYSTEM_COLUMNS = ("model_name", "agent_model", "agent_name", "agent", "model", "system")
+ANNOTATOR_COLUMNS = ("annotator_name", "annotator", "annotator_id")
 LEVEL = re.compile(r"^(\d+)\.\s")  # "1. Complete Failure"
 
 
@@ -23,7 +25,7 @@ class AgentRewardBenchReader(LogReader):
     """AgentRewardBench CSV: success, side effects, optimality and looping of agent trajectories, by annotator."""
 
     takes = Takes(
-        "a CSV with `task_id`, `model_name` and `trajectory_success`",
+        "a CSV with `task_id`, `trajectory_success`, and the model of the agent (`model_name`, `agent_model`, `agent`)",
         people="`trajectory_…` of every annotator",
         scores="`trajectory_…` of a column `judge`, and other columns that end in an annotated property",
         tested="files in the layout of the AgentRewardBench repository",
@@ -41,13 +43,18 @@ class AgentRewardBenchReader(LogReader):
         table = read_table(path, encoding)
         named = [c for c in table.frame.columns if c.startswith(PREFIX)]
         judged = {c: p for c in table.frame.columns for p in named if c != p and c.endswith(p.removeprefix(PREFIX))}
+        system_column, annotator_column = (
+            next((c for c in names if c in table.frame.columns), None) for names in (SYSTEM_COLUMNS, ANNOTATOR_COLUMNS)
+        )
+        if system_column is None:
+            log.notes.append("no column names the agent's model: all rows are one system")
         unsure = 0
         for row in table.frame.iter_rows(named=True):
             task, benchmark = str(row["task_id"]), row.get("benchmark")
             extra = {"benchmark": benchmark} if benchmark else {}
-            number = log.output(str(row.get("model_name") or "system"), task, repeat=row.get("exp_name"), extra=extra)
+            number = log.output(str(row.get(system_column or "") or "system"), task, repeat=row.get("exp_name"), extra=extra)
             by = MODEL if row.get("judge") else HUMAN
-            who = row.get("judge") or row.get("annotator_name")
+            who = row.get("judge") or row.get(annotator_column or "")
             for column in named:
                 value = _known(row[column])
                 unsure += value is None and row[column] is not None
