@@ -305,3 +305,21 @@ def test_a_judge_file_states_recall_on_failures_with_interval_and_count() -> Non
     )
     assert figure in aspect.sentences[""]
     assert row["n"] == chosen.data.ratings.filter(pl.col("value") == 0).height
+
+
+def test_data_without_metrics_are_answered_with_the_agreement_of_the_annotators_and_the_trials() -> None:
+    rng = np.random.default_rng(1)
+    rows = []
+    for i, trial in np.ndindex(15, 2):
+        label = rng.integers(3)
+        for annotator in ("ann", "bob", "cyd"):
+            value = "abc"[label if rng.random() < 0.8 else rng.integers(3)]
+            rows.append(
+                {"input": f"i{i}", "trial": trial, "output": f"{i} {trial}", "annotator": annotator} | {"safety": value}
+            )
+    data = ng.load(pl.DataFrame(rows), human=["safety"])
+    answer = answer_of(ReportContext(Session(data), quick=True))
+    alpha = ng.agreement(data).rows[0]
+    figure = f"{alpha['value']:.2f} [{alpha['low']:.2f}, {alpha['high']:.2f}]"
+    assert f"safety: inter-annotator agreement, Krippendorff's alpha (nominal): {figure}." in answer.warnings
+    assert answer.evaluated.startswith("30 outputs of 1 system for 15 inputs × 2 trials")

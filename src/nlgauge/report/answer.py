@@ -29,10 +29,10 @@ from nlgauge.report.sections import ReportContext
 from nlgauge.report.sections.agreeing import rank_ask
 from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.choices import rank as rank_findings
-from nlgauge.report.sections.evaluated import judged_words, raters, without_humans
+from nlgauge.report.sections.evaluated import judged_words, raters, size_text, without_humans
 from nlgauge.report.sections.judging import flipped_verdicts
 from nlgauge.report.sections.verdicts import pass_or_fail
-from nlgauge.report.sections.words import count, missing, some
+from nlgauge.report.sections.words import ci, count, missing, some
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.coefficients import COEFFICIENTS
 from nlgauge.table import Row, Table
@@ -202,13 +202,10 @@ def _second(tables: Rows) -> dict[str, float]:
 def _evaluated(run: ReportContext) -> str:
     data = run.data
     metrics = count(run.metrics, "metric") if run.metrics else "no metric"
-    return (
-        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
-        + (
-            f"rated by {raters(data)} on {count(len(run.aspects), 'aspect')}, scored by {metrics}"
-            if data.aspects
-            else judged_words(run)
-        )
+    return f"{size_text(data)}, " + (
+        f"rated by {raters(data)} on {count(len(run.aspects), 'aspect')}, scored by {metrics}"
+        if data.aspects
+        else judged_words(run)
     )
 
 
@@ -249,11 +246,23 @@ def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequenc
         )
     elif lost:
         yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], run.refused)}"
+    yield from _annotators_agree(run, lost)
     yield from _against(aspects)
     yield from _unequal_labels(run)
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
+
+
+def _annotators_agree(run: ReportContext, lost: Sequence[str]) -> Iterator[str]:
+    """Yield the inter-annotator agreement on the aspects about which nothing else can be said."""
+    if not lost:
+        return
+    for table in run.optional_silent("agreement"):
+        row = next((r for r in table if not missing(r["value"])), None)
+        if row is not None and row["aspect"] in lost:
+            figure = ci(row["value"], row["low"], row["high"])
+            yield f"{run.about(table)}: inter-annotator agreement, {row['coefficient']}: {figure}."
 
 
 def _unequal_labels(run: ReportContext) -> Iterator[str]:

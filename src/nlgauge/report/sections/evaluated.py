@@ -10,6 +10,7 @@ import polars as pl
 from nlgauge import __version__, registry
 from nlgauge.bibliography import bibliography, cited
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.units import trials_text
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import count, some
 from nlgauge.scoring.plan import known_metric
@@ -35,16 +36,18 @@ def evaluated(run: ReportContext) -> Findings:
     people = [s for s in data.systems if s in data.people]
     one = len(people) == 1
     treatment = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
-    answer = (
-        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
-        f"{count(len(data.inputs), 'input')}, {judged_words(run)}."
-        + (
-            f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {treatment}."
-            if people
-            else ""
-        )
+    answer = f"{size_text(data)}, {judged_words(run)}." + (
+        f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {treatment}."
+        if people
+        else ""
     )
     return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card[1:])
+
+
+def size_text(data: Dataset) -> str:
+    """Return the counts as in `240 outputs of 4 systems for 60 inputs`."""
+    inputs = trials_text(data.samples) or count(len(data.inputs), "input")
+    return f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {inputs}"
 
 
 def judged_words(run: ReportContext) -> str:

@@ -52,7 +52,9 @@ class AgentRewardBenchReader(LogReader):
         for row in table.frame.iter_rows(named=True):
             task, benchmark = str(row["task_id"]), row.get("benchmark")
             extra = {"benchmark": benchmark} if benchmark else {}
-            number = log.output(str(row.get(system_column or "") or "system"), task, repeat=row.get("exp_name"), extra=extra)
+            number = log.output(
+                str(row.get(system_column or "") or "system"), task, repeat=row.get("exp_name"), extra=extra
+            )
             by = MODEL if row.get("judge") else HUMAN
             who = row.get("judge") or row.get(annotator_column or "")
             for column in named:
