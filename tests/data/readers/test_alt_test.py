@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -42,3 +43,13 @@ def test_people_alone_are_read_and_it_is_said(folder: Path) -> None:
     data = ng.load(folder)
     assert data.metrics == []
     assert any("no llm_annotations.json next to" in note for note in data.notes)
+
+
+def test_files_of_several_sets_in_one_folder_are_paired_by_name(folder: Path) -> None:
+    for kind in ("human", "llm"):
+        content = gzip.compress((folder / f"{kind}_annotations.json").read_bytes())
+        (folder / f"stars_{kind}.json.gz").write_bytes(content)
+        (folder / f"{kind}_annotations.json").unlink()
+    data = ng.load(folder / "stars_human.json.gz")
+    assert data.raters == ["ann", "bob", "eva"]
+    assert data.scores["gpt-4o:label"].to_list() == [5, 2, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from nlgauge.data.peek import Peek
@@ -10,7 +11,10 @@ from nlgauge.data.readers.logs._logs import HUMAN, MODEL, Log, LogReader, text_o
 from nlgauge.data.records import Record, read_object
 from nlgauge.registry import register
 
-HUMANS, MODELS, PROMPTS = "human_annotations.json", "llm_annotations.json", "prompts.json"
+HUMANS, PROMPTS = "human_annotations.json", "prompts.json"
+# Also files of several data sets in one folder: `wax_human.json` and `wax_llm.json`.
+HUMAN_FILE = re.compile(r"^(?:.*[-_.])?human(?:_annotations|_labels)?\.json(?:\.gz)?$", re.I)
+NESTED = re.compile(r'\s*\{\s*"[^"]*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:["\d-]|null|true|false)')
 
 
 @register("reader", "alt-test")
@@ -18,7 +22,8 @@ class AltTestReader(LogReader):
     """AltTest annotations (a folder, or its human_annotations.json): labels by annotators and by language models."""
 
     takes = Takes(
-        "`human_annotations.json`, or its folder; `llm_annotations.json` and `prompts.json` (texts) are optional",
+        "`human_annotations.json` or its folder, or `NAME_human.json`; `llm_annotations.json` (`NAME_llm.json`) and "
+        "`prompts.json` (texts) are optional",
         people="the labels of every annotator",
         scores="the labels of every language model",
         tested="files in the layout of the AltTest repository (it is not a package)",
@@ -27,17 +32,21 @@ class AltTestReader(LogReader):
 
     @classmethod
     def recognizes(cls, peek: Peek) -> bool:
-        return (peek.path / HUMANS).is_file() if peek.is_folder else peek.path.name == HUMANS
+        if peek.is_folder:
+            return (peek.path / HUMANS).is_file()
+        return bool(HUMAN_FILE.match(peek.path.name) and NESTED.match(peek.text))
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
-        folder = path if path.is_dir() else path.parent
-        prompts = read_object(folder / PROMPTS, encoding) if (folder / PROMPTS).is_file() else {}
-        if not (folder / MODELS).is_file():
-            log.notes.append(f"no {MODELS} next to {HUMANS}: there are no labels by models")
-        for name, by in ((HUMANS, HUMAN), (MODELS, MODEL)):
-            if by == HUMAN or (folder / name).is_file():
-                whole = Record(str(folder / name), 0, read_object(folder / name, encoding))
+        humans = path / HUMANS if path.is_dir() else path
+        models = humans.with_name(re.sub(r"human(?!.*human)", "llm", humans.name, flags=re.I))
+        prompt_file = humans.with_name(PROMPTS)
+        prompts = read_object(prompt_file, encoding) if prompt_file.is_file() else {}
+        if not models.is_file():
+            log.notes.append(f"no {models.name} next to {humans.name}: there are no labels by models")
+        for file, by in ((humans, HUMAN), (models, MODEL)):
+            if by == HUMAN or file.is_file():
+                whole = Record(str(file), 0, read_object(file, encoding))
                 for who in whole.values:
                     for instance, label in whole.want(who, dict).items():
                         prompt = prompts.get(instance)
