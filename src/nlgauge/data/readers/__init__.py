@@ -5,9 +5,7 @@
         \"\"\"SummEval jsonl: model outputs with every expert and crowd rating.\"\"\"
 
         takes = Takes("JSON lines with `model_id` …", people="…", scores="…")
-
-        @staticmethod
-        def recognizes(peek: Peek) -> bool: ...
+        keys = ({"model_id", "expert_annotations"},)  # or a method `recognizes`
 
         @staticmethod
         def read(path: Path, **options: Any) -> Dataset: ...
@@ -46,11 +44,13 @@ class Reader:
 
     takes: ClassVar[Takes]
     whole: ClassVar[bool] = False  # the format names the metrics for which lower is better
+    keys: ClassVar[tuple[set[str], ...]] = ()  # each set of keys of the first object identifies the format
+    pattern: ClassVar[str] = ""  # of the files in a folder of this format
 
-    @staticmethod
-    def recognizes(peek: Peek) -> bool:
+    @classmethod
+    def recognizes(cls, peek: Peek) -> bool:
         """Return whether a file begins like this format; must not raise."""
-        raise NotImplementedError
+        return any(keys <= peek.keys for keys in cls.keys) or bool(cls.pattern and peek.holds(cls.pattern))
 
     @staticmethod
     def read(*args: Any, **options: Any) -> Dataset:

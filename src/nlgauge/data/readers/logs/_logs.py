@@ -33,6 +33,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.types import AspectScale
 
 HUMAN, MODEL, CODE, UNKNOWN = "human", "model", "code", "unknown"  # who judged; unknown is never taken for human
+SAME_INPUT = "several systems: spans with the same input belong to one input"
 REPEAT = "__repeat__"  # of a part, until its trial has a number
 TEXTS = ("output", "source", "context", "references", "control")
 SCORES = {**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64, "reason": pl.String}
@@ -70,14 +71,20 @@ class Log:
         self.levels: set[str] = set()  # judgments on ordered levels, where the log declares them
         self.own_aspects = False  # a judgment is about the human aspect of its name, and no other
         self.persons = True  # an annotator's name is one person throughout
+        self.by_text = False  # of several systems, outputs for one source text are outputs for one input
         self._scales: dict[str, AspectScale] = {}
         self._row_of: dict[tuple[Any, ...], int] = {}
         self._places: Counter[tuple[Any, ...]] = Counter()  # parts of an output so far
 
+    def match_inputs_by_text(self, systems: Iterable[Any], note: str = "") -> None:
+        """Use the source text as the input if there are several systems: their records have different names."""
+        self.by_text = len(set(systems)) > 1
+        self.notes += [note] if self.by_text and note else []
+
     def output(
         self,
-        system: str,
-        input: str,
+        system: Any,
+        input: Any,
         *,
         task: str | None = None,
         repeat: Any = None,
@@ -85,11 +92,14 @@ class Log:
         extra: Mapping[str, Any] | None = None,
         **texts: Any,
     ) -> int:
-        """Return the row of an output, or of a part of it.
+        """Return the row of an output, or of a part of it; a system without a name is called 'system'.
 
         Records with the same system, task, input, `repeat` (epoch, run) and `part` (step, turn, claim, rubric item)
-        share it. Parts are in the order in which they come.
+        share it. Parts are in the order in which they come. `texts` (output, source, context, references) may be
+        whatever a log has in their place.
         """
+        texts = {role: texts_of(value) if role == "references" else text_of(value) for role, value in texts.items()}
+        system, input = str(system or "system"), str((self.by_text and texts.get("source")) or input)
         which = str(repeat) if isinstance(repeat, list | dict) else repeat  # of a broken log
         row = self._row_of.setdefault((system, task, input, which, part), len(self.rows))
         if row == len(self.rows):
@@ -102,8 +112,10 @@ class Log:
         self.rows[row] |= {role: text for role, text in texts.items() if text is not None}
         return row
 
-    def judged(self, row: int, name: str, value: Any, by: str = CODE, who: str | None = None, reason: str = "") -> None:
-        """Add one judgment; an object holds one judgment per key."""
+    def judged(self, row: int, name: Any, value: Any, by: str = CODE, who: Any = None, reason: Any = None) -> None:
+        """Add one judgment; an object holds one judgment per key. Only humans and models have names."""
+        name, reason = str(name), str(reason or "")
+        who = str(who) if by in (HUMAN, MODEL) and who not in (None, "") else None
         if isinstance(value, dict):
             for key, inner in value.items():
                 self.judged(row, f"{name}.{key}", inner, by, who, reason)
@@ -395,7 +407,6 @@ class LogReader(Reader):
 
     tool: ClassVar[str] = ""
     worth: ClassVar[Mapping[str, float]] = {}  # numbers of the labels that the tool itself writes
-    pattern: ClassVar[str] = ""  # of the logs in a folder
 
     @classmethod
     def read(

@@ -55,6 +55,15 @@ def dig(values: Mapping[str, Any], name: str) -> Any:
     return dig(inner, rest) if isinstance(inner, Mapping) else None
 
 
+def pick(values: Mapping[str, Any], *names: str) -> Any:
+    """Return the first value under these dotted names that is not empty; None if there is none.
+
+    >>> pick({"id": "", "trace": {"id": 3}}, "id", "trace.id")
+    3
+    """
+    return next((value for name in names if (value := dig(values, name))), None)
+
+
 def below(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return what stands under a name, whether the row is flat or nested.
 

@@ -50,17 +50,14 @@ class AgentRewardBenchReader(LogReader):
             log.notes.append("no column names the agent's model: all rows are one system")
         unsure = 0
         for row in table.frame.iter_rows(named=True):
-            task, benchmark = str(row["task_id"]), row.get("benchmark")
-            extra = {"benchmark": benchmark} if benchmark else {}
-            number = log.output(
-                str(row.get(system_column or "") or "system"), task, repeat=row.get("exp_name"), extra=extra
-            )
+            extra = {"benchmark": row["benchmark"]} if row.get("benchmark") else {}
+            number = log.output(row.get(system_column or ""), row["task_id"], repeat=row.get("exp_name"), extra=extra)
             by = MODEL if row.get("judge") else HUMAN
             who = row.get("judge") or row.get(annotator_column or "")
             for column in named:
                 value = _known(row[column])
                 unsure += value is None and row[column] is not None
-                log.judged(number, column.removeprefix(PREFIX), value, by, None if who is None else str(who))
+                log.judged(number, column.removeprefix(PREFIX), value, by, who)
             for column, of in judged.items():
                 log.judged(number, of.removeprefix(PREFIX), _known(row[column]), MODEL, column)
         if unsure:

@@ -9,13 +9,11 @@ from typing import Any
 
 from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.records import Record, number, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-KEYS = {"instruction", "output_1", "output_2", "preference"}
 MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator gives any value in between
 
 
@@ -30,9 +28,7 @@ class AlpacaEval(Reader):
         tested="alpaca_eval 0.6.6",
     )
 
-    @staticmethod
-    def recognizes(peek: Peek) -> bool:
-        return peek.keys >= KEYS
+    keys = ({"instruction", "output_1", "output_2", "preference"},)
 
     @staticmethod
     def read(path: Path, encoding: str | None = None) -> Dataset:

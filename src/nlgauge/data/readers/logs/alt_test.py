@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import HUMAN, MODEL, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, Log, LogReader
 from nlgauge.data.records import Record, read_object
 from nlgauge.registry import register
 
@@ -51,10 +51,6 @@ class AltTestReader(LogReader):
                     for instance, label in whole.want(who, dict).items():
                         prompt = prompts.get(instance)
                         prompt = prompt if isinstance(prompt, dict) else {}
-                        row = log.output(
-                            "system",
-                            instance,
-                            extra={"text_id": prompt.get("text_id")},
-                            source=text_of(prompt.get("str_prompt")),
-                        )
+                        extra = {"text_id": prompt.get("text_id")}
+                        row = log.output("system", instance, extra=extra, source=prompt.get("str_prompt"))
                         log.judged(row, "label", label, by, who)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader
+from nlgauge.data.readers.logs._rows import pick
 from nlgauge.data.records import Record, read_object
 from nlgauge.registry import register
+
+# Kind of test case -> its output, input, and expected output.
+CASES = {
+    "testCases": ("actualOutput", "input", "expectedOutput"),
+    "conversationalTestCases": ("turns", "scenario", "expectedOutcome"),
+}
 
 
 @register("reader", "deepeval", only="json")
@@ -33,52 +39,23 @@ class DeepEval(LogReader):
         whole = read_object(path, encoding)
         inner = whole.get("testRunData", whole)
         run = Record(str(path), 0, inner if isinstance(inner, dict) else {})
-        settings = run.maybe("hyperparameters", dict) or {}
-        system = str(settings.get("model") or "system")
-        if not settings.get("model"):
+        system = (run.maybe("hyperparameters", dict) or {}).get("model")
+        if not system:
             log.notes.append("no hyperparameter 'model' in the run; the system is named 'system'")
-        for case in run.children("testCases"):
-            _judge(
-                log,
-                case,
-                log.output(
+        for key, names in CASES.items():
+            for case in run.children(key):
+                output, source, references = map(case.values.get, names)
+                passages = pick(case.values, "context", "retrievalContext")
+                row = log.output(
                     system,
-                    str(case.values.get("name") or case.number),
+                    case.values.get("name") or case.number,
                     repeat=case.number,
-                    output=text_of(case.values.get("actualOutput")),
-                    source=text_of(case.values.get("input")),
-                    context=_joined(case.values.get("context") or case.values.get("retrievalContext")),
-                    references=texts_of(case.values.get("expectedOutput")),
-                ),
-            )
-        for case in run.children("conversationalTestCases"):
-            _judge(
-                log,
-                case,
-                log.output(
-                    system,
-                    str(case.values.get("name") or case.number),
-                    repeat=case.number,
-                    output=text_of(case.maybe("turns", list)),
-                    source=text_of(case.values.get("scenario")),
-                    references=texts_of(case.values.get("expectedOutcome")),
-                ),
-            )
-
-
-def _joined(passages: Any) -> str | None:
-    return "\n".join(str(p) for p in passages) if isinstance(passages, list) and passages else None
-
-
-def _judge(log: Log, case: Record, row: int) -> None:
-    for metric in case.children("metricsData"):
-        name = str(metric.want("name", str)).removesuffix(" [GEval]")
-        judge = metric.values.get("evaluationModel")
-        log.judged(
-            row,
-            name,
-            metric.values.get("score"),
-            MODEL if judge else CODE,
-            str(judge) if judge else None,
-            str(metric.values.get("error") or ""),
-        )
+                    output=output,
+                    source=source,
+                    context="\n".join(map(str, passages)) if isinstance(passages, list) else None,
+                    references=references,
+                )
+                for metric in case.children("metricsData"):
+                    name = str(metric.want("name", str)).removesuffix(" [GEval]")
+                    judge, value = metric.values.get("evaluationModel"), metric.values.get("score")
+                    log.judged(row, name, value, MODEL if judge else CODE, judge, metric.values.get("error"))

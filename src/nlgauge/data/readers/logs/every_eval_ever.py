@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader
+from nlgauge.data.readers.logs._rows import dig, pick
 from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
-
-KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation"}
 
 
 @register("reader", "every-eval-ever", only="json folder")
@@ -24,11 +22,8 @@ class EveryEvalEver(LogReader):
         tested="every_eval_ever 0.3.0",
     )
     tool = "Every Eval Ever"
+    keys = ({"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation"},)
     pattern = "*_samples.jsonl"
-
-    @classmethod
-    def recognizes(cls, peek: Peek) -> bool:
-        return peek.keys >= KEYS or peek.holds(cls.pattern)
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
@@ -39,27 +34,21 @@ class EveryEvalEver(LogReader):
             output = answer.get("raw")
             output = output[0] if isinstance(output, list) and output else output
             row = log.output(
-                str(record.want("model_id", str)),
-                str(record.want("sample_id", str, int)),
+                record.want("model_id", str),
+                record.want("sample_id", str, int),
                 task=str(record.want("evaluation_id", str)).partition("/")[0],
                 repeat=path,
-                output=text_of(output if output is not None else record.maybe("messages", list)),
-                source=text_of(prompt.get("raw")),
-                references=texts_of(prompt.get("reference")),
+                output=output if output is not None else record.maybe("messages", list),
+                source=prompt.get("raw"),
+                references=prompt.get("reference"),
             )
             config = results.get(name) or {}
-            judges = config.get("llm_scoring")
-            who = judges.get("judges") if isinstance(judges, dict) else None
-            names = [_judge(j) for j in who] if isinstance(who, list) else []
+            judges = dig(config, "llm_scoring.judges")
+            names = ", ".join(map(_judge, judges)) if isinstance(judges, list) else ""
             evaluation = record.want("evaluation", dict)
-            log.judged(
-                row,
-                name,
-                evaluation.get("score", evaluation.get("is_correct")),
-                MODEL if judges else CODE,
-                ", ".join(names) or None,
-                str(record.values.get("error") or ""),
-            )
+            value = evaluation.get("score", evaluation.get("is_correct"))
+            by = MODEL if config.get("llm_scoring") else CODE
+            log.judged(row, name, value, by, names, record.values.get("error"))
             if config.get("lower_is_better") is True:
                 log.lower.add(name)
 
@@ -78,5 +67,5 @@ def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
 
 
 def _judge(judge: Any) -> str:
-    about = judge.get("model_info") if isinstance(judge, dict) else None
-    return str((about.get("id") or about.get("name")) if isinstance(about, dict) else judge)
+    named = isinstance(judge, dict) and isinstance(judge.get("model_info"), dict)
+    return str(pick(judge, "model_info.id", "model_info.name") if named else judge)

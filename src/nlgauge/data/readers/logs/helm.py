@@ -11,7 +11,7 @@ from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import HUMAN_WORDS, is_model
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader
 from nlgauge.data.records import Record, parse_json, read_object, read_records
 from nlgauge.registry import register
 
@@ -81,16 +81,9 @@ def _outputs(
         first: dict[str, Any] = next(iter(answers.get("completions") or ()), {})
         correct = [r.get("output") for r in instance.get("references") or () if "correct" in (r.get("tags") or ())]
         key = str(instance.get("id")), trial
-        rows[key] = log.output(
-            model,
-            key[0],
-            task=task,
-            repeat=trial,
-            output=text_of(first.get("text")),
-            source=text_of(instance.get("input")),
-            references=texts_of([text_of(output) for output in correct]),
-            extra={"epoch": trial} if trial not in ("0", "None") else None,
-        )
+        extra = {"epoch": trial} if trial not in ("0", "None") else None
+        texts = {"output": first.get("text"), "source": instance.get("input"), "references": correct}
+        rows[key] = log.output(model, key[0], task=task, repeat=trial, extra=extra, **texts)
     return model, task, rows
 
 
@@ -103,14 +96,8 @@ def _judge(log: Log, row: int, record: Record) -> None:
         elif TELEMETRY.match(name):
             log.not_read["statistics of what the run took"] += 1
         else:
-            by = (
-                HUMAN
-                if HUMAN_WORDS.search(name)
-                else MODEL
-                if is_model(name) or name.startswith("annotation_")
-                else CODE
-            )
-            log.judged(row, name, _mean(stat.values), by)
+            by = MODEL if is_model(name) or name.startswith("annotation_") else CODE
+            log.judged(row, name, _mean(stat.values), HUMAN if HUMAN_WORDS.search(name) else by)
 
 
 def _mean(stat: Mapping[str, Any]) -> float | None:

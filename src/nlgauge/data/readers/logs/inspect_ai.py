@@ -12,7 +12,7 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import HUMAN_WORDS, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._archives import names_in, read_entries
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader
 from nlgauge.data.records import Record, parse_json, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -66,15 +66,16 @@ class InspectAi(LogReader):
                 log.not_read["samples that ended in an error"] += 1
                 continue
             output = sample.maybe("output", dict) or {}
+            epoch = sample.values.get("epoch")
             row = log.output(
                 model,
-                str(sample.want("id", str, int)),
+                sample.want("id", str, int),
                 task=str(about.values.get("task")),
-                repeat=(path, str(sample.values.get("epoch"))),
-                extra={**(sample.maybe("metadata", dict) or {}), "epoch": sample.values.get("epoch")},
-                output=text_of(output.get("completion", output)),
-                source=text_of(sample.values.get("input")),
-                references=texts_of(sample.values.get("target")),
+                repeat=(path, str(epoch)),
+                extra={**(sample.maybe("metadata", dict) or {}), "epoch": epoch},
+                output=output.get("completion", output),
+                source=sample.values.get("input"),
+                references=sample.values.get("target"),
             )
             scores = sample.maybe("scores", dict) or {}
             for name in scores:
@@ -83,8 +84,8 @@ class InspectAi(LogReader):
                 if isinstance(history, list) and history and isinstance(history[0], dict):
                     edited += 1  # the first entry is the scorer's own value
                     value = history[0].get("value", value)
-                who, by = judges.get(name), _by(name, score)
-                log.judged(row, name, value, by, who if by == MODEL else None, str(score.get("explanation") or ""))
+                by = _by(name, score)
+                log.judged(row, name, value, by, judges.get(name) if by == MODEL else None, score.get("explanation"))
         if edited:
             log.notes.append(f"{edited} scores were edited after the run; the scorer's original value is read")
 

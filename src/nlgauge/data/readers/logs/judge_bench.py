@@ -53,7 +53,7 @@ class JudgeBenchReader(LogReader):
         log.persons = False  # the n-th label is not known to be that of one annotator
         places = _places([instance.values.get("instance") for instance in instances])
         for instance, place in zip(instances, places, strict=True):
-            name = str(instance.want("id", str, int))
+            name = instance.want("id", str, int)
             row = log.output("system", place.pop("input") or name, extra=_extra(instance), **place)
             for metric, given in instance.want("annotations", dict).items():
                 _judged(log, row, metric, given)
@@ -84,7 +84,7 @@ def _judged(log: Log, row: int, metric: str, given: Any) -> None:
         scores = [next((given[k] for k in ("majority_human", "mean_human") if given.get(k) is not None), None)]
     for slot, value in enumerate(scores, 1):
         if value is not None:
-            log.judged(row, metric, value, HUMAN, str(slot) if len(scores) > 1 else None)
+            log.judged(row, metric, value, HUMAN, slot if len(scores) > 1 else None)
     for key, value in given.items():
         if "human" not in key and isinstance(value, str | int | float):
             log.judged(row, metric, value, MODEL, key)

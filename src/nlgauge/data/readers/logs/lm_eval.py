@@ -7,9 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import Log, LogReader, text_of
 from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
 
@@ -28,11 +27,8 @@ class LmEval(LogReader):
         tested="lm_eval 0.4.13",
     )
     tool = "lm-evaluation-harness"
+    keys = (KEYS,)
     pattern = "samples_*.jsonl"
-
-    @classmethod
-    def recognizes(cls, peek: Peek) -> bool:
-        return peek.keys >= KEYS or peek.holds(cls.pattern)
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
@@ -50,14 +46,14 @@ class LmEval(LogReader):
         for record in records:
             answers = record.want("resps", list)
             row = log.output(
-                str(system or "system"),
-                str(record.want("doc_id", int, str)),
+                system,
+                record.want("doc_id", int, str),
                 task=task,
                 repeat=path,
                 extra=record.maybe("doc", dict),
                 output=_answer(record, answers),
-                source=text_of(_argument(record, 0, 0)),
-                references=texts_of(_target(record, len(answers))),
+                source=_argument(record, 0, 0),
+                references=_target(record, len(answers)),
             )
             if answers and isinstance(answers[0], list) and len(answers[0]) > 1:
                 log.not_read["further responses to the same document (the first is shown)"] += len(answers[0]) - 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader
 from nlgauge.data.readers.logs._rows import dig, first_of, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
@@ -45,7 +45,7 @@ class OpenAiEvals(LogReader):
                 (r.values["spec"] for r in records if isinstance(r.values.get("spec"), dict)), {}
             )
             named = spec.get("completion_fns")
-            system = str(named[0] if isinstance(named, list) and named else spec.get("model_name") or "system")
+            system = named[0] if isinstance(named, list) and named else spec.get("model_name")
             _events(log, system, [r for r in records if _is_event(r.values)])
 
 
@@ -60,23 +60,20 @@ def _item(log: Log, item: Record) -> None:
         log.not_read["items without an output"] += 1
         return
     row = log.output(
-        str(sample.get("model") or given.get("model") or "system"),
-        str(values.get("datasource_item_id", values.get("id"))),
+        sample.get("model") or given.get("model"),
+        values.get("datasource_item_id", values.get("id")),
         repeat=values.get("id"),
-        output=text_of(sample.get("output", given.get("response", given.get("output")))),
-        source=text_of(sample.get("input")),
-        references=texts_of(next((given[name] for name in EXPECTED if name in given), None)),
+        output=sample.get("output", given.get("response", given.get("output"))),
+        source=sample.get("input"),
+        references=next((given[name] for name in EXPECTED if name in given), None),
     )
     for result in item.children("results"):
-        kind, own = str(result.values.get("type") or ""), result.values.get("sample")
-        judged = isinstance(own, dict) and own.get("model")
-        by = MODEL if "model" in kind or judged else CODE
-        value = result.values.get("score")
-        name = str(result.want("name", str))
-        log.judged(row, name, result.values.get("passed") if value is None else value, by, str(judged or "") or None)
+        judge, value = dig(result.values, "sample.model"), result.values.get("score")
+        by = MODEL if "model" in str(result.values.get("type") or "") or judge else CODE
+        log.judged(row, result.want("name", str), result.values.get("passed") if value is None else value, by, judge)
 
 
-def _events(log: Log, system: str, events: Sequence[Record]) -> None:
+def _events(log: Log, system: Any, events: Sequence[Record]) -> None:
     """Sampling gives the output; match and metrics are about the sample of the same id."""
     sampled: dict[str, list[Any]] = {}
     for event in events:
@@ -89,13 +86,7 @@ def _events(log: Log, system: str, events: Sequence[Record]) -> None:
         data, first = event.want("data", dict), (sampled.get(name) or [{}])[0]
         output = first.get("sampled", data.get("sampled"))
         output = output[0] if isinstance(output, list) and output else output
-        row = log.output(
-            system,
-            name,
-            output=text_of(output),
-            source=text_of(first.get("prompt")),
-            references=texts_of(data.get("expected")),
-        )
+        row = log.output(system, name, output=output, source=first.get("prompt"), references=data.get("expected"))
         if kind == "match":
             log.judged(row, "match", dig(data, "correct"), CODE)
             continue

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.data.files import decode, read_bytes
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader
 from nlgauge.data.records import Record, parse_json, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -36,9 +35,7 @@ class Promptfoo(LogReader):
     )
     tool = "promptfoo"
 
-    @classmethod
-    def recognizes(cls, peek: Peek) -> bool:
-        return {"evalId", "results"} <= peek.keys or {"gradingResult", "testCase", "provider"} <= peek.keys
+    keys = ({"evalId", "results"}, {"gradingResult", "testCase", "provider"})
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
@@ -61,9 +58,9 @@ class Promptfoo(LogReader):
                 given,
                 repeat=seen[system, given],
                 extra=result.maybe("vars", dict) or case.get("vars") or {},
-                output=text_of(response["output"]),
-                source=text_of(_prompt(result).get("raw")),
-                references=texts_of([a.get("value") for a in asserted if str(a.get("type")) in EXPECTED]),
+                output=response["output"],
+                source=_prompt(result).get("raw"),
+                references=[a.get("value") for a in asserted if str(a.get("type")) in EXPECTED],
             )
             _judge(log, row, result, case)
 

@@ -6,13 +6,11 @@ from pathlib import Path
 
 from nlgauge.data.comparisons import FIRST, SECOND, Choices
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers.logs._logs import text_of
 from nlgauge.data.records import Record, number, read_records
 from nlgauge.registry import register
 
-KEYS = {"scores_chosen", "scores_rejected", "text_chosen", "text_rejected"}
 SIDES = ("chosen", "rejected")
 
 
@@ -27,9 +25,7 @@ class RewardBench(Reader):
         tested="rewardbench 0.1.4",
     )
 
-    @staticmethod
-    def recognizes(peek: Peek) -> bool:
-        return peek.keys >= KEYS
+    keys = ({"scores_chosen", "scores_rejected", "text_chosen", "text_rejected"},)
 
     @staticmethod
     def read(path: Path, encoding: str | None = None) -> Dataset:

@@ -13,6 +13,7 @@ from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import HUMAN, MODEL, Log, LogReader, text_of
+from nlgauge.data.readers.logs._rows import pick
 from nlgauge.data.records import Record, parse_json, read_records
 from nlgauge.data.tables.vocabulary import words_of
 from nlgauge.digests import digest
@@ -54,12 +55,11 @@ class RubricReader(LogReader):
             prompt = text_of(record.values.get("prompt", record.values.get("input", record.values.get("question"))))
             given = record.values.get("prompt_id", record.values.get("id"))
             name = str(given) if given is not None else f"p{digest(prompt or str(record.number)).hex()[:8]}"
-            completion = next((text_of(record.values[k]) for k in COMPLETION if record.values.get(k)), None)
-            system = next((str(record.values[k]) for k in SYSTEM if record.values.get(k)), "system")
+            completion, system = text_of(pick(record.values, *COMPLETION)), pick(record.values, *SYSTEM)
             which = record.values.get("completion_id", digest(completion or "").hex())
             items = _items(record)
             for item in items:
-                text = next((str(item.values[k]) for k in CRITERION if item.values.get(k)), "")
+                text = str(pick(item.values, *CRITERION) or "")
                 number = counted[name, str(which)] = counted.get((name, str(which)), 0) + 1
                 points = next((item.values[k] for k in POINTS if item.values.get(k) is not None), None)
                 extra = {"criterion": text, "points": points, "category": record.values.get("category")}
@@ -78,11 +78,11 @@ def _judged(log: Log, row: int, item: Record) -> None:
         if key == "binary_labels" or (isinstance(value, list) and human and all(_is_verdict(v) for v in value)):
             for slot, label in enumerate(value or ()):
                 who = raters[slot] if isinstance(raters, list) and slot < len(raters) else slot + 1
-                log.judged(row, ASPECT, label, HUMAN, str(who))
+                log.judged(row, ASPECT, label, HUMAN, who)
         elif isinstance(value, dict) and key in ("labels", "verdicts", "grades", "judgments"):
             for who, label in value.items():
                 by = HUMAN if HUMAN_ROLES.intersection(words_of(str(who))) else MODEL
-                log.judged(row, ASPECT, label, by, str(who))
+                log.judged(row, ASPECT, label, by, who)
         elif _is_verdict(value) and (key in VERDICTS or human or set(VERDICTS) & set(words_of(key))):
             log.judged(row, ASPECT, value, HUMAN if human else MODEL, key)
 

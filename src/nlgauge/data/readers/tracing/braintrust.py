@@ -7,8 +7,8 @@ from pathlib import Path
 from nlgauge.data.peek import Peek
 from nlgauge.data.provenance import HUMAN_WORDS
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, UNKNOWN, Log, LogReader, text_of, texts_of
-from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._rows import below, dig, first_of, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
@@ -41,17 +41,16 @@ class Braintrust(LogReader):
         outputs = [r for r in records if _is_output(r)]
         if inside := len(records) - len(outputs):
             log.not_read["spans inside others"] += inside
-        several = len({_system(r) for r in outputs}) > 1
+        log.match_inputs_by_text(_system(r) for r in outputs)
         for record in outputs:
-            values = record.values
-            source, name = text_of(values.get("input")), str(values.get("id") or record.number)
+            values, name = record.values, record.values.get("id") or record.number
             row = log.output(
                 _system(record),
-                (source or name) if several else name,
-                repeat=name,
-                output=text_of(values.get("output")),
-                source=source,
-                references=texts_of(values.get("expected")),
+                name,
+                repeat=str(name),
+                output=values.get("output"),
+                source=values.get("input"),
+                references=values.get("expected"),
             )
             for scorer, value in below(values, "scores").items():
                 by = CODE if scorer in scorers else HUMAN if HUMAN_WORDS.search(scorer) else UNKNOWN
@@ -69,6 +68,4 @@ def _is_output(record: Record) -> bool:
 
 
 def _system(record: Record) -> str:
-    values = record.values
-    model = dig(values, "metadata.model")
-    return str(values.get("experiment_name") or model or values.get("experiment_id") or "system")
+    return str(pick(record.values, "experiment_name", "metadata.model", "experiment_id") or "system")

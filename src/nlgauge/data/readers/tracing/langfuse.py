@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader
 from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.number import either
@@ -66,10 +66,10 @@ class Langfuse(LogReader):
                 "system",
                 subject,
                 extra={"traceName": score.values.get("traceName", trace.get("name"))},
-                output=text_of(trace.get("output")),
-                source=text_of(trace.get("input")),
+                output=trace.get("output"),
+                source=trace.get("input"),
             )
-            log.judged(row, str(score.want("name", str)), value, by, str(who) if who and by == HUMAN else None)
+            log.judged(row, score.want("name", str), value, by, who if by == HUMAN else None)
 
 
 def _scores(path: Path, encoding: str | None) -> list[Record]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
-from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._rows import below, dig, first_of, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
@@ -71,7 +71,7 @@ class LangSmith(LogReader):
 
 def _system(values: Mapping[str, Any]) -> str:
     """Return the experiment (session) of a run; what was run has no name of its own."""
-    return str(values.get("session_name") or values.get("session_id") or "system")
+    return str(pick(values, "session_name", "session_id") or "system")
 
 
 def _run(log: Log, run: Record, several: bool) -> int:
@@ -79,28 +79,25 @@ def _run(log: Log, run: Record, several: bool) -> int:
     example, name = values.get("reference_example_id"), str(values.get("id"))
     model = dig(values, "extra.metadata.ls_model_name")
     return log.output(
-        _system(values) if several else str(model or "system"),
-        str(example) if example else (text_of(values.get("inputs")) or name) if several else name,
+        _system(values) if several else model,
+        example or (text_of(values.get("inputs")) if several else None) or name,
         repeat=name,
-        output=text_of(values.get("outputs")),
-        source=text_of(values.get("inputs")),
-        references=texts_of(values.get("reference_outputs")),
+        output=values.get("outputs"),
+        source=values.get("inputs"),
+        references=values.get("reference_outputs"),
         extra={"run": name},
     )
 
 
 def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
-    source = values.get("feedback_source")
-    source = source if isinstance(source, dict) else {}
-    by = SOURCES.get(str(source.get("type")), UNKNOWN)
-    who = source.get("user_name") or source.get("user_id") if by == HUMAN else None
+    by = SOURCES.get(str(dig(values, "feedback_source.type")), UNKNOWN)
+    who = pick(values, "feedback_source.user_name", "feedback_source.user_id") if by == HUMAN else None
     value = values.get("score")
     value = values.get("value") if value is None else value
     if value is None:
         log.not_read["comments and corrections, which are no scores"] += 1
         return
-    why = str(values.get("comment") or "")
-    log.judged(row, str(values.get("key")), value, by, None if who is None else str(who), why)
+    log.judged(row, values.get("key"), value, by, who, values.get("comment"))
 
 
 def _statistics(log: Log, row: int, stats: Any) -> None:
@@ -115,12 +112,12 @@ def _frame(log: Log, record: Record) -> None:
     """One row of an experiment's frame: inputs.*, outputs.*, reference.*, feedback.*."""
     values = record.values
     row = log.output(
-        _system({"session_name": values.get("experiment") or values.get("experiment_name")}),
-        str(values.get("example_id") or values.get("id") or record.number),
+        pick(values, "experiment", "experiment_name"),
+        pick(values, "example_id", "id") or record.number,
         repeat=values.get("id") or record.number,
-        output=text_of(below(values, "outputs") or values.get("outputs")),
-        source=text_of(below(values, "inputs") or values.get("inputs")),
-        references=texts_of(below(values, "reference") or below(values, "reference_outputs") or None),
+        output=below(values, "outputs") or values.get("outputs"),
+        source=below(values, "inputs") or values.get("inputs"),
+        references=below(values, "reference") or below(values, "reference_outputs") or None,
     )
     for key, value in below(values, "feedback").items():
         if not isinstance(value, dict | list):

@@ -8,7 +8,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, Log, LogReader, text_of
 from nlgauge.data.records import Record, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.number import either
@@ -37,9 +37,9 @@ class Mlflow(LogReader):
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
         traces = [_trace(record) for record in read_records(path, encoding)]
-        several = len({_system(t) for t in traces}) > 1
-        if several:
-            log.notes.append("several systems; traces with the same request are the same input")
+        log.match_inputs_by_text(
+            map(_system, traces), "several systems; traces with the same request are the same input"
+        )
         for i, trace in enumerate(traces):
             info = Record(f"{trace.where}, key 'info'", trace.number, trace.want("info", dict))
             name = str(info.values.get("trace_id") or info.want("request_id", str))
@@ -50,12 +50,12 @@ class Mlflow(LogReader):
             assessments = info.children("assessments")
             row = log.output(
                 _system(trace),
-                (request or name) if several else name,
+                name,
                 repeat=i,
-                extra={"trace": name} if several else None,
+                extra={"trace": name} if log.by_text else None,
                 output=response,
                 source=request,
-                references=texts_of([v for a in assessments for v in _expected(a)]),
+                references=[v for a in assessments for v in _expected(a)],
             )
             _judge(log, row, assessments)
 
@@ -117,8 +117,7 @@ def _judge(log: Log, row: int, assessments: list[Record]) -> None:
             log.overruled += 1
         error = feedback.get("error")
         reason = error.get("error_message") if isinstance(error, dict) else error
-        name = str(assessment.want("assessment_name", str))
-        log.judged(row, name, feedback.get("value"), by, None if by == CODE else who, str(reason or ""))
+        log.judged(row, assessment.want("assessment_name", str), feedback.get("value"), by, who, reason)
 
 
 def _source(assessment: Record) -> tuple[str, str | None]:
@@ -128,4 +127,4 @@ def _source(assessment: Record) -> tuple[str, str | None]:
         raise DataError(
             f"{assessment.where}, key 'source': expected the type {either(list(SOURCES))}, got {shown(kind)}."
         )
-    return SOURCES[kind], None if who is None or who == "default" else str(who)
+    return SOURCES[kind], None if who == "default" else who

@@ -9,7 +9,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader
 from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
 
@@ -47,31 +47,26 @@ class OpenInference(LogReader):
         chosen = annotated or [span for span in spans if not span["parent"]]
         if others := len(spans) - len(chosen):
             log.not_read["spans without annotations" if annotated else "child spans"] += others
-        several = len({_system(span) for span in chosen}) > 1
-        if several:
-            log.notes.append("several systems; spans with the same input text are the same input")
+        log.match_inputs_by_text(
+            map(_system, chosen), "several systems; spans with the same input text are the same input"
+        )
         for i, span in enumerate(chosen):
-            inside = span["attributes"]
-            given, output = text_of(inside.get("input.value")), text_of(inside.get("output.value"))
-            if output is None:
+            inside, name = span["attributes"], str(span["id"] or i + 1)
+            if inside.get("output.value") is None:
                 log.not_read["spans without an output"] += 1
                 continue
-            name = str(span["id"] or i + 1)
             row = log.output(
                 _system(span),
-                (given or name) if several else name,
+                name,
                 repeat=i,
-                output=output,
-                source=given,
-                extra={"span": name} if several else None,
+                output=inside["output.value"],
+                source=inside.get("input.value"),
+                extra={"span": name} if log.by_text else None,
             )
             for annotation in _annotations(inside).values():
                 by = KINDS.get(str(annotation.get("annotator_kind")), UNKNOWN)
                 value = annotation.get("score", annotation.get("label"))
-                who = str(annotation.get("identifier") or "") or None
-                log.judged(
-                    row, str(annotation.get("name", "annotation")), value, by, who if by in (HUMAN, MODEL) else None
-                )
+                log.judged(row, annotation.get("name", "annotation"), value, by, annotation.get("identifier"))
 
 
 def _spans(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, SAME_INPUT, UNKNOWN, Log, LogReader, text_of
 from nlgauge.data.readers.logs._rows import below, dig, read_rows
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -55,9 +55,8 @@ class OpenTelemetry(LogReader):
                         events.append({**event, "attributes": _attributes(event), "span_id": item["span_id"]})
         if not events:
             raise DataError(f"{path}: holds no events called {EVENT}; other telemetry has no judgments.")
-        alone, several = 0, len({_model(span) for span in spans.values()}) > 1
-        if several:
-            log.notes.append("several systems: spans with the same input belong to one input")
+        alone = 0
+        log.match_inputs_by_text(map(_model, spans.values()), SAME_INPUT)
         for event in events:
             inside, subject = event["attributes"], _id(event)
             given = subject or inside.get("gen_ai.response.id") or event.get("trace_id")
@@ -68,14 +67,12 @@ class OpenTelemetry(LogReader):
             span = spans.get(subject, {})
             alone += not span
             output, source = _texts(span)
-            name_of_input = (source or str(given)) if several else str(given)
-            row = log.output(_model(span), name_of_input, repeat=str(given), output=output, source=source)
+            row = log.output(_model(span), given, repeat=str(given), output=output, source=source)
             by = KINDS.get(str(inside.get("gen_ai.evaluation.evaluator.type")).lower(), UNKNOWN)
             value = inside.get("gen_ai.evaluation.score.value")
             value = inside.get("gen_ai.evaluation.score.label") if value is None else value
-            who = inside.get("gen_ai.evaluation.evaluator.id") if by in (HUMAN, MODEL) else None
             why = inside.get("error.type") or inside.get("gen_ai.evaluation.explanation")
-            log.judged(row, str(name), value, by, str(who) if who else None, str(why or ""))
+            log.judged(row, name, value, by, inside.get("gen_ai.evaluation.evaluator.id"), why)
         if alone:
             log.notes.append(f"{alone} evaluations whose texts are not in the file: the span is the input")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
-from nlgauge.data.readers.logs._rows import first_of, read_rows
+from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._rows import first_of, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
@@ -51,35 +51,31 @@ class Opik(LogReader):
 
 
 def _results(log: Log, record: Record) -> None:
-    system = str(record.values.get("experiment_name") or "system")
     for result in record.children("test_results"):
         case = result.want("test_case", dict)
         content = case.get("dataset_item_content") or {}
         row = log.output(
-            system,
-            str(case.get("dataset_item_id") or case.get("trace_id") or result.number),
+            record.values.get("experiment_name"),
+            pick(case, "dataset_item_id", "trace_id") or result.number,
             repeat=result.values.get("trial_id"),
-            output=text_of(case.get("task_output")),
-            source=text_of(next((content[name] for name in INPUTS if name in content), None)),
-            references=texts_of(next((content[name] for name in EXPECTED if name in content), None)),
+            output=case.get("task_output"),
+            source=next((content[name] for name in INPUTS if name in content), None),
+            references=next((content[name] for name in EXPECTED if name in content), None),
         )
         for score in result.children("score_results"):
-            failed = bool(score.values.get("scoring_failed"))
-            value = None if failed else score.values.get("value")
-            log.judged(row, str(score.want("name", str)), value, CODE, None, str(score.values.get("reason") or ""))
+            value = None if score.values.get("scoring_failed") else score.values.get("value")
+            log.judged(row, score.want("name", str), value, reason=score.values.get("reason"))
 
 
 def _trace(log: Log, record: Record) -> None:
     values = record.values
-    item, metadata = values.get("dataset_item_id"), values.get("metadata")
-    model = metadata.get("model") if isinstance(metadata, dict) else None
     row = log.output(
-        str(values.get("experiment_name") or values.get("experiment_id") or model or "system"),
-        str(item or values.get("id") or values.get("trace_id")),
+        pick(values, "experiment_name", "experiment_id", "metadata.model"),
+        pick(values, "dataset_item_id", "id", "trace_id"),
         repeat=values.get("id") or record.number,
-        output=text_of(values.get("output", values.get("evaluation_task_output"))),
-        source=text_of(values.get("input")),
-        references=texts_of(values.get("expected_output")),
+        output=values.get("output", values.get("evaluation_task_output")),
+        source=values.get("input"),
+        references=values.get("expected_output"),
     )
     for score in record.children("feedback_scores"):
         name, authors = str(score.want("name", str)), score.values.get("value_by_author")
@@ -87,10 +83,9 @@ def _trace(log: Log, record: Record) -> None:
             for author, entry in authors.items():
                 _judged(log, row, name, {**score.values, **(entry if isinstance(entry, dict) else {})}, author)
         else:
-            _judged(log, row, name, score.values, score.values.get("last_updated_by") or score.values.get("created_by"))
+            _judged(log, row, name, score.values, pick(score.values, "last_updated_by", "created_by"))
 
 
 def _judged(log: Log, row: int, name: str, values: Mapping[str, Any], who: Any) -> None:
     by = SOURCES.get(str(values.get("source")), UNKNOWN)
-    author = str(who) if who and by == HUMAN else None
-    log.judged(row, name, values.get("value"), by, author, str(values.get("reason") or ""))
+    log.judged(row, name, values.get("value"), by, who if by == HUMAN else None, values.get("reason"))

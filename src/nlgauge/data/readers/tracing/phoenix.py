@@ -8,8 +8,8 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader, text_of, texts_of
-from nlgauge.data.readers.logs._rows import below, dig, first_of, object_in, read_rows
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, SAME_INPUT, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._rows import below, dig, first_of, object_in, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
@@ -45,16 +45,13 @@ class Phoenix(LogReader):
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
         records = read_rows(path, encoding)
         spans = {str(dig(r.values, "context.span_id")): r for r in records if "annotator_kind" not in r.values}
-        models = {
-            sid: str(dig(below(r.values, "attributes"), "llm.model_name") or "system") for sid, r in spans.items()
-        }
-        several, alone = len(set(models.values())) > 1, False
-        if several:
-            log.notes.append("several systems: spans with the same input belong to one input")
+        models = [dig(below(r.values, "attributes"), "llm.model_name") or "system" for r in spans.values()]
+        log.match_inputs_by_text(models, SAME_INPUT)
+        alone = False
         for record in records:
             values = record.values
             if "annotator_kind" in values:
-                alone |= _annotation(log, record, spans, several)
+                alone |= _annotation(log, record, spans)
             elif _is_experiment(values):
                 _run(log, record)
             elif any(name.endswith(DETAILS) for name in values):
@@ -67,7 +64,7 @@ def _is_experiment(values: Mapping[str, Any]) -> bool:
     return isinstance(values.get("annotations"), list) and {"example_id", "output"} <= set(values)
 
 
-def _annotation(log: Log, record: Record, spans: Mapping[str, Record], several: bool) -> bool:
+def _annotation(log: Log, record: Record, spans: Mapping[str, Record]) -> bool:
     """One annotation; returns whether its span is not in the file."""
     values = record.values
     subject = next((str(dig(values, name)) for name in SUBJECTS if dig(values, name) is not None), None)
@@ -76,13 +73,12 @@ def _annotation(log: Log, record: Record, spans: Mapping[str, Record], several: 
         return False
     span = spans.get(subject)
     inside = below(span.values, "attributes") if span else {}
-    source = text_of(dig(inside, "input.value"))
     row = log.output(
-        str(dig(inside, "llm.model_name") or "system"),
-        (source or subject) if several else subject,
+        dig(inside, "llm.model_name"),
+        subject,
         repeat=subject,
-        output=text_of(dig(inside, "output.value")),
-        source=source,
+        output=dig(inside, "output.value"),
+        source=dig(inside, "input.value"),
     )
     _judged(log, row, values, str(values.get("annotation_name") or record.want("name", str)))
     return span is None
@@ -93,21 +89,20 @@ def _judged(log: Log, row: int, values: Mapping[str, Any], name: str) -> None:
     result = below(values, "result") or values
     value = result.get("score")
     value = result.get("label") if value is None else value
-    who = values.get("user_id") or values.get("identifier") or dig(values, "metadata.model")
-    why = str(values.get("error") or result.get("explanation") or "")
-    log.judged(row, name, value, by, str(who) if who and by in (HUMAN, MODEL) else None, why)
+    who = pick(values, "user_id", "identifier", "metadata.model")
+    log.judged(row, name, value, by, who, values.get("error") or result.get("explanation"))
 
 
 def _run(log: Log, record: Record) -> None:
     """One run of an experiment, with its annotations."""
     values = record.values
     row = log.output(
-        str(values.get("experiment_name") or values.get("experiment_id") or "system"),
-        str(values["example_id"]),
+        pick(values, "experiment_name", "experiment_id"),
+        values["example_id"],
         repeat=values.get("repetition_number"),
-        output=text_of(values.get("output")),
-        source=text_of(values.get("input")),
-        references=texts_of(values.get("reference_output")),
+        output=values.get("output"),
+        source=values.get("input"),
+        references=values.get("reference_output"),
     )
     for annotation in record.children("annotations"):
         _judged(log, row, annotation.values, str(annotation.want("name", str)))
@@ -119,11 +114,11 @@ def _evaluated(log: Log, record: Record) -> None:
     names = [name.removesuffix(DETAILS) for name in values if name.endswith(DETAILS)]
     given = next((values[name] for name in SUBJECTS if values.get(name) is not None), record.number)
     row = log.output(
-        str(values.get("model") or "system"),
-        str(given),
-        output=text_of(values.get("output", values.get("attributes.output.value"))),
-        source=text_of(values.get("input", values.get("attributes.input.value"))),
-        references=texts_of(values.get("reference", values.get("expected"))),
+        values.get("model"),
+        given,
+        output=values.get("output", values.get("attributes.output.value")),
+        source=values.get("input", values.get("attributes.input.value")),
+        references=values.get("reference", values.get("expected")),
     )
     for name in names:
         score = object_in(values.get(f"{name}_score"))

@@ -9,8 +9,8 @@ from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers.logs._logs import CODE, HUMAN, Log, LogReader, text_of, texts_of
-from nlgauge.data.readers.logs._rows import below, dig, first_of, read_rows
+from nlgauge.data.readers.logs._logs import CODE, HUMAN, Log, LogReader
+from nlgauge.data.readers.logs._rows import below, dig, first_of, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
@@ -46,8 +46,8 @@ class Weave(LogReader):
         evaluated = [c for c in calls if "predict_and_score" in str(c.values["op_name"])]
         if (others := len(calls) - len(evaluated)) and evaluated:
             log.not_read["calls inside evaluations"] += others
-        several = len({_system(c) for c in evaluated}) > 1
-        rows = {str(c.values.get("id")): _call(log, c, several) for c in evaluated or calls}
+        log.match_inputs_by_text(map(_system, evaluated))
+        rows = {str(c.values.get("id")): _call(log, c) for c in evaluated or calls}
         for call in evaluated or calls:
             found = dig(call.values, "summary.weave.feedback") or call.values.get("feedback")
             for feedback in found if isinstance(found, list) else ():
@@ -70,7 +70,7 @@ def _system(call: Record) -> str:
     return found[1] if found else str(named or "system")
 
 
-def _call(log: Log, call: Record, several: bool) -> int:
+def _call(log: Log, call: Record) -> int:
     values = call.values
     example = below(values, "inputs.example") or dig(values, "inputs.example")
     given = example if isinstance(example, dict) and example else below(values, "inputs")
@@ -80,11 +80,11 @@ def _call(log: Log, call: Record, several: bool) -> int:
     name = str(values.get("id") or call.number)
     row = log.output(
         _system(call),
-        (text_of(source) or name) if several else name,
+        name,
         repeat=name,
-        output=text_of(inside.get("output", inside.get("model_output", output))),
-        source=text_of(source or None),
-        references=texts_of(next((given[k] for k in EXPECTED if k in given), None)),
+        output=inside.get("output", inside.get("model_output", output)),
+        source=source or None,
+        references=next((given[k] for k in EXPECTED if k in given), None),
     )
     for scorer, score in below(inside, "scores").items():
         parts = score if isinstance(score, dict) else {"": score}
@@ -97,11 +97,11 @@ def _call(log: Log, call: Record, several: bool) -> int:
 def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
     kind, payload = str(values.get("feedback_type")), values.get("payload")
     payload = payload if isinstance(payload, dict) else {}
-    who = values.get("creator") or values.get("wb_user_id")
+    who = pick(values, "creator", "wb_user_id")
     if kind.startswith(ANNOTATION):
-        log.judged(row, kind.removeprefix(ANNOTATION), payload.get("value"), HUMAN, str(who) if who else None)
+        log.judged(row, kind.removeprefix(ANNOTATION), payload.get("value"), HUMAN, who)
     elif kind == REACTION and (thumb := str(payload.get("emoji"))[:1]) in THUMBS:
-        log.judged(row, "reaction", THUMBS[thumb], HUMAN, str(who) if who else None)
+        log.judged(row, "reaction", THUMBS[thumb], HUMAN, who)
     elif kind.startswith(RUNNABLE):
         log.judged(row, kind.removeprefix(RUNNABLE), payload.get("output"), CODE)
     else:
