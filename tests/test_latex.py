@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge.data.example import example
-from nlgauge.latex import SPECIAL
+from nlgauge.markup import SPECIAL
 from nlgauge.table import Layout, Table
 
 PAGE = r"""\documentclass{article}

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.foreign_text import for_json, for_markdown, for_spreadsheet
-from nlgauge.html import html
-from nlgauge.latex import latex
+from nlgauge.markup import html, latex
 from nlgauge.number import Title as Title  # noqa: PLC0414 (also for importers of this module)
 from nlgauge.number import is_p, missing, number, p_value, some
 from nlgauge.terminal import shown

@@ -1,4 +1,8 @@
-"""A Table as LaTeX: booktabs rules, siunitx columns that align numbers at the point, stars for significance."""
+"""A Table as LaTeX and HTML, by the cells that people see.
+
+LaTeX has booktabs rules, siunitx columns that align numbers at the point, and stars for significance; HTML is for
+notebooks, with definitions, method, notes and signature below the table.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.foreign_text import for_terminal
+from nlgauge.foreign_text import for_html, for_terminal
 from nlgauge.number import is_p
 
 if TYPE_CHECKING:
@@ -222,3 +226,28 @@ def _tex(text: str) -> str:
     'a\\\\_b \\\\& 5\\\\%'
     """
     return "".join(SPECIAL.get(sign, sign) for sign in for_terminal(text))
+
+
+def html(table: Table) -> str:
+    """Return the table as HTML.
+
+    >>> from nlgauge.table import Table
+    >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}])).split("\\n")[-3]
+    '<tr><td style="text-align:left">&lt;a&gt;</td><td style="text-align:right">0.500</td></tr>'
+    """
+    header, body = table.grid()
+    right = [i > 0 and all(cells[i].is_number for cells in body) for i in range(len(header))]
+    lines = [f"<p><strong>{for_html(text)}</strong></p>" for text in table.headlines]
+    lines += [f'<p style="margin:1em 0 0"><strong>{for_html(table.title)}</strong></p>', "<table>", "<thead>"]
+    lines += [_html_row("th", [(head, False) for head in header], right), "</thead>", "<tbody>"]
+    lines += [_html_row("td", [(cell.text, cell.best) for cell in cells], right) for cells in body]
+    lines += ["</tbody>", "</table>"]
+    return "\n".join([*lines, *(f"<small>{for_html(text)}</small><br>" for text in table.remarks())])
+
+
+def _html_row(tag: str, cells: Sequence[tuple[str, bool]], right: Sequence[bool]) -> str:
+    found = []
+    for (text, best), number in zip(cells, right, strict=True):
+        inner = f"<strong>{for_html(text)}</strong>" if best else for_html(text)
+        found.append(f'<{tag} style="text-align:{"right" if number else "left"}">{inner}</{tag}>')
+    return f"<tr>{''.join(found)}</tr>"
