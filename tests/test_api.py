@@ -19,12 +19,12 @@ import pytest
 import nlgauge as ng
 from loops import for_each
 from nlgauge import registry
-from nlgauge.api.docstrings import summary
 from nlgauge.api.questions import question, select, with_companions
 from nlgauge.cli import VERBS, Verb
 from nlgauge.cli._generate import options_of
 from nlgauge.data.units import TRIAL_OF
 from nlgauge.datasets.load import check
+from nlgauge.docstrings import summary
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.spec import parse_spec
 

@@ -12,6 +12,7 @@ from nlgauge import registry
 from nlgauge.bibliography import Reference, bibliography, cited
 from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.data.units import base_inputs, has_parts, merge_trials
+from nlgauge.docstrings import completed, defaults_of
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import either
 from nlgauge.options import call, option
@@ -107,7 +108,8 @@ def analysis(
     Returns
     -------
     callable
-        The decorator of a function from a Panel or a Choice to a Table. The parameters after the first are options.
+        The decorator of a function from a Panel or a Choice to a Table. The parameters after the first are options;
+        those that the docstring does not describe are described in `nlgauge.docstrings`.
 
     Notes
     -----
@@ -141,6 +143,7 @@ def analysis(
                 table.notes = [*table.notes, f"excluded because no family contains them: {', '.join(excluded)}."]
             return table
 
+        named.__doc__ = completed(function.__doc__ or question, defaults_of(function))
         register("analysis", name)(Analysis(name, question, paper, takes, named, **more))
         return named
 

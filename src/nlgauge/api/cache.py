@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nlgauge.datasets.download import download, is_whole
 from nlgauge.digests import sha256_of
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.models.weights import WEIGHTS_FILES, WeightsFile
 from nlgauge.options import option
@@ -22,13 +23,9 @@ from nlgauge.writing import whole
 DAY = 86400.0  # seconds
 
 
+@with_shared_parameters
 def info(*, store: Path | None = None) -> CommandOutput:
     """Show the size of the cache: scores by metric, replies by model with their tokens.
-
-    Parameters
-    ----------
-    store : path, optional
-        The file; NLGAUGE_STORE or the cache folder by default.
 
     Examples
     --------
@@ -112,6 +109,7 @@ def _join(file: WeightsFile, folder: Path) -> None:
             )
 
 
+@with_shared_parameters
 def export(out: Path, *, store: Path | None = None) -> CommandOutput:
     """Export every cached reply with its request, tokens and time as JSONL (without API keys).
 
@@ -119,8 +117,6 @@ def export(out: Path, *, store: Path | None = None) -> CommandOutput:
     ----------
     out : path
         JSONL file to write, one reply per line with its request.
-    store : path, optional
-        The file; NLGAUGE_STORE or the cache folder by default.
 
     Examples
     --------
@@ -130,6 +126,7 @@ def export(out: Path, *, store: Path | None = None) -> CommandOutput:
     return command_output("store-export", [{"file": out, "replies": n}], [f"written: {out}, {n:,} replies"])
 
 
+@with_shared_parameters
 def prune(
     *, model: str | None = None, older: float | None = None, metric: str | None = None, store: Path | None = None
 ) -> CommandOutput:
@@ -143,8 +140,6 @@ def prune(
         Replies older than so many days.
     metric : str, optional
         Scores of this metric, as `nlgauge cache info` names it.
-    store : path, optional
-        The file; NLGAUGE_STORE or the cache folder by default.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from nlgauge.data.card import reading
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.export import TEST, check_suffix, differences, export, part_paths, split_data
 from nlgauge.datasets.load import check as check_file
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NlgaugeError
 from nlgauge.looks import is_test_part, log_of
 from nlgauge.stats.design.simulate import SimulationParams
@@ -20,6 +21,7 @@ from nlgauge.table import CommandOutput, Table, command_output
 from nlgauge.types import Names
 
 
+@with_shared_parameters
 def check(data: Any, **file: Unpack[FileOptions]) -> Table:
     """Show each column's inferred role, the reason, and the option that overrides it.
 
@@ -27,8 +29,6 @@ def check(data: Any, **file: Unpack[FileOptions]) -> Table:
     ----------
     data : path, data frame or rows
         CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or a published set.
-    **file
-        As in `FileOptions`.
 
     Returns
     -------
@@ -47,6 +47,7 @@ def check(data: Any, **file: Unpack[FileOptions]) -> Table:
     return check_file(data, **file)
 
 
+@with_shared_parameters
 def convert(
     data: Any, *, out: str | Path, tell: Callable[[str], object] | None = None, **file: Unpack[FileOptions]
 ) -> CommandOutput:
@@ -61,10 +62,6 @@ def convert(
         its options: wmt23(lp='en-de').
     out : path
         File to write: .jsonl, .jsonl.gz (these lose nothing), .csv or .parquet.
-    tell : callable, optional
-        Called with remarks.
-    **file
-        As in `FileOptions`.
 
     Examples
     --------
@@ -86,6 +83,7 @@ def convert(
     return command_output("convert", [row], [], [*export(read, out), *differences(read, out)])
 
 
+@with_shared_parameters
 def split(
     data: Any,
     *,
@@ -111,10 +109,6 @@ def split(
         conversation that the data name, if they do.
     out : path, optional
         NAME.csv writes NAME.tune.csv and NAME.test.csv; by default .jsonl next to the file, which loses nothing.
-    tell : callable, optional
-        Called with remarks.
-    **file
-        As in `FileOptions`.
 
     Examples
     --------
@@ -137,6 +131,7 @@ def split(
     )
 
 
+@with_shared_parameters
 def simulate(
     data: Any = None,
     aspect: Names = None,
@@ -174,10 +169,6 @@ def simulate(
         Number of distinct values of the metric.
     scale_human : int, optional
         Number of distinct values of the ratings.
-    tell : callable, optional
-        Called with remarks.
-    **choice
-        As in `ChoiceOptions`.
 
     Returns
     -------

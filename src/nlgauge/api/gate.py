@@ -35,6 +35,7 @@ from nlgauge.api.policies import policy_limits
 from nlgauge.api.questions import ChoiceOptions, select
 from nlgauge.data.choice import listed
 from nlgauge.datasets.results import holds_results, read_results
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NeedsMissing, Refusal, RowNote
 from nlgauge.number import interval, number, some
 from nlgauge.options import option
@@ -45,6 +46,7 @@ from nlgauge.types import Bounds, Mask, Names
 CODES = {PASSED: 0, FAILED: 1, UNDECIDED: 3}  # exit codes of the command
 
 
+@with_shared_parameters
 def gate(
     data: Any,
     aspect: Names = None,
@@ -88,10 +90,6 @@ def gate(
     looks : int, optional
         Number of planned looks: how often the gate will run on a growing label set, or on new versions of the judge.
         The error rate of both decisions then holds over all of them. Without it, it holds for one look.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass, where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of the judge that counts as pass, where there are more than two values.
     allow_undecided : bool, default False
         Exit code 0 instead of 3 where the gate is undecided.
     measure : str, optional
@@ -100,8 +98,6 @@ def gate(
         Of two results.json: drops up to this size never fail.
     alpha : float, default 0.05
         Of two results.json: a drop is significant below this p, after Holm's correction.
-    **choice
-        As in `ChoiceOptions`.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from nlgauge.data.card import reading
 from nlgauge.data.choice import listed
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.export import check_suffix, export
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.batch_files import read_batch, write_batch
@@ -38,6 +39,7 @@ from nlgauge.table import CommandOutput, Table, command_output
 from nlgauge.types import Names, Progress
 
 
+@with_shared_parameters
 def judge(
     data: Any,
     aspect: Names = None,
@@ -92,8 +94,6 @@ def judge(
     ----------
     data : path, data frame, rows, Dataset or Session
         Outputs to judge: a table, a known layout, a published set, or 'example'.
-    aspect : str or sequence of str, optional
-        Aspects to judge; all of the task by default.
     judge : str, Judge or sequence of Judge, default 'summarization'
         A shipped task (`nlgauge list judges`) or the path of your own YAML; in Python also judges with all their
         settings.
@@ -168,14 +168,10 @@ def judge(
         File for the data with the judge's scores: .jsonl, .csv or .parquet.
     progress : callable, optional
         Called with the aspect, the number of requests done, and of how many.
-    tell : callable, optional
-        Called with remarks while it runs.
     confirm : callable, optional
         Asked whether an endpoint that a task's file names may be asked.
     command : sequence of str, optional
         The command to repeat, which messages name.
-    **file
-        As in `FileOptions`.
 
     Returns
     -------

@@ -12,6 +12,7 @@ from nlgauge.analyses.design.next_labels import Goal, How, next_labels
 from nlgauge.api.label_tasks import Tool, write_tasks
 from nlgauge.api.policies import queue
 from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import option
 from nlgauge.table import Table
@@ -20,6 +21,7 @@ from nlgauge.types import Names
 SHOWN = 5  # rows that are printed, where a file holds them all
 
 
+@with_shared_parameters
 def label(
     data: Any,
     aspect: Names = None,
@@ -43,8 +45,6 @@ def label(
     ----------
     data : path, data frame, rows, Dataset or Session
         Data with few or no labeled outputs.
-    aspect : str or sequence of str, optional
-        Aspects to label; those of the data by default.
     metrics : str or sequence of str, optional
         Judges whose scores guide the draw; all by default.
     budget : int, optional
@@ -62,8 +62,6 @@ def label(
         File format. Default: inferred from the file extension.
     out : path, optional
         File to write for those who label: .csv, or .json (Label Studio; Argilla by `tool`).
-    **choice
-        As in `ChoiceOptions`.
 
     Returns
     -------

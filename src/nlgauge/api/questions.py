@@ -12,13 +12,13 @@ from typing import Any, Literal, TypedDict, Unpack, get_type_hints
 from nlgauge import registry
 from nlgauge.analyses import Analysis
 from nlgauge.api.arrays import from_arrays
-from nlgauge.api.docstrings import fields, sections
 from nlgauge.data.choice import listed
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.datasets.load import load
 from nlgauge.datasets.results import data_of_results, holds_results
+from nlgauge.docstrings import completed, defaults_of
 from nlgauge.engines import engine_of, using
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.session import Session, check_options
@@ -263,16 +263,6 @@ def _companions(run: Analysis, given: Mapping[str, Any]) -> list[tuple[str, dict
 
 # Parameters of an analysis that come from the choice of data.
 HIDDEN = ("aspect", "seed", "progress")
-LEAD = """data : path, data frame, rows, Dataset, list of Datasets or Session
-    CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'.
-aspect : str or sequence of str, optional
-    Aspects to use; all by default.
-metrics : str or sequence of str, optional
-    Metrics to use; all by default."""
-ENGINE = """engine : {'local', 'ray'}, default 'local'
-    Where the work is done: on all cores of this machine, or on a Ray cluster.
-address : str, optional
-    Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine."""
 
 
 @cache
@@ -314,23 +304,10 @@ def question(name: str, companions: bool = False) -> Callable[..., Any]:
 
     ask.__name__ = ask.__qualname__ = name.rpartition("@")[2].replace("-", "_")
     ask.__module__ = function.__module__
-    ask.__doc__ = _docstring(inspect.getdoc(function) or run.question, {p.name for p in own})
     ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [*lead, *own, choice], return_annotation=CommandOutput if companions else Table
     )
+    ask.__doc__ = completed(function.__doc__ or run.question, defaults_of(ask))
     ask.analysis = name  # type: ignore[attr-defined]
     ask.reads_files = lambda files: bool(run.of_files and run.of_files(files))  # type: ignore[attr-defined]
     return ask
-
-
-def _docstring(text: str, own: set[str]) -> str:
-    """The docstring of an analysis as one of a function of data."""
-    parts = sections(text)
-    lines = [LEAD, *(entry for name, entry in fields(text).items() if own & set(name.split(", ")))]
-    if "engine" in own:
-        lines.append(ENGINE)
-    lines.append(
-        "**choice\n    As in `ChoiceOptions`: `by`, `cluster`, `family`, `columns`, `labels`, `seed` and others."
-    )
-    parts = {"": parts.pop(""), "Parameters": "\n".join(lines), **{k: v for k, v in parts.items() if k != "Parameters"}}
-    return "\n\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in parts.items())

@@ -15,6 +15,7 @@ from nlgauge.data.card import reading
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.export import check_suffix, export
 from nlgauge.data.files import decode, read_bytes
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.engines import Engine, engine_of, using
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec
@@ -129,6 +130,7 @@ class ScoredDataset(Dataset):
 DATASET_FIELDS = tuple(each.name for each in fields(Dataset))
 
 
+@with_shared_parameters
 def score(
     data: Any,
     metrics: Metrics = None,
@@ -178,20 +180,12 @@ def score(
     batch : int, optional
         Number of rows per batch, which bounds the memory; an interrupted run resumes where it stopped. Files larger
         than 256 MiB are scored in batches automatically if an output file is named.
-    engine : {'local', 'ray'}, default 'local'
-        Execution engine: `local` uses all cores of this machine; `ray` uses a Ray cluster, in batches.
-    address : str, optional
-        Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine.
     workers : int, optional
         Threads; the values do not depend on them.
     out : path, optional
         File for the data with their scores: .jsonl (keeps all), .csv or .parquet.
     progress : callable, optional
         Called with the metric, the number of outputs done, and of how many.
-    tell : callable, optional
-        Called with remarks while it runs.
-    **file
-        As in `FileOptions`.
 
     Returns
     -------

@@ -16,12 +16,12 @@ from typing import Annotated, Any, Literal, Union, Unpack, get_args, get_origin,
 
 import typer
 
-from nlgauge.api.docstrings import descriptions, sections, shell_examples
 from nlgauge.api.questions import ChoiceOptions, FileOptions, select
 from nlgauge.cli._program import new_app
 from nlgauge.cli._screen import FIGURES, bar, check_format, log_remarks, print_answer
 from nlgauge.cli._values import from_text, mapping_text, number_list, split_names
 from nlgauge.data.card import reading, summary
+from nlgauge.docstrings import descriptions, sections, shell_examples
 from nlgauge.errors import NlgaugeError, merge_refusals
 from nlgauge.number import either
 from nlgauge.session import Session

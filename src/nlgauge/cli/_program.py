@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperGroup
 
 import nlgauge
-from nlgauge.api.docstrings import summary
 from nlgauge.cli._ending import CODES, catch_signals, ended, open_closed_streams, show_own_warnings
+from nlgauge.docstrings import summary
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import command_line
 

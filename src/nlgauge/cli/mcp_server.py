@@ -18,10 +18,10 @@ from functools import cache
 from typing import Any, TextIO, get_args, get_origin
 
 import nlgauge
-from nlgauge.api.docstrings import summary
 from nlgauge.api.questions import question
 from nlgauge.cli._generate import DATA, OWN, Option, options_of
 from nlgauge.cli._program import VERBS, Verb
+from nlgauge.docstrings import summary
 from nlgauge.errors import NlgaugeError
 from nlgauge.registry import did_you_mean
 

@@ -15,6 +15,7 @@ from nlgauge.api.questions import ChoiceOptions, dataset, select
 from nlgauge.data.choice import listed
 from nlgauge.data.services import send
 from nlgauge.datasets.results import named_alike, write_results
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NlgaugeError, Refusal
 from nlgauge.metrics.judge.cost import load_prices
 from nlgauge.options import option
@@ -66,6 +67,7 @@ class Report:
         return f'<iframe srcdoc="{framed}" title="NLGauge report" style="width:100%;height:860px;border:0"></iframe>'
 
 
+@with_shared_parameters
 def report(
     data: Any = "example",
     aspect: Names = None,
@@ -109,8 +111,6 @@ def report(
         (MLFLOW_TRACKING_URI …).
     command : sequence of str, optional
         The command that the page names.
-    **choice
-        As in `ChoiceOptions`.
 
     Returns
     -------

@@ -47,16 +47,12 @@ def agreement(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     level : {'nominal', 'ordinal', 'interval', 'ratio'}, default 'interval'
         Level of measurement of the ratings, which sets the difference function of alpha.
     draws : int, default 1000
         Bootstrap samples for the interval of alpha.
     bootstrap : {'units', 'pairs'}, default 'units'
         Resampling unit of the interval of alpha: outputs (`units`), or `pairs` of ratings as in the KALPHA macro.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

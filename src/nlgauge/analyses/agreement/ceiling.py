@@ -29,17 +29,10 @@ def ceiling(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measures : sequence of str or Measure, optional
-        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
-        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     splits : int, default 100
         Random splits of the annotators into two halves.
     draws : int, default 400
         Number of simulated sets of true scores from which the ceiling is computed.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

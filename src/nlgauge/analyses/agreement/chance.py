@@ -29,15 +29,11 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     measures : sequence of str or Measure, optional
         Measures of agreement; by default the pairwise accuracies (acc-eq at four levels, and system/spa),
         whose chance level is not 0.
     draws : int, default 200
         Number of random scores per measure.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

@@ -36,11 +36,6 @@ def correlate(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measures : sequence of str or Measure, optional
-        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
-        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     sort : str or Measure, optional
         Measure that orders the metrics; by default the mean of all of them.
     seed : int, default 0

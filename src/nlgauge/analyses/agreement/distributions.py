@@ -38,8 +38,6 @@ def distributions(
         Metric scores and human ratings of one aspect, of three annotators per output or more.
     groups : mapping or str, optional
         Groups of annotators, as in "experts=ann+bob,crowd=w1+w2": does a judge side with one of them?
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

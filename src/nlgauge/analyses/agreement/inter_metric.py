@@ -23,10 +23,6 @@ def inter_metric(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measure : str or Measure, default 'global/spearman'
-        Measure of agreement, such as `input/kendall` or `system/pearson`.
     alike : float, default 0.8
         Smallest average absolute correlation of the metrics in a cluster.
     aspects : bool, default True

@@ -40,11 +40,6 @@ def intervals(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measures : sequence of str or Measure, optional
-        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
-        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     over : {'inputs', 'systems', 'both', 'raters', 'auto'}, default 'auto'
         What the data are a sample of: `inputs`, `systems`, `both` of them, or `raters` (annotators). `auto` is
         both, or inputs alone if there are fewer than six systems.
@@ -54,12 +49,6 @@ def intervals(
         assumes independent outputs.
     draws : int, default 1000
         Number of bootstrap samples.
-    level : float, default 0.95
-        Level of the confidence intervals.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

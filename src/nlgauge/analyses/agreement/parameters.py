@@ -45,8 +45,6 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     human_scale : pair of float, optional
         Lowest and highest possible human rating, such as (1, 5), by which ratings are rescaled to 0–1. Not rescaled
         by default.

@@ -26,8 +26,6 @@ def replacement(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     epsilon : float, default 0.2
         Advantage that annotators are granted for their cost: the metric beats an annotator if its advantage
         plus epsilon exceeds the annotator's. The authors take 0.2 for experts, 0.15 for skilled annotators and

@@ -60,16 +60,10 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     same_text : bool, default False
         Treat outputs of one input with the same text as one text, which an annotator of any of them has seen.
     draws : int, default 200
         Random alignments for the expected disorder of gamma.
-    level : float, default 0.95
-        Level of the confidence intervals.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

@@ -57,21 +57,12 @@ def split(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     correction : {'holm', 'bh', 'none'}, default 'holm'
         Correction of the comparisons for multiple testing: Holm, Benjamini and Hochberg (`bh`), or none.
     draws : int, default 0
         Number of permutations that check each comparison; 0 for no check.
-    level : float, default 0.05
-        Significance level.
-    outputs : {'clustered', 'independent'}, default 'clustered'
-        Whether systems and inputs are clusters (`clustered`) or all outputs are `independent`, as in Novikova et al.
-        (2017).
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

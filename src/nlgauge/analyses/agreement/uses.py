@@ -32,12 +32,8 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     limit : float, default 0.75
         Lowest share that counts as reliable; between 0.5 (chance) and 1.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

@@ -29,22 +29,6 @@ def aspect_preference(
 ) -> Table:
     """Compare how a metric and the human ratings order low, moderate and high quality.
 
-    Parameters
-    ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    bins : str or pair of float, default 'thirds'
-        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
-        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
-    scale : pair of float or mapping, optional
-        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
-    unit : {'rater', 'output'}, default 'rater'
-        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
-        `output` with its mean rating.
-    families : mapping, optional
-        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
-        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
-
     Returns
     -------
     Table

@@ -100,26 +100,10 @@ def checklist(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    bins : str or pair of float, default 'thirds'
-        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
-        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
-    scale : pair of float or mapping, optional
-        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
-    unit : {'rater', 'output'}, default 'rater'
-        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
-        `output` with its mean rating.
-    pairs : str, sequence or mapping, optional
-        Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}.
-        By default the pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
     share : float, default 1/3
         Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
     measure : str or Measure, default 'global/spearman'
         Measure of agreement that should transfer.
-    families : mapping, optional
-        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
-        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
     level : float, default 0.05
         Significance level of a Kolmogorov–Smirnov test.
     of_human : float, default 0.5

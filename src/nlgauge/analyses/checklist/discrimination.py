@@ -43,28 +43,6 @@ def discrimination(
 
     The other human aspects, and the other annotators of this one, are listed next to the metrics as a reference.
 
-    Parameters
-    ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    bins : str or pair of float, default 'thirds'
-        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
-        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
-    scale : pair of float or mapping, optional
-        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
-    unit : {'rater', 'output'}, default 'rater'
-        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
-        `output` with its mean rating.
-    overall : bool, default False
-        Add the mean of all aspects as one more aspect, as the paper does for summarization.
-    families : mapping, optional
-        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
-        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
-    draws : int, default 499
-        Number of permutations.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-
     Returns
     -------
     Table

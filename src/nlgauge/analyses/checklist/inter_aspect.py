@@ -25,19 +25,6 @@ from nlgauge.types import Array
 def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater") -> Table:
     """Compute how far the human ratings of two aspects agree.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    bins : str or pair of float, default 'thirds'
-        How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale
-        has no bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
-    scale : pair of float or mapping, optional
-        Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
-    unit : {'rater', 'output'}, default 'rater'
-        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
-        `output` with its mean rating.
-
     Returns
     -------
     Table

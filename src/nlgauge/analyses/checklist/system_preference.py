@@ -38,24 +38,11 @@ def system_preference(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    pairs : str, sequence or mapping, optional
-        Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}.
-        By default the pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
     share : float, default 1/3
         Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
     per : {'metric', 'family', 'aspect', 'pair'}, default 'metric'
         What one row is about: a `metric`, a `family` of metrics, a metric and `aspect`, or every `pair` of
         systems.
-    unit : {'rater', 'output'}, default 'rater'
-        What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an
-        `output` with its mean rating.
-    overall : bool, default False
-        Add the mean of all aspects as one more aspect, as the paper does for summarization.
-    families : mapping, optional
-        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
-        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
 
     Returns
     -------

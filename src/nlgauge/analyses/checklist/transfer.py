@@ -45,19 +45,12 @@ def transfer(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     groups : mapping or sequence of mappings, optional
         Groups of data sets: {'ID': ['news.csv'], 'domain-shift': ['chat.csv']}, {'news.csv': 'ID'}, {family:
         {data set: group}}, or rows with dataset, group and, if needed, family. By default Table 3 of the paper
         for its data sets, else each data set is its own group.
-    measure : str or Measure, default 'global/spearman'
-        Measure of agreement, such as `input/kendall` or `system/pearson`.
     per : {'family', 'metric', 'data'}, default 'family'
         What one row is about: a `family` of metrics, a `metric`, or every data set (`data`).
-    families : mapping, optional
-        Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the
-        names (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
 
     Returns
     -------

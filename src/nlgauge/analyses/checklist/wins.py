@@ -51,10 +51,6 @@ def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", 
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the judgments; may be left out where there is only one.
     source : {'auto', 'comparisons', 'ratings'}, default 'auto'
         Direct `comparisons` of two outputs, or `ratings` (every two ratings by one annotator of outputs of one input).
         `auto` uses comparisons if there are any.

@@ -39,30 +39,8 @@ def compare(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measure : str or Measure, default 'input/pairwise-accuracy'
-        Measure of agreement, such as `input/kendall` or `system/pearson`.
-    test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'auto'
-        Test of two metrics: `auto` (jackknife over systems and inputs), `permutation`, `williams` or
-        `bootstrap`.
-    how : {'both', 'inputs', 'systems', 'cells'}, optional
-        What the permutation test swaps or the bootstrap resamples: `systems`, `inputs`, `both` or `cells`.
-        Naming it selects the permutation test where the test is `auto`.
-    draws : int, optional
-        Permutations, bootstrap samples or draws of the simultaneous correction; by default as many as the test
-        needs.
-    correction : {'simultaneous', 'holm', 'bh', 'none'}, optional
-        Correction for multiple testing: `simultaneous` (with test=auto, its default), `holm` (default of the
-        other tests), `bh` or `none`.
     level : float, default 0.05
         Significance level of the tests; the intervals have the level 1 − level.
-    profile : str, default 'nlgauge'
-        Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

@@ -52,36 +52,6 @@ def compare_pairs(
 ) -> Table:
     """Test every pair of metrics for a difference in their agreement with the human ratings.
 
-    Parameters
-    ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measure : str or Measure, default 'input/pairwise-accuracy'
-        Measure of agreement, such as `input/kendall` or `system/pearson`.
-    test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'auto'
-        `auto` tests whether the difference generalizes to other systems and inputs (with fewer than six
-        systems or families of systems: to other inputs). `permutation` with how=both tests a difference on these
-        outputs (the test of Gao et al. 2025 and nlpstats). `williams` and `bootstrap` are the other
-        common tests.
-    how : {'both', 'inputs', 'systems', 'cells'}, optional
-        What the permutation test swaps or the bootstrap resamples: `systems`, `inputs`, `both` or `cells`.
-        Naming it selects the permutation test where the test is `auto`.
-    draws : int, optional
-        Permutations, bootstrap samples or draws of the simultaneous correction; by default as many as the test
-        needs.
-    correction : {'simultaneous', 'holm', 'bh', 'none'}, optional
-        Correction for multiple testing: `simultaneous` (with test=auto, its default), `holm` (default of the
-        other tests), `bh` or `none`.
-    level : float, default 0.05
-        Significance level.
-    profile : str, default 'nlgauge'
-        Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval. Naming
-        another one than nlgauge selects the permutation test where the test is `auto`.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
-
     Returns
     -------
     Table

@@ -47,19 +47,10 @@ def independent(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     draws : int, default 500
         Draws of the permutation check.
-    level : float, default 0.05
-        Significance level.
-    outputs : {'clustered', 'independent'}, default 'clustered'
-        Whether systems and inputs are taken as clusters (`clustered`) or all outputs as `independent`, as
-        Novikova et al. (2017) take them.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

@@ -52,8 +52,6 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     profile : {'wmt24', 'wmt25'}, default 'wmt24'
         The shared task.
     seed : int, default 0

@@ -43,17 +43,11 @@ def system_means(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     test : {'t', 'student', 'mann-whitney', 'paired-t', 'wilcoxon', 'permutation'}, default 't'
         Test of two systems: `t` (Welch), `student`, `mann-whitney`, or a test that pairs the outputs of each
         input (`paired-t`, `wilcoxon`, `permutation`).
     draws : int, default 1000
         Draws of the permutation test.
-    level : float, default 0.05
-        Significance level.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

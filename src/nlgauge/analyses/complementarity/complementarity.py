@@ -31,8 +31,6 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     distance : {'tau-b', 'inversions', 'decided'}, default 'tau-b'
         What a tie costs: `tau-b`; `inversions`, where ties cost nothing (Eq. 3 as worded); or `decided`, which
         leaves out tied pairs.

@@ -45,20 +45,11 @@ def metric_portfolio(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     most : int, default 8
         Largest number of metrics in a portfolio.
     model : {'xgboost', 'ridge'}, default 'ridge'
         Model for the values shown: ridge regression, or XGBoost on the same ranks (extra `boost`). The order
         of the metrics always comes from ridge regression, which is quick.
-    count : int, default 5
-        Number of folds.
-    measure : str or Measure, optional
-        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
-        system).
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

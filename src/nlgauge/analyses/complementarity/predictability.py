@@ -65,22 +65,6 @@ def predictability(
 ) -> Table:
     """Compute how well all metrics together predict the human ratings on held-out folds.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    model : {'xgboost', 'ridge'}, default 'xgboost'
-        Model: XGBoost (extra `boost`), or ridge regression on ranks.
-    split : {'inputs', 'outputs'}, default 'inputs'
-        Folds of whole `inputs`, or of single `outputs` (the plain folds of the paper).
-    count : int, default 5
-        Number of folds.
-    measure : str or Measure, optional
-        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
-        system).
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
-
     Returns
     -------
     Table

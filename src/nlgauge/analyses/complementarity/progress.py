@@ -47,22 +47,9 @@ def progress_over_years(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     years : path, mapping or sequence of mappings, optional
         Families and years of your own metrics: name -> year or (family, year), or a CSV file with the columns
         pattern, family and year.
-    model : {'xgboost', 'ridge'}, default 'xgboost'
-        Model: XGBoost (extra `boost`), or ridge regression on ranks.
-    split : {'inputs', 'outputs'}, default 'inputs'
-        Folds of whole `inputs`, or of single `outputs` (the plain folds of the paper).
-    count : int, default 5
-        Number of folds.
-    measure : str or Measure, optional
-        Measure of agreement; Kendall's tau within inputs by default (over all outputs where there is one
-        system).
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

@@ -61,8 +61,6 @@ def labels_needed(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     goal : {'estimate', 'gate', 'compare', 'delegate'}, default 'estimate'
         What the labels are for: the interval of a mean (`estimate`), a decision on a limit (`gate`), or the
         order of two systems (`compare`).
@@ -71,10 +69,6 @@ def labels_needed(
         by default.
     gate : str, default 'kappa=.6'
         For goal=gate: a figure of `verdicts` and the value that it must pass.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
     systems : sequence of str, optional
         For goal=compare: two systems; by default the two with the highest human ratings.
     share : float, default 0.5
@@ -85,12 +79,6 @@ def labels_needed(
         For goal=gate and goal=compare: share of studies that should come to a decision.
     sizes : sequence of int, optional
         Numbers of labels to simulate, 4 or more; by default from 20 up to the first that is enough.
-    trials : int, default 100
-        Simulated studies for each number of labels.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

@@ -51,31 +51,12 @@ def measures_study(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measures : sequence of str or Measure, optional
-        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
-        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     scales : int or sequence of int, default (3, 5, 10)
         Numbers of levels to which scores and ratings are cut.
     cut : {'both', 'metrics', 'people'}, default 'both'
         What is cut: scores and ratings (`both`), `metrics` or `people` (the human ratings).
     redraws : int, default 10
         Draws of the cut points for each number of levels.
-    test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'permutation'
-        Test for discriminative power: `permutation`, `williams`, `bootstrap` or `auto`.
-    draws : int, optional
-        Permutations or bootstrap samples of each test; by default as many as the test needs.
-    trials : int, default 1000
-        Random halves of the inputs for ranking consistency.
-    profile : str, default 'nlgauge'
-        Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval.
-    ranked_by : str or Measure, optional
-        Measure that is in use; the advice then also speaks of it.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

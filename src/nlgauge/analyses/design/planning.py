@@ -53,10 +53,6 @@ def plan(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measure : str or Measure, default 'input/kendall'
-        Measure of agreement, such as `input/kendall` or `system/pearson`.
     axis : {'inputs', 'systems', 'raters'}, default 'inputs'
         What grows: `inputs`, `systems` or `raters` (annotators).
     power : float, default 0.8
@@ -66,16 +62,8 @@ def plan(
     how : {'systems', 'inputs', 'both', 'cells'}, default 'systems'
         What the permutation test swaps. `systems` speaks of systems like these; `both` asks about these very
         systems only, needs far less, and calls equally strong metrics different far too often.
-    level : float, default 0.05
-        Significance level.
-    trials : int, default 100
-        Simulated studies for each sample size.
     draws : int, default 199
         Permutations of each test.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

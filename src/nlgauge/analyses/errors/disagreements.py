@@ -34,8 +34,6 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     metric : str, optional
         Metric to look at; by default the mean rank over all metrics.
     top : int, default 5

@@ -80,8 +80,6 @@ def robustness(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     perturbations : str or sequence of str, optional
         Kinds of changes, such as `drop`, `negation` or `synonym`; all that the data allow by default.
     amounts : float or sequence of float, default (0.1, 0.3, 0.6)
@@ -98,8 +96,6 @@ def robustness(
         damage costs more (`monotone`). The rows hold all of them.
     draws : int, default 1000
         Bootstrap samples over inputs for the intervals.
-    progress : callable, optional
-        Called after each step with the number of steps done and the number of all steps.
 
     Returns
     -------

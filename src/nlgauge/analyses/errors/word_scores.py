@@ -50,13 +50,6 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     `metrics` names metrics with word scores (ctc, align-expr). The baseline `copied` scores a word 1 if it occurs
     in the source.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    level : float, default 0.95
-        Level of the confidence intervals.
-
     Returns
     -------
     Table

@@ -73,26 +73,13 @@ def estimate(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the labels; may be left out where there is only one.
     method : {'ppi++', 'ppi', 'labels'}, default 'ppi++'
         For part=differences and part=ranks: `ppi++`, `ppi`, or the `labels` alone.
     part : {'means', 'differences', 'ranks'}, default 'means'
         `means` of the systems, their `differences`, or their `ranks`; the latter two have simultaneous intervals.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    probability : str, optional
-        Column with the sampling probability of each labeled output; without it and `strata`, labels are assumed to be
-        a simple random sample.
-    strata : str, optional
-        Column with the stratum in which each output was drawn.
     margin : float, optional
         Equivalence margin for the difference of the judge's mean error between two systems, in units of the labels;
         by default 5% of the range of the human scale.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

@@ -48,20 +48,6 @@ def sparse_agreement(
 ) -> Table:
     """Estimate the agreement of metrics with human ratings over all outputs from few labels.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the labels; may be left out where there is only one.
-    probability : str, optional
-        Column with the sampling probability of each labeled output; without it and `strata`, labels are assumed to be
-        a simple random sample.
-    strata : str, optional
-        Column with the stratum in which each output was drawn.
-    level : float, default 0.95
-        Level of the confidence intervals.
-
     Returns
     -------
     Table

@@ -47,8 +47,6 @@ def transport(
     ----------
     choice : Choice
         Data, and the aspects, metrics and parts (`by`) to use; the parts are the systems by default.
-    aspect : str, optional
-        Aspect of the human ratings; the first by default.
     reference : str, optional
         Part whose labels would be used; the one with most labels by default.
     people_pass_from : float, optional
@@ -56,8 +54,6 @@ def transport(
     margin : float, optional
         Largest difference of the judge's mean error that does not matter, in units of the ratings; 5% of their range by
         default.
-    level : float, default 0.95
-        Level of the confidence interval of the carried estimate.
 
     Returns
     -------

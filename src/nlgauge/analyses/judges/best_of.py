@@ -26,14 +26,10 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     figure : str, optional
         Measure of verdicts, such as kappa or agreement, or of scores, such as global/pearson; by default kappa if
         annotators and judges give pass or fail, else pairwise accuracy (within inputs, if there are several
         systems).
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

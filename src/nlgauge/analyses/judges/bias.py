@@ -99,8 +99,6 @@ def bias(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     family : str, sequence of str or mapping, optional
         Systems of a judge's own family: 'gpt-*=gpt-4o' declares that the systems gpt-* belong to the family of the
         judge gpt-4o.

@@ -25,8 +25,6 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     judge : str, optional
         Judge to evaluate; the first one by default.
 

@@ -66,12 +66,8 @@ def drift(choice: Choice, *, looks: str | Path | None = None, level: Level = 0.9
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
     looks : path, optional
         Log of all tests so far (JSON lines); the error rate of the judge's shift then holds over all of them.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

@@ -30,15 +30,8 @@ def fineness(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    measures : sequence of str or Measure, optional
-        Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al.
-        (2025): Pearson, Spearman and Kendall at the levels system, item, input and global.
     levels : sequence of int, default (3, 5, 10)
         Numbers of equal bins into which each judge's range is divided.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

@@ -29,11 +29,6 @@ from nlgauge.table import Row, Table, Title
 def judge_card(choice: Choice) -> Table:
     """Describe each judge: model, prompt, settings, labels, and agreement with human ratings.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-
     Returns
     -------
     Table

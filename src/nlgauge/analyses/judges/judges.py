@@ -43,11 +43,6 @@ def judges(choice: Choice) -> Table:
 
     Single draws of a judge are columns `name#1`, `name#2` …, from which its consistency is estimated.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-
     Returns
     -------
     Table

@@ -52,8 +52,6 @@ def jury(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     cost : str, sequence of str or mapping, optional
         Cost of each judge, as 'gpt-4o=2.5,llama=0.3'; by default from columns of cost, tokens or time or from the
         cache, else 1 each.
@@ -64,16 +62,8 @@ def jury(
     measure : str, optional
         Measure of verdicts, such as kappa, or of scores, such as input/kendall; by default kappa if annotators and
         judges give pass or fail.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
     prices : path, optional
         TOML file with prices per model, for costs from tokens.
-    level : float, default 0.95
-        Level of the confidence intervals.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

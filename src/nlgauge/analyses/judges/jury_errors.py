@@ -19,17 +19,6 @@ def jury_errors(
 ) -> Table:
     """Compute the correlation of the errors of judges, and the effective number of independent judges.
 
-    Parameters
-    ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
-
     Returns
     -------
     Table

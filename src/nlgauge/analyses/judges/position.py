@@ -17,11 +17,6 @@ from nlgauge.table import Row, Table, Title
 def position(choice: Choice) -> Table:
     """Compute how often a judge or annotator chooses the output shown first.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-
     Returns
     -------
     Table

@@ -51,8 +51,6 @@ def trials(
 
     Parameters
     ----------
-    choice : Choice
-        Data in which inputs have several trials.
     k : sequence of int, optional
         Numbers of trials for pass@k and pass^k; 1, 2, 5, 10 … and the number of trials by default.
     pass_from : float, optional

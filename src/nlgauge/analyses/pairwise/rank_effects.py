@@ -44,18 +44,6 @@ def rank_effects(
 ) -> Table:
     """Estimate how presentation order, length and formatting affect pairwise preferences.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the comparisons; may be left out where there is only one.
-    ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
-        How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
-    adjust : {'first', 'style', 'none'}, default 'first'
-        Effects in the model: the presentation order (`first`), order and `style` (length, lists, headers, bold
-        words), or `none`.
-
     Returns
     -------
     Table

@@ -35,17 +35,6 @@ def rank_sides(
 ) -> Table:
     """Find the pairs of systems that a judge ranks differently from human votes.
 
-    Parameters
-    ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the comparisons; may be left out where there is only one.
-    ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
-        How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
-    adjust : {'first', 'style', 'none'}, default 'first'
-        Effects to control for: presentation order (`first`), order and `style` (length and formatting), or `none`.
-
     Returns
     -------
     Table

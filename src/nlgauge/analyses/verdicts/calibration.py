@@ -55,21 +55,11 @@ def calibration(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    judge : str, optional
-        Metric or judge to evaluate; all of them by default.
     part : {'summary', 'curve', 'map'}, default 'summary'
         `summary` of the figures; `curve`, the mean score and human pass rate in bins of the score; or `map`, the
         knots of the isotonic map from scores to probabilities (interpolate linearly between them).
     bins : int, default 10
         Number of bins of equal width for ECE and the curve.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
-    seed : int, default 0
-        Seed of the random draws: the same seed gives the same numbers on any machine.
 
     Returns
     -------

@@ -95,26 +95,18 @@ def delegate(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
     error : float, default 0.05
         Largest share of wrong verdicts among those that the judge decides alone, of passes and of fails.
     confidence : float, default 0.9
         Probability with which this holds (1 - delta).
     decide : {'both', 'pass', 'fail'}, default 'both'
         Verdicts that the judge may give; one kind alone takes fewer labels, because delta is not split.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
     human_cost : float, default 1.0
         Cost of one human label.
     judge_cost : float, default 0.0
         Cost of the judge for one output.
     policy : path, optional
         JSON file to write the rule to, for `gate`, `judge` and `label`.
-    level : float, default 0.95
-        Level of the confidence interval of the share decided.
-    seed : int, default 0
-        Seed of the draw of one output per cluster.
 
     Returns
     -------

@@ -62,12 +62,6 @@ def rubric(
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect of rubric items; a column `points` holds their points.
-    people_pass_from : float, optional
-        Lowest human rating that counts as met; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as met; required where it gave more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

@@ -55,22 +55,12 @@ def slices(
 
     Parameters
     ----------
-    choice : Choice
-        Data, and the aspects, metrics and parts of it to use.
-    aspect : str, optional
-        Aspect of the human labels; may be left out where there is only one.
     slice_columns : str or sequence of str, optional
         Columns that define slices; by default all suitable ones.
     measure : {'agreement', 'fail_recall', 'pass_recall'}, default 'agreement'
         Measure to compare: accuracy (`agreement`), recall on failures (`fail_recall`) or on passes (`pass_recall`).
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
     false_discoveries : float, default 0.05
         False discovery rate among the slices that are marked as significantly worse.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

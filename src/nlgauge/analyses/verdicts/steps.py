@@ -58,12 +58,6 @@ def steps(
         Metric scores and human ratings of one aspect of parts (steps, turns, claims).
     overall : str, optional
         Aspect of the whole output, with two values: does it follow from the parts?
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
 
     Returns
     -------

@@ -61,22 +61,12 @@ def threshold(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    judge : str, optional
-        Metric or judge to evaluate; all of them by default.
     miss : float, default 1.0
         Cost of passing an output that annotators fail.
     alarm : float, default 1.0
         Cost of failing an output that annotators pass.
     part : {'summary', 'curve'}, default 'summary'
         `summary` of the figures, or `curve`: recall and precision at every threshold, on all labeled outputs.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
-    seed : int, default 0
-        Seed of the split into halves; the order of the outputs has no influence.
 
     Returns
     -------

@@ -92,16 +92,6 @@ def verdicts(
 
     Parameters
     ----------
-    panel : Panel
-        Metric scores and human ratings of one aspect.
-    judge : str, optional
-        Metric or judge to evaluate; all of them by default.
-    people_pass_from : float, optional
-        Lowest human rating that counts as pass; required where there are more than two values.
-    judge_pass_from : float, optional
-        Lowest score of a judge that counts as pass; required where it gave more than two values.
-    level : float, default 0.95
-        Level of the confidence intervals.
     interval : {'lean', 'midp', 'wilson', 'exact'}, default 'lean'
         Confidence interval of a proportion: `lean` and `midp` (Clopper–Pearson with less of the probability of the
         observed count in each tail), `wilson`, or `exact` (Clopper–Pearson).

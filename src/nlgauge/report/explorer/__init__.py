@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from nlgauge.api.questions import ChoiceOptions, select
+from nlgauge.docstrings import with_shared_parameters
 from nlgauge.errors import NeedsMissing
 from nlgauge.options import option
 from nlgauge.report.explorer.app import serve
@@ -21,6 +22,7 @@ from nlgauge.report.explorer.points import Explored
 from nlgauge.types import Names
 
 
+@with_shared_parameters
 def explore(
     data: Any,
     aspect: Names = None,
@@ -54,8 +56,6 @@ def explore(
         Open the page in a browser.
     announce : callable
         Called with the address, which carries a token.
-    **choice
-        As in `ChoiceOptions`.
 
     Examples
     --------
