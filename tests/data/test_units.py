@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nlgauge as ng
+from nlgauge.data.card import card
 from nlgauge.data.export import export, split_data
 from nlgauge.data.units import base_inputs, units_of
 from nlgauge.datasets.load import check
@@ -117,3 +118,25 @@ def test_a_column_beside_epochs_is_the_input_whatever_it_is_called() -> None:
     assert any("'q' is used as the input" in note for note in data.notes)
     named = [{"epoch": row["epoch"], "human_label": row["human_label"], "judge": row["judge"]} for row in rows]
     assert any("there is no input column" in note for note in ng.load(named).notes)
+
+
+def edits(documents: int, each: int) -> ng.Dataset:
+    """Edits of summaries of the same documents; an id names each."""
+    return ng.load(
+        [
+            {"id": f"e{d}-{e}", "source": f"text {d}", "output": f"{d} {e}", "human_score": (d + e) % 5, "m": d * e % 7}
+            for d, e in product(range(documents), range(each))
+        ]
+    )
+
+
+@pytest.mark.parametrize(("documents", "each", "clusters"), [(12, 5, 12), (40, 1, 0), (30, 2, 30), (5, 10, 0)])
+def test_inputs_with_the_same_source_text_are_one_cluster(documents: int, each: int, clusters: int) -> None:
+    data = edits(documents, each)
+    panel = data.panel("score")
+    assert len(set(panel.clusters or ())) == clusters
+    assert any("same source are one cluster" in line for line in card(data)) == (clusters > 0)
+    if clusters:
+        alike = {(i.split("-")[0], c) for i, c in zip(panel.inputs, panel.clusters, strict=True)}
+        assert len(alike) == clusters  # the inputs of a document, and no others
+        assert data.clustered("input").panel("score").clusters is None

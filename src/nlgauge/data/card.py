@@ -11,7 +11,7 @@ import polars as pl
 from nlgauge.data.families import system_families
 from nlgauge.data.provenance import assumption
 from nlgauge.data.tables.vocabulary import listed
-from nlgauge.data.units import KEY, trials_text
+from nlgauge.data.units import KEY, shared_sources, trials_text, units_of
 from nlgauge.errors import code_of
 from nlgauge.number import count, percent
 from nlgauge.options import call, option
@@ -60,6 +60,11 @@ def _facts(data: Dataset, keep_people: bool) -> list[str]:
     if human := [s for s in data.systems if s in data.people]:
         excluded = "included" if keep_people else f"excluded ({option('keep_people', True)} includes them)"
         lines.append(f"human-written outputs (inferred from system names): {listed(human, MAX_NAMES)}; {excluded}")
+    if shared_sources(data.samples) and units_of(data, data.inputs).column == "source":
+        lines.append(
+            f"{count(shared_sources(data.samples), 'source text')} for {count(len(data.inputs), 'input')}: inputs with "
+            f"the same source are one cluster ({option('cluster', 'input')} if they are independent)"
+        )
     return [*lines, *_families(data, [s for s in data.systems if keep_people or s not in data.people])]
 
 

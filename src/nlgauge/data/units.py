@@ -32,6 +32,8 @@ DOCUMENTS = frozenset(
     for end in ("", "id", "name")
 )
 
+MIN_SOURCES = 10  # clusters; fewer give no confidence interval
+
 
 class Units(NamedTuple):
     """The unit of each input and the column that names it; both are empty if inputs are independent."""
@@ -65,7 +67,8 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
     -------
     Units
         From the column declared with `Dataset.clustered`, else from a column named after documents or conversations,
-        else the input of the trials. Trials of one input always belong to one unit.
+        else from source texts that are repeated (`shared_sources`), else the input of the trials. Trials of one input
+        always belong to one unit.
     """
     rows = data.samples.select("input", base_inputs(data.samples).alias("base"))
     requested = set(inputs)
@@ -81,10 +84,26 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
             continue  # unknown for some, or not the same for all outputs of an input
         if 1 < of["unit"].n_unique() < len(inputs):
             return _named(column, of.select("input", "unit"), inputs)
+    if not data.cluster and shared_sources(data.samples):
+        texts = data.samples.select("input", pl.format("source {}", pl.col("source").hash().rank("dense")))
+        return _named("source", texts.filter(pl.col("input").is_in(requested)).unique("input"), inputs)
     of = rows.filter(pl.col("input").is_in(requested)).unique("input")
     if of["base"].n_unique() < of.height:
         return _named("input", of, inputs)
     return Units()
+
+
+def shared_sources(samples: pl.DataFrame) -> int:
+    """Return the number of different source texts if several inputs share each of them, as edits of one document do.
+
+    Zero where sources are missing, differ within an input, are mostly different, or are fewer than `MIN_SOURCES`: one
+    text for nearly all inputs is an instruction.
+    """
+    if "source" not in samples.columns or samples["source"].null_count():
+        return 0
+    of = samples.select(pl.col("source").hash(), base_inputs(samples)).unique()
+    inputs, sources = of["input"].n_unique(), of["source"].n_unique()
+    return sources if of.height == inputs and MIN_SOURCES <= sources <= inputs / 2 else 0
 
 
 def unit_by_input(data: Dataset) -> dict[str, str]:
