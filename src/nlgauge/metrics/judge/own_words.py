@@ -24,6 +24,7 @@ LINES = re.compile(r" ?\n\s*")
 FENCE = re.compile(r"(?m)^ ?(?:```|~~~)[^\n`]*$")
 BLOCK_QUOTE = re.compile(r"(?m)^ ?>[^\n]*$")
 PAIRS = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "《": "》", "”": "”"}
+KEYCAP = re.compile("\ufe0f?\u20e3")
 INCH = re.compile(r"\d$")
 BARE = re.compile(r"\W*(?:\d{1,3}(?:[.,]\d{1,2})?|[A-Za-z])(?:\s?/\s?\d{1,3})?\W*")
 
@@ -58,7 +59,16 @@ def plain_text(reply: str) -> str:
     text = LINES.sub("\n", SPACES.sub(" ", text)).strip()
     if len(text) > MAX_CHARACTERS:
         raise TooLong(f"the reply has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read")
-    return SPACES.sub(" ", unicodedata.normalize("NFKC", text.replace("\\n", "\n")))[: 2 * MAX_CHARACTERS].strip()
+    return SPACES.sub(" ", _normalized(text.replace("\\n", "\n")))[: 2 * MAX_CHARACTERS].strip()
+
+
+def _normalized(text: str) -> str:
+    """Return the text in one spelling: NFKC, a hyphen for a minus sign, no keycaps.
+
+    >>> _normalized("−4 4️⃣")
+    '-4 4'
+    """
+    return KEYCAP.sub("", unicodedata.normalize("NFKC", text)).replace("−", "-")
 
 
 def without_reasoning(text: str) -> str:
@@ -97,10 +107,10 @@ def without_quotations(text: str) -> str:
     >>> without_quotations('It says "Final score: 5/5", which I ignore. Rating: "1"')
     'It says  \ufffc , which I ignore. Rating: 1'
     """
-    return _without_pairs(BLOCK_QUOTE.sub(GAP, _without_fences(_unwrapped(text))))
+    return _without_pairs(BLOCK_QUOTE.sub(GAP, _without_fences(unwrapped(text))))
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Return the content of a reply that is one code block or one quotation."""
     fences = list(FENCE.finditer(text))
     if len(fences) == 2 and not text[: fences[0].start()].strip() and not text[fences[1].end() :].strip():
@@ -174,7 +184,7 @@ def _partner(text: str, k: int, ends: str, nearest: dict[str, int]) -> int:
 
 def comparable(judged: str) -> str:
     """Return the judged texts in the spelling of `plain_text`, with their reasoning blocks; the outputs are last."""
-    text = unicodedata.normalize("NFKC", judged[-JUDGED:].replace("\r", "\n"))
+    text = _normalized(judged[-JUDGED:].replace("\r", "\n"))
     return LINES.sub("\n", SPACES.sub(" ", text))
 
 

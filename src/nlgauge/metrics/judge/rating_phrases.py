@@ -12,10 +12,33 @@ from dataclasses import dataclass
 
 from nlgauge.metrics.judge.own_words import is_repetition
 
+# A change of mind, with the number that follows it: the rating before it is withdrawn.
+CORRECTION = (
+    r"\b(?:actually|correction|corrected|make that|on (?:second|further|closer) \w+|on reflection|wait|scratch that|"
+    r"i mean|or rather|then again|hence|leav(?:es|ing)|after \w*(?:check|consider|read|review|reflect)\w*|"
+    r"revis\w*|reconsider\w*|chang(?:e|ed|ing)|"
+    r"updat\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|instead|no(?=,)|sorry|should (?:be|have been)|oops|hmm+|edit|"
+    r"eigentlich|korrektur|doch|en realidad|mejor dicho|corrección|correção|na verdade|en fait|plutôt|anzi|correzione|"
+    r"на самом деле|исправ\w*)\b|其实|更正|修正|实际上|訂正|いや|아니"
+)
+# What withdraws the rating before it, or says that it is a copy.
+WITHDRAWN = (
+    r"\b(?:scrap (?:that|it)|withdr[ae]w\w*|retract\w*|take (?:it|that|this|the rating) back|"
+    r"not my (?:final |actual |own )?(?:rating|score)|"
+    r"disregard (?:this|that|my|the above)|i (?:abstain|decline|refuse|give no|"
+    r"do not give|don't give|will not rate|won't rate)|"
+    r"(?:is|was|are|were) (?:only |just )?(?:copied|quoted|pasted|taken) from|"
+    r"no rating (?:is |was )?(?:given|possible))\b"
+)
+PARTY = (
+    r"(?:text|author|writer|output|summary|candidate|response|article|document|source|prompt|translation|story|instruction|"
+    r"injection|user|system)"
+)
 NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10,
 }  # fmt: skip
+DOUBTFUL = "doubtful"  # `how` of a named rating that may be somebody else's: it can only contradict
 MAX_NUMBERS = 400  # maximum numbers of a reply that are examined
 MAX_TAIL = 40  # characters after a number that is the last sentence
 BEFORE = 140  # characters before a number that are examined
@@ -24,19 +47,30 @@ SENTENCE = 200  # characters before a statement in which its sentence begins
 ALONE = " \n\t.,;:!?*\"'`()[]{}#_-–—=>$"  # characters allowed around a number that is the whole reply
 
 NUMBER = (
-    r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
+    r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?![,.]?\d|%|[a-z])|\b(?:"
     + "|".join(NUMBER_WORDS)
     + r")\b(?:[ -]and[ -]a[ -]half)?)"
 )
 VALUE = (
     rf"(?P<value>{NUMBER})(?:\s?(?:-|–|to|or)\s?(?P<end>{NUMBER}))?"
-    rf"(?:\s?\(?\s?(?P<slash>/|⁄|out of|von|sur|su|de|из|of)\s?(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
+    rf"(?:\s?\(?\s?(?P<slash>/|⁄|out of|von|sur|su|de|из|з|z|av|din|dari|من|of)\s?"
+    rf"(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
+)
+CHANGED = (
+    rf"(?:{CORRECTION})[^\n\d]{{0,60}}?(?P<new>{NUMBER})(?=[.;!)]|\W{{0,3}}(?:\n|\Z)| ?/|, (?:or|because|as|not)\b|"
+    r" (?:out of|of|stars?|points?|is|seems|would|fits|because|as|for|since|due|instead|or|oder|ou)\b)"
+)
+# A sentence that ends with a number as a rating does: "I now think 2."
+LAST_NUMBER = (
+    r"(?<!confidence)(?<!certainty)(?::|\b(?:think|say|now|perhaps|maybe|like))\s"
+    rf"(?P<last>{NUMBER})(?=\W{{0,3}}(?:\n|\Z))"
 )
 NOUN = r"(?:ratings?|scores?|grades?|marks?)"
 # Words for a rating in other languages; they must be followed by a colon or an equals sign.
 FOREIGN = (
     r"bewertung|gesamtbewertung|wertung|note|punktzahl|puntuación|calificación|valoración|nota|pontuação|avaliação|"
     r"évaluation|notation|punteggio|valutazione|voto|beoordeling|cijfer|ocena|оценка|рейтинг|балл|betyg|karakter|puan|"
+    r"оцінка|hodnocení|skor|arvosana|βαθμολογία|értékelés|notă|điểm|ציון|"
     r"评分|得分|总分|總分|총점|分数|评级|評分|分數|評価|スコア|点数|평점|점수|평가|등급|التقييم|الدرجة|रेटिंग|अंक"
 )
 KIND = (
@@ -64,7 +98,7 @@ FOREIGN_NAMED = re.compile(
 # What may stand between the beginning of a sentence and such a word; after anything else ("el texto pide una
 # puntuación de 5") somebody else may give the rating.
 FOREIGN_OWN = re.compile(
-    r"(?:\A|[.!?;)\]，。、；！？」』”]|(?<![:：])\n|\ufffc)[^\w\n]*(?:(?:mein\w*|meine|die|der|das|mi|la|el|ma|mon|sa|il|mio|mia|o|a|minha|meu|"
+    r"(?:\A|[.!?;।)\]，。、；！？」』”]|(?<![:：])\n|\ufffc)[^\w\n]*(?:(?:mein\w*|meine|die|der|das|mi|la|el|ma|mon|sa|il|mio|mia|o|a|minha|meu|"
     r"ich|vergebe|gebe|eine|j['’]attribue|je|lui|donne|mets|attribue|une|una|le|doy|dou|uma?|ik|geef|i|final\w*|finale?|endgültige|gesamt\w*|total\w*|glob\w+|overall|my|moja|моя|итоговая|общая|"
     r"最终|最終|总|總|总体|整体|综合|我的|我给出的|私の|最終的な|全体|나의|제|최종|전체|nihai|genel|min|mijn|de|slutlig\w*)[\s的]*){0,4}\Z",
     re.I,
@@ -75,7 +109,7 @@ OTHERS_SCORE = re.compile(
     r"half-?time|imdb|film|movie|hotel|restaurant|book|product|user|users|customer|guest|viewer|critic|mpaa|star|"
     r"school|max(?:imum)?|min(?:imum)?|possible|highest|lowest|best|worst|top|passing|reference|expected|target|gold|human|"
     r"baseline|average|mean|median|previous|earlier|example|format|text|candidate|input|confidence|certainty)|"
-    r"\b(?!(?:it|text|summary|output|response|translation|answer|story|article)['’]s)\w+['’]s?)[\s:]+\Z",
+    r"\b(?!(?:it|text|summary|output|response|translation|answer|story|article)['’]s)\w+['’]s?(?:\s\w+){0,2})[\s:]+\Z",
     re.I,
 )
 BARE_NOUN = re.compile(rf"\A(?:{NOUN})\s\W{{0,3}}\Z", re.I)  # "score 2" without a colon, at the beginning of a clause
@@ -85,7 +119,7 @@ MINE = re.compile(r"\b(?:my|our|the (?:summary|text|output|response|translation)
 # "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
 # because"
 AWARD = (
-    r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
+    r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing(?!\sof\b))|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
     r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|"
     r"mak(?:e|es|ing)(?=\s(?:it|this|that|the)\b))"
 )
@@ -96,6 +130,28 @@ AWARDED = re.compile(
     rf"(?:summary|response|text|output|it|this)\sis\san?\s(?:{KIND}){{0,2}})\Z",
     re.I,
 )
+# The words of a sentence after which "a rating of 4" or "score: 4" is the judge's own.
+OWN_LEAD = re.compile(
+    rf"\W*(?:(?:my|our|the|an?|this|that|it|its|here|is|so|thus|therefore|hence|overall|final|total|and|but|resulting|"
+    rf"in|to|sum|up|conclude|conclusion|summary|given|considering|everything|above|all|things|considered|accordingly|"
+    rf"consequently|as|result|based|on|these|for|reasons?|evaluation|assessment|verdict|answer|judge?ment|i|me|would|"
+    rf"assign|say|with|step|{ASPECT})\b\W*){{0,9}}",
+    re.I,
+)
+CONCLUDING = re.compile(
+    rf"\b(?:therefore|thus|hence|so),?(?:\s(?:the|an?|my|overall|final|{ASPECT}))*\s\Z|"
+    rf"\A\W*(?:based on|given|considering|due to)\b[^\n]{{1,160}}, "
+    rf"(?:(?:the|an?|my|overall|final|{ASPECT})\s){{0,3}}\Z|"
+    r"\A\W*the (?:summary|text|output|response|translation) is (?:\w+ ){0,3}\w+(?:, | \()\Z|"
+    rf"\b(?:indicating|suggesting|reflecting|earning|deserving|warranting|resulting in|leading to|making (?:it|this))\b"
+    rf"[^.;:\n]{{0,60}}\s\Z",
+    re.I,
+)
+AWARDING = re.compile(
+    rf"\b(?:(?P<verb>{AWARD}|justif(?:y|ies|ied|ying)|lead(?:s|ing)|result(?:s|ed|ing)|settl(?:e|ed|ing))\s|(?:with|at|to|is|hence|so|therefore|thus)\s)(?:(?:it|this|the|its|an?|summary|"
+    rf"response|text|output|in|on|to|for|with|my|at|{ASPECT}|perfect|solid|low|high|final|overall|total|strong|good)\s){{0,9}}\Z",
+    re.I,
+)
 # The subject of a rating: "the summary receives a 4", but not "the hotel was rated 4 stars".
 OWNER = re.compile(
     r"\b(?:summary|text|output|response|translation|story|answer|rewriting|it|this|i|i'd|we|would|should)\b", re.I
@@ -104,8 +160,11 @@ PASSIVE = re.compile(r"\b(?:was|were|been|are|got)\s(?:\w+\s)?\Z", re.I)
 HAS = re.compile(r"\b(?:has|had|have|given|got|won|received|holds?|awarded)\s(?:an?|the)\s\Z", re.I)
 # Text that may not follow a rating, such as a noun ("scored two goals", "a 4-bedroom house", "3 out of 5 facts").
 NOT_AFTER = re.compile(
-    r"(?:[-–]\w|\s?[=?]|[ \t]?(?:[|,&+→]|[-=]>)?[ \t]?\[?\d|,?[ \t](?:maybe|perhaps|possibly|or)(?: an?)? \d|"
-    r"[ \t]is (?:out of|not|too|hardly|never|un\w+)\b|\s\([^()\n]{0,20}\)\s?(?:to|-|–)\s?\d|"
+    r"(?:[-–]\w|:\d|\s?[=?]|[ \t]?(?:[|,&+→]|[-=]>)?[ \t]?\[?\d|,?[ \t](?:maybe|perhaps|possibly|or)(?: an?)? \d|"
+    r",[ \t]\w+ \d(?=[,.;]|\W{0,3}\Z)|[ \t]is (?!(?:my|mine|given|gave|appropriate|fair|warranted|justified|deserved|"
+    r"assigned|awarded|reasonable|suitable|"
+    r"fitting|right|correct|adequate|apt|best|because|due|as|since|therefore|the (?:right|most|best|fair)\w*)\b)|"
+    r"\s\([^()\n]{0,20}\)\s?(?:to|-|–)\s?\d|"
     r"[个個つ개件条處处]|[ \t](?:would|means|indicates|represents|corresponds|being)\b|"
     r"[ \t](?!(?:out|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
     r"reason|the|this|it|which|while|is|if|from|given|i|here|according|that|or|however|punkten?|"
@@ -119,7 +178,7 @@ LISTED = re.compile(r"[.)] ?[^\W\d_]")  # "1. Grammar": the number of a list
 # A hypothetical rating is not the rating: "to reach a perfect 5/5".
 IFONLY = re.compile(
     r"\b(?:to\s(?:\w+\s)?(?:reach|achieve|elevate|get|earn|attain|deserve|receive|be|raise|bring|improve|increase|make|"
-    r"warrant)|would\s(?:have|make)|could\shave|could\sbe|might\shave|rather\sthan|instead\sof|"
+    r"warrant)|would\s(?:have|make)|(?:could|might|may)\s(?:\w+\s)?(?:have|be|give|rate|score|assign|award|deserve|get|earn|receive)|rather\sthan|instead\sof|"
     r"from\s(?:achieving|reaching|being|earning|getting|scoring|receiving)|on\sa\sscale|not\san?|short\sof|than\san?|"
     r"would\srequire|(?:if|(?:(?<![\s\S])|(?<=[.;\n]\s)|(?<=\n))(?:had|were))\b(?!\si\s(?:were|had)\sto\b)[^.;\n]{1,100}\bwould|closer\sto|(?:do|does|did)(?:n't|\snot)\s(?:\w+\s)?(?:get|earn|receive|deserve|reach|score|give|"
     r"warrant|merit|achieve)|only\sreason)\b[^.,\n:;]{0,60}\Z",
@@ -136,6 +195,7 @@ REPORTED = re.compile(
     r"refus\w*|reject\w*|pretend\w*|quot\w*|put|adds?|added|adding|plant\w*|plac(?:es|ed|ing)|insert\w*|append\w*|"
     r"slip(?:s|ped)|appears?|appearing|override|"
     r"(?:most|many|some|other|another|all|every)\s(?:people|persons?|readers?|judges?|raters?|reviewers?|critics?|users?|annotators?)|"
+    r"(?<!\bi )(?:would|should|might|could|must) (?:answer|say|reply|output|respond|write|print)|"
     r"(?:will|would|do|can|should|could)(?:\snot|n't)\s(?:give|rate|assign|score|award)|"
     r"cannot (?:give|rate|assign|score|award)|(?:the|its) (?:author|writer))\b(?P<rest>[^\n]*)\Z",
     re.I,
@@ -153,14 +213,25 @@ DISOWNED = re.compile(
     r"(?:appears?|stands|written|found) (?:in|at) the (?:end of the )?(?:text|summary|output|response|source))\b",
     re.I,
 )
-SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|\n")
+# "Rating: 5, says the output", "Final score: 5/5, the summary boasts."
+ATTRIBUTED = re.compile(
+    r"\W{0,3}[,)–—-] (?:(?:according to|as per)\s(?:the|its|it|this|that)\b|"
+    r"(?:it|he|she) \w+s\W{0,3}(?:\n|\Z|[.;!?])|(?:that|this|which|it) (?:is|was) (?:how|what|where|why)\b|"
+    rf"\w+(?:s|ed|id|ote)? (?:the|its|this|that) (?:\w+ )?{PARTY}\W{{0,3}}(?:\n|\Z|[.;!?])|"
+    r"(?:the|its|his|her|their|this|that) (?:\w+ ){1,2}\w+(?:s|ed)\W{0,3}(?:\n|\Z|[.;!?]))|"
+    rf"\W{{0,4}}[^.\n]{{0,40}}\b{PARTY} "
+    r"(?:tells?|told|asks?|asked|demand|request|instruct|order|command|insist|want|beg|urge|"
+    r"dictate)(?:s|ed)?\b",
+    re.I,
+)
+SENTENCE_START = re.compile(r"[.!?;](?:\s|\Z)|[\n。]")
 # "… on the sentence level. 5": a last sentence that is only a number
 CLAUSE = re.compile(
     rf"(?:[.!?;)\n]\s?|\A\W*|\b(?:(?:as|(?:this|that|summary|text|{ASPECT}) is)(?: an?)?|so|[-–—])\s)\Z", re.I
 )
 # "Quality issues: 3" counts something, "Severity: 3" is about an error.
 NOT_COUNTED = (
-    r"(?<!severity)(?<!quantity)(?<!majority)(?<!minority)(?<!probability)(?<!\bcity)(?<!witness)(?<!illness)(?<!difficulty)(?<!certainty)"
+    r"(?<!severity)(?<!priority)(?<!quantity)(?<!majority)(?<!minority)(?<!probability)(?<!\bcity)(?<!witness)(?<!illness)(?<!difficulty)(?<!certainty)"
     r"(?!\s(?:issues?|errors?|problems?|mistakes?|faults?|violations?|breaks?|gaps?|points?|facts?|claims?|sentences?|words?))"
 )
 LABEL = re.compile(
@@ -267,10 +338,10 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         and not OTHERS_SCORE.search(before[: named.start()])
         and not (BARE_NOUN.search(named[0]) and not CLAUSE_START.search(before[: named.start()]))
         and not (WAS.search(named[0]) and not MINE.search(before[: named.start()]))
-        and (not HAS.search(before[: named.start()]) or _is_own(earlier + before[: named.start()], "has"))
     ):
         part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
-        return "named", edge + named.start(), bool(named["final"]), part
+        how = "named" if _is_stated(earlier + before[: named.start()]) else DOUBTFUL
+        return how, edge + named.start(), bool(named["final"]), part
     if (named := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: named.start()]):
         return "named", edge + named.start(), False, ""
     if label := LABEL.search(before):
@@ -284,6 +355,15 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
     ):
         return "awarded", edge + award.start(), False, _for_aspect(after)
     return _bare(text, match)
+
+
+def _is_stated(before: str) -> bool:
+    """Return whether the words of the sentence before a named rating leave no doubt that the judge gives it."""
+    clause = SENTENCE_START.split(before)[-1]
+    if OWN_LEAD.fullmatch(clause) or CONCLUDING.search(clause):
+        return True
+    award = AWARDING.search(before)
+    return bool(award) and _is_own(before[: award.start()], award["verb"] or "")
 
 
 def _is_own(before: str, verb: str) -> bool:
@@ -336,6 +416,8 @@ def is_reported(text: str, first: int, end: int) -> bool:
     if reported and not OWN.search(reported["rest"] + text[first:end]):
         return True
     rest = text[end : end + AFTER]
+    if ATTRIBUTED.match(rest):
+        return True
     if not sentence.strip(ALONE):
         rest = re.split(r"[.\n]", rest, maxsplit=1)[0]
     return bool(DISOWNED.match(rest))

@@ -19,24 +19,31 @@ from typing import Any
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.own_words import (
     GAP,
+    MAX_CHARACTERS,
     TooLong,
     after_code,
     comparable,
     is_repetition,
     plain_text,
+    unwrapped,
     without_judged,
     without_quotations,
 )
 from nlgauge.metrics.judge.rating_phrases import (
     AFTER,
     ALONE,
+    CHANGED,
+    DOUBTFUL,
+    LAST_NUMBER,
     NOT_AFTER,
     NOUN,
     REPORTED,
     SENTENCE,
     VALUE,
+    WITHDRAWN,
     Statement,
     compiled,
+    number,
     statements,
     valued,
 )
@@ -58,7 +65,12 @@ IN_TEXT = re.compile(
 )
 MAX_OBJECTS = 50  # maximum number of JSON objects of a reply that are examined
 
-FENCE_START = re.compile(r"(?:```|~~~)\s?(?:json)?\s*\Z", re.I)
+OWN_LINE = (
+    rf"\W{{0,9}}(?:(?:my|our|the|final|overall|own)\s)*(?:\w+\s)?(?:{NOUN}\b)?(?:\sis\b)?\W{{0,9}}"
+    rf"{VALUE}\W{{0,9}}"
+)
+FENCE_START = re.compile(r"(?:(?:```|~~~)\s?(?:json)?|<(?:json|tool_call|function_call)>)\s*\Z", re.I)
+FENCE_END = re.compile(r"</(?:json|tool_call|function_call)>", re.I)
 LETTER = re.compile(
     r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$", re.I | re.S
 )
@@ -156,13 +168,54 @@ def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", a
     if code and (coded := list(_with_code(text, code, scale))):
         return _checked(coded, scale)
     available = comparable(judged)
+    if unwrapped(text) != text and unwrapped(text) in available:
+        return Parsed(None, reason="the reply only quotes the judged text")
     text, objects = _without_objects(without_judged(text, code), aspect, available)
     text = MARKUP.sub(" ", without_quotations(text))
     text = SCRIPT_EDGE.sub(" ", text)
     text = TAG.sub(" ", RATING_TAG.sub(lambda tag: "\n" if tag[1] else "\nrating: ", text)).strip()
     if scale.letters:
         return _letter(text, scale)
-    return _decided(objects + list(statements(text, available)), scale, aspect)
+    said = [*statements(text, available), *_aspect_lines(text, aspect, available)]
+    quotable = {s.value for s in statements(available[-MAX_CHARACTERS:], "")} if said else set()
+    said = [*objects, *(s for s in said if s.value not in quotable or _has_own_line(text, s.place))]
+    parsed = _decided(said, scale, aspect)
+    if parsed.value is not None and (other := _corrected(text, said[-1], parsed.value)):
+        return Parsed(None, reason=f"rating {parsed.value:g} is changed afterwards: {other}")
+    return parsed
+
+
+def _has_own_line(text: str, place: int) -> bool:
+    """Return whether the statement fills its line, as the requested form does; one in a sentence may be a quotation."""
+    line = text[text.rfind("\n", 0, place) + 1 :].partition("\n")[0]
+    return bool(compiled(OWN_LINE).fullmatch(line))
+
+
+def _aspect_lines(text: str, aspect: str, judged: str) -> Iterator[Statement]:
+    """Return the ratings of the aspect in lines or table rows that hold only its name and a rating.
+
+    >>> [s.value for s in _aspect_lines("| Flow | 2 |\\n| Tone | 4/5 |", "tone", "")]
+    [4.0]
+    """
+    if not aspect:
+        return
+    row = rf"(?m)^[\W\d]{{0,9}}\b{re.escape(aspect)} ?(?:[:=|]|[-–—] ) ?{VALUE}[ |]*$"
+    for match in re.finditer(row, text, re.I):
+        value, top, ranged = valued(match)
+        if value is not None and not is_repetition(text, match.start(), match.end(), judged):
+            yield Statement(value, top, part=aspect.lower(), place=match.start(), ranged=ranged, how="line")
+
+
+def _corrected(text: str, last: Statement, value: float) -> str:
+    """Return the words after the last statement that replace its value by another number; '' without such words."""
+    rest = text.rpartition(GAP.strip())[2] if last.how == "json" else text[last.place :]
+    if withdrawn := compiled(WITHDRAWN).search(rest):
+        return withdrawn[0]
+    changed = CHANGED if last.part else f"{CHANGED}|{LAST_NUMBER}"  # the last number may be of another part
+    for match in compiled(changed).finditer(rest):
+        if number(match[match.lastgroup or 0]) != value:
+            return match[0].replace("\n", " ")
+    return ""
 
 
 def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
@@ -181,14 +234,16 @@ def _with_code(text: str, code: str, scale: Scale) -> Iterator[Statement]:
 
 def _decided(said: list[Statement], scale: Scale, aspect: str) -> Parsed:
     """Return the one rating on which all statements agree; an overall rating takes precedence over aspect ratings."""
-    if not said:
-        return Parsed(None, reason="no rating found")
+    if all(s.how == DOUBTFUL for s in said):
+        return Parsed(None, reason="a rating that may not be the judge's own" if said else "no rating found")
     final = [s for s in said if s.final]
     if final and final[-1] is said[-1] and all(s.part and not _is_about(s, aspect) for s in said if not s.final):
         return _checked(final, scale)
     whole = [s for s in said if not s.part or _is_about(s, aspect)]
     if not aspect:  # then "a score of 4 for coherence" may be the answer
-        whole = [s for s in said if not s.part or s.how in ("named", "awarded")]
+        whole = [s for s in said if not s.part or s.how in ("named", "awarded", DOUBTFUL)]
+    elif not whole:
+        return Parsed(None, reason=f"no rating of {aspect}")
     return _checked(whole or said, scale)
 
 
@@ -225,7 +280,10 @@ def _without_objects(text: str, aspect: str, judged: str) -> tuple[str, list[Sta
             values, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        lead, tail = _lead(text[max(0, start - SENTENCE) : start]), text[end:].partition("\n")[0].strip(ALONE)
+        lead, tail = (
+            _lead(text[max(0, start - SENTENCE) : start]),
+            FENCE_END.sub("", text[end:].partition("\n")[0]).strip(ALONE),
+        )
         answers = not lead or (lead.endswith(":") and not REPORTED.search(lead) and not IN_TEXT.search(lead))
         selected += [text[place:start], GAP]
         place = end
