@@ -183,6 +183,14 @@ def test_a_column_of_one_truth_value_is_read_from_csv_too(word: str, tmp_path: P
     assert data.scores["ok"].to_list() == [float(word.lower() == "true")] * 4
 
 
+@pytest.mark.parametrize("word", ["False", "True"])
+def test_one_truth_value_is_no_class_although_there_are_annotators(word: str, tmp_path: Path) -> None:
+    rows = [f"A,{i},{who},{i % 2},{word}\n" for i in range(3) for who in ("ann", "bob")]
+    (tmp_path / "t.csv").write_text("system,input,rater,human.quality,ok\n" + "".join(rows))
+    data = ng.load(tmp_path / "t.csv", metrics="ok", rater="rater")
+    assert data.scores["ok"].to_list() == [float(word == "True")] * 3
+
+
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**-1000, 2.0**400, 2.0**900])
 def test_agreement_does_not_depend_on_the_unit(unit: float) -> None:
     """A power of two changes no digit: values and limits are the same to the last bit."""

@@ -29,6 +29,7 @@ LONGEST = 60  # characters of a class
 HUMAN_WORDS = PERSONS | {"gold", "truth", "annotation", "annotations"}
 KEYS = ("system", "input", "source", "context", "aspect", "metric", "control")
 KEY_WORDS = frozenset(word for role in KEYS for word in (*NAMES[role], *SOFT.get(role, ())))
+TRUTH_VALUES = frozenset(("true", "false"))
 MARKS = ";|,"  # between the labels of a set, the first that occurs
 
 
@@ -223,6 +224,8 @@ def _may_hold_classes(series: pl.Series, column: str) -> bool:
     if series.dtype != pl.String or plain(column) in KEY_WORDS or plain(column) in SETS:
         return False
     counts = blank_to_null(series).drop_nulls().value_counts()
+    if TRUTH_VALUES.issuperset(counts[:, 0].str.to_lowercase()):  # Booleans, as the same column in other formats
+        return False
     if not 0 < counts.height <= MOST_CLASSES or counts.height > 0.75 * float(counts["count"].sum()):
         return False
     longest = counts[:, 0].str.len_chars().max()
