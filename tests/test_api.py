@@ -455,3 +455,21 @@ def test_two_arrays_are_scores_and_ratings() -> None:
     assert one.rows[0]["value"] == pytest.approx(np.corrcoef(scores["good"][0], ratings[0])[0, 1])
     with pytest.raises(NlgaugeError, match=r"one shape.*scores \(2,\), ratings \(3,\)"):
         ng.correlate([1, 2], [1, 2, 3])
+
+
+def test_roles_of_columns_are_options_of_every_function_as_of_load() -> None:
+    rows = [
+        {"model": s, "prompt": i, "liking": (s * 7 + i * 3) % 5, "m": (s * 5 + i) % 7} for s, i in np.ndindex(6, 12)
+    ]
+    declared = ng.load(rows, human="liking", lower="m")
+    expected = ng.compare(declared).rows[0]["value"]
+    assert ng.compare(rows, human="liking", lower="m").rows[0]["value"] == expected
+    assert ng.compare(rows, human="liking", columns="lower=m").rows[0]["value"] == expected
+    assert ng.report(rows, human=["liking"], quick=True).answer.warnings == []  # nothing is assumed
+    with pytest.raises(NlgaugeError, match=r"declared when data are loaded"):
+        ng.compare(declared, human="liking")
+
+
+def test_scored_data_print_as_one_line() -> None:
+    scored = ng.score(["a b c", "d e"], "bleu", ref=["a b", "d e f"])
+    assert repr(scored) == "Dataset('texts': 1 system × 2 inputs, 2 outputs, aspects [], 0 annotators, 1 metric)"

@@ -21,6 +21,7 @@ from nlgauge.datasets.results import data_of_results, holds_results
 from nlgauge.docstrings import completed, defaults_of
 from nlgauge.engines import engine_of, using
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.options import ROLES, parse_columns
 from nlgauge.session import Session, check_options
 from nlgauge.spec import parse_spec
 from nlgauge.table import CommandOutput, Table
@@ -76,6 +77,7 @@ class ChoiceOptions(FileOptions, total=False):
 
 
 CHOICE = tuple(get_type_hints(ChoiceOptions))
+COLUMN_OPTIONS = tuple(role for role in ROLES if role != "metrics")  # as of `load`: human="coherence"
 
 
 def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: Any = None) -> Dataset:
@@ -87,6 +89,8 @@ def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: A
             return inner
         if isinstance(data, Panel):
             raise NlgaugeError("expected a data set; got a Panel. Use panel.analyze(…).")
+    if columns is not None and isinstance(data, Dataset):
+        raise NlgaugeError(f"{data.name}: roles of columns are declared when data are loaded; pass them to load(…).")
     if isinstance(data, str) and data == "example" and not Path(data).exists():
         if labels is not None:
             raise NlgaugeError("labels: the example has human ratings already.")
@@ -114,7 +118,7 @@ def select(data: Any, aspect: Names = None, metrics: Names = None, **choice: Unp
     aspect, metrics : str or sequence of str, optional
         Aspects and metrics to use; all by default.
     **choice
-        As in `ChoiceOptions`.
+        As in `ChoiceOptions`; and roles of columns as in `load`, such as human='coherence'.
 
     Returns
     -------
@@ -129,6 +133,10 @@ def select(data: Any, aspect: Names = None, metrics: Names = None, **choice: Unp
     >>> len(ng.correlate(session, measures="input/kendall"))
     2
     """
+    if roles := {name: value for name, value in choice.items() if name in COLUMN_OPTIONS}:
+        columns = choice.get("columns") or {}
+        roles = {**(parse_columns(columns) if isinstance(columns, str) else columns), **roles}
+        choice = {name: value for name, value in choice.items() if name not in COLUMN_OPTIONS} | {"columns": roles}  # type: ignore[assignment]
     if unknown := [name for name in choice if name not in CHOICE]:
         raise NlgaugeError(f"no option '{unknown[0]}'.{registry.did_you_mean(unknown[0], CHOICE)}")
     cluster, family = choice.pop("cluster", None), choice.pop("family", None)
@@ -192,7 +200,9 @@ def _session(
 ) -> tuple[Session, dict[str, Any]]:
     """The Session that the options choose, and the options of the analysis itself."""
     own = {p.name for p in run.parameters} - {"seed", "progress"}
-    choice: Any = {name: value for name, value in options.items() if name in CHOICE and name not in own}
+    choice: Any = {
+        name: value for name, value in options.items() if name in (*CHOICE, *COLUMN_OPTIONS) and name not in own
+    }
     session = select(data, aspect, metrics, **choice)
     return session.declared() if run.declared else session, {k: v for k, v in options.items() if k not in choice}
 

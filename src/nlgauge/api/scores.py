@@ -40,7 +40,7 @@ MAX_DEFERRED = 100_000  # outputs of which frames and tables are made only when 
 UNKEPT = "the scores of single outputs are not stored; {option} stores them"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoredDataset(Dataset):
     """A Dataset with the scores of metrics, and what was done to get them.
 
@@ -58,10 +58,10 @@ class ScoredDataset(Dataset):
     Frames and tables are made when they are first asked for: `values` needs none of them.
     """
 
-    tables: list[Table] = field(default_factory=list, compare=False, repr=False)
-    lines: None = field(default=None, compare=False, repr=False)
-    remarks: list[str] = field(default_factory=list, compare=False, repr=False)
-    unfinished: str = field(default="", compare=False, repr=False)
+    tables: list[Table] = field(default_factory=list, compare=False)
+    lines: None = field(default=None, compare=False)
+    remarks: list[str] = field(default_factory=list, compare=False)
+    unfinished: str = field(default="", compare=False)
 
     @classmethod
     def deferred(cls, scored: Scored, by: str, remarks: list[str], unfinished: str) -> ScoredDataset:

@@ -20,6 +20,7 @@ from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.data.units import KEY, has_unique_keys, trials_text
 from nlgauge.errors import DataError, NameUnknown, code_of
 from nlgauge.foreign_text import for_html
+from nlgauge.number import count
 from nlgauge.options import call, option
 from nlgauge.registry import did_you_mean
 from nlgauge.types import MAX_ORDINAL_LEVELS, AspectScale
@@ -202,9 +203,9 @@ class Dataset(AsksQuestions):
 
     def __repr__(self) -> str:
         return (
-            f"Dataset({self.name!r}: {len(self.systems)} systems × "
-            f"{trials_text(self.samples) or f'{len(self.inputs)} inputs'}, {len(self)} outputs, "
-            f"aspects {self.aspects}, {len(self.raters)} raters, {len(self.metrics)} metrics)"
+            f"Dataset({self.name!r}: {count(len(self.systems), 'system')} × "
+            f"{trials_text(self.samples) or count(len(self.inputs), 'input')}, {count(len(self), 'output')}, "
+            f"aspects {self.aspects}, {count(len(self.raters), 'annotator')}, {count(len(self.metrics), 'metric')})"
         )
 
     # --- subsets ---
