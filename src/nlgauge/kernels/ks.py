@@ -20,25 +20,22 @@ else:
 
 Int = cython.typedef(cython.Py_ssize_t)
 Places = cython.typedef(cython.const[cython.longlong][::1])
-Counts = cython.typedef(cython.int[:, ::1])
-Cube = cython.typedef(cython.const[cython.int][:, :, ::1])
+Swaps = cython.typedef(cython.const[cython.uchar][:, ::1])
+Counts = cython.typedef(cython.short[:, :, ::1])  # outputs × (first sample, second sample) × LANES
+Cube = cython.typedef(cython.const[cython.short][:, :, ::1])
 
 
 @kernel
-def shuffle_counts(
+def fill_shuffled(
     low: Cube,
     high: Cube,
     rows: cython.const[cython.longlong][:, ::1],
     cols: cython.const[cython.longlong][:, ::1],
     first: Int,
     lanes: Int,
-    lows: Counts,
-    highs: Counts,
+    drawn: Counts,
 ):
-    """Fill outputs × LANES tables with the counts of raters × systems × inputs, shuffled by the draws from `first` on.
-
-    Lanes without a draw are 0.
-    """
+    """Fill the table `drawn` with the counts of raters × systems × inputs, shuffled by the draws from `first` on."""
     cython.declare(r=Int, i=Int, j=Int, t=Int)
     cell: Int = 0
     with cython.nogil:
@@ -46,21 +43,35 @@ def shuffle_counts(
             for i in range(low.shape[1]):
                 for j in range(low.shape[2]):
                     for t in range(lanes):
-                        lows[cell, t] = low[r, rows[first + t, i], cols[first + t, j]]
-                        highs[cell, t] = high[r, rows[first + t, i], cols[first + t, j]]
-                    for t in range(lanes, LANES):
-                        lows[cell, t] = 0
-                        highs[cell, t] = 0
+                        drawn[cell, 0, t] = low[r, rows[first + t, i], cols[first + t, j]]
+                        drawn[cell, 1, t] = high[r, rows[first + t, i], cols[first + t, j]]
                     cell += 1
 
 
 @kernel
-def count_reached(
+def fill_swapped(low: Cube, high: Cube, swap: Swaps, first: Int, lanes: Int, drawn: Counts):
+    """Fill the table `drawn` with the counts of raters × systems × inputs; the two samples are exchanged on the inputs
+    where `swap` (draws × inputs), from the draw `first` on, is not 0.
+    """
+    cython.declare(r=Int, i=Int, j=Int, t=Int, own=cython.uchar)
+    cell: Int = 0
+    with cython.nogil:
+        for r in range(low.shape[0]):
+            for i in range(low.shape[1]):
+                for j in range(low.shape[2]):
+                    for t in range(lanes):
+                        own = swap[first + t, j]
+                        drawn[cell, 0, t] = high[r, i, j] if own else low[r, i, j]
+                        drawn[cell, 1, t] = low[r, i, j] if own else high[r, i, j]
+                    cell += 1
+
+
+@kernel
+def count_distances(
     order: Places,
     last: cython.const[cython.uchar][::1],
     start: Places,
-    lows: Counts,
-    highs: Counts,
+    drawn: Counts,
     lanes: Int,
     least: cython.const[cython.double][::1],
     counts: cython.longlong[:, ::1],
@@ -73,20 +84,30 @@ def count_reached(
     """
     cython.declare(k=Int, e=Int, t=Int, cell=Int)
     below: cython.int[:, ::1] = zeros((2, LANES), "i")
+    every: cython.int[:, ::1] = zeros((2, LANES), "i")  # of all outputs: the sizes of a metric that has them all
     share: cython.double[:, ::1] = empty((2, LANES), "d")
     gap: cython.double[::1] = empty(LANES, "d")
     with cython.nogil:
+        for cell in range(drawn.shape[0]):
+            for t in range(LANES):
+                every[0, t] += drawn[cell, 0, t]
+            for t in range(LANES):
+                every[1, t] += drawn[cell, 1, t]
         for k in range(len(start) - 1):
             for t in range(LANES):
-                below[0, t] = 0
-                below[1, t] = 0
+                below[0, t] = every[0, t]
+                below[1, t] = every[1, t]
                 gap[t] = 0.0
-            for e in range(start[k], start[k + 1]):
-                cell = order[e]
+            if start[k + 1] - start[k] < drawn.shape[0]:
                 for t in range(LANES):
-                    below[0, t] += lows[cell, t]
-                for t in range(LANES):
-                    below[1, t] += highs[cell, t]
+                    below[0, t] = 0
+                    below[1, t] = 0
+                for e in range(start[k], start[k + 1]):
+                    cell = order[e]
+                    for t in range(LANES):
+                        below[0, t] += drawn[cell, 0, t]
+                    for t in range(LANES):
+                        below[1, t] += drawn[cell, 1, t]
             for t in range(LANES):
                 own: cython.double = below[0, t]
                 other: cython.double = below[1, t]
@@ -97,9 +118,9 @@ def count_reached(
             for e in range(start[k], start[k + 1]):
                 cell = order[e]
                 for t in range(LANES):
-                    below[0, t] += lows[cell, t]
+                    below[0, t] += drawn[cell, 0, t]
                 for t in range(LANES):
-                    below[1, t] += highs[cell, t]
+                    below[1, t] += drawn[cell, 1, t]
                 if last[e]:
                     for t in range(LANES):
                         own = below[0, t]

@@ -14,9 +14,12 @@ from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chose
 from nlgauge.data.choice import Choice
 from nlgauge.options import option
 from nlgauge.stats.agreement.kappa import cohen_kappa
+from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, Bins
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
+
+SYSTEMS = Measure("global", "kendall")  # of two rankings of the systems
 
 
 @analysis(
@@ -73,8 +76,6 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
 
 
 def _pair(a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], means: tuple[Array, ...]) -> Row:
-    from scipy.stats import kendalltau
-
     x, y = rows.human[a], rows.human[b]
     both = ~(np.isnan(x) | np.isnan(y))
     p, q = levels[a][both], levels[b][both]
@@ -89,7 +90,7 @@ def _pair(a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], 
         "kappa": kappa.value if kappa else np.nan,
         "same_level": float((p == q).mean()) if n else np.nan,
         "opposite": float((np.abs(p - q) == HIGH - LOW).mean()) if n else np.nan,
-        "systems_tau": float(kendalltau(means[0][rated], means[1][rated]).statistic) if rated.sum() > 2 else np.nan,
+        "systems_tau": SYSTEMS(means[0][None], means[1][None]).value if rated.sum() > 2 else np.nan,
         "n": n,
         "reason": None if n else "no observation has both aspects",
     }

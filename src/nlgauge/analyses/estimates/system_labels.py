@@ -128,7 +128,7 @@ def count_system_labels(
     index = {name: k for k, name in enumerate(names)}
     code = np.array([index[name] for name in system.tolist()], np.int64)
     labels, rows = (np.bincount(code[part], minlength=len(names)) for part in (labeled, np.ones(len(code), bool)))
-    if len(names) < 2 or (labels == rows).all():  # no system without labels: spares an import of scipy.stats
+    if len(names) < 2 or (labels == rows).all():
         marked = np.zeros(len(names), bool)
     elif expected is not None:
         marked = (labels == 0) & (np.exp(-np.bincount(code, expected, len(names))) * len(names) < IMPROBABLE)

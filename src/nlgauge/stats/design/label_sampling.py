@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.types import Array, Ints
 
 FLOOR = 0.25  # uniform part of the sampling probabilities: no row has a weight above 1 / FLOOR times the mean
@@ -94,12 +95,10 @@ def disagreement(scores: Array) -> Array:
 
 def relative_ranks(scores: Array) -> Array:
     """Return each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
-    from scipy.stats import rankdata
-
     result = np.full(scores.shape, np.nan)
     for k, row in enumerate(scores):
         valid = np.isfinite(row)
-        result[k, valid] = (rankdata(row[valid]) - 0.5) / max(int(valid.sum()), 1)
+        result[k, valid] = (average_ranks(row[valid]) - 0.5) / max(int(valid.sum()), 1)
     return result
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.estimation.means import Method, PartlyLabeled, mean_estimate
 from nlgauge.stats.estimation.several_judges import cross_fitted
 from nlgauge.stats.estimation.sparse_correlation import CUT, SparseCorrelation, fisher_estimates
@@ -38,9 +39,7 @@ def correlations(x: Floats, y: Floats, coefficient: str) -> Floats:
         a, b = (np.sign(v[..., i] - v[..., j]) for v in (x, y))
     else:
         if coefficient == "spearman":
-            from scipy.stats import rankdata
-
-            x, y = (rankdata(v, axis=-1) for v in (x, y))
+            x, y = (average_ranks(v, axis=-1) for v in (x, y))
         a, b = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
         a, b = (np.where(np.ptp(v, axis=-1, keepdims=True) > 0, c, 0.0) for v, c in ((x, a), (y, b)))
     with np.errstate(invalid="ignore", divide="ignore"):

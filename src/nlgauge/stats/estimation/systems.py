@@ -226,14 +226,21 @@ def left_out_systems(
     >>> left_out_systems(np.array([9, 4, 7]), np.array([400, 400, 400])).tolist()
     [False, False, False]
     """
-    from scipy.stats import hypergeom, poisson
+    from scipy.special import gammaln, pdtrc
+
+    def log_choose(several: Any, chosen: Any) -> Any:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ways = gammaln(several + 1) - gammaln(chosen + 1) - gammaln(several - chosen + 1)
+        return np.where((chosen >= 0) & (chosen <= several), ways, -np.inf)
 
     n, total = int(labels.sum()), int(rows.sum())
-    unlikely = hypergeom.cdf(labels, total, rows, n) * len(labels) < IMPROBABLE
-    empty = labels == 0
-    expected = float(hypergeom.pmf(0, total, rows, n).sum())
-    many = bool(poisson.sf(empty.sum() - 1, expected) < IMPROBABLE) if empty.any() else False
-    return np.asarray((labels < fewest) & (unlikely | (empty & many)))
+    # scipy.stats.hypergeom for the few numbers of labels that count, without the second that importing it takes
+    number, own = np.arange(fewest), rows[:, None]
+    probability = np.exp(log_choose(own, number) + log_choose(total - own, n - number) - log_choose(total, n))
+    few, empty = labels < fewest, labels == 0
+    as_few = probability.cumsum(axis=1)[np.arange(len(labels)), np.minimum(labels, fewest - 1)]
+    many = bool(pdtrc(empty.sum() - 1, probability[:, 0].sum()) < IMPROBABLE) if empty.any() else False
+    return np.asarray(few & ((as_few * len(labels) < IMPROBABLE) | (empty & many)))
 
 
 class ErrorTransfer(NamedTuple):

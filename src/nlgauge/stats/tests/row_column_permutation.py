@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.kernels.ks import count_reached, shuffle_counts
+from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.ks import count_distances, fill_shuffled, fill_swapped
 from nlgauge.kernels.shared import LANES
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.ks import ks_weighted
@@ -94,13 +95,12 @@ def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, see
     `low` and `high` (annotators × N × M) are the counts of an output in each sample; one annotator for metrics.
     """
     tests = _KSTests.of(scores, low, high)
-    lows, highs = tests.strip(), tests.strip()
-    whole = [np.ascontiguousarray(w, np.int32) for w in (low, high)]
+    whole, drawn = _whole(low, high), tests.strip()
     for rows, cols in shuffles(low.shape[1], low.shape[2], draws, seed, low.size):
         for first in range(0, len(rows), LANES):
             lanes = min(LANES, len(rows) - first)
-            shuffle_counts(*whole, rows, cols, first, lanes, lows, highs)
-            tests.count(lows, highs, lanes)
+            fill_shuffled(*whole, rows, cols, first, lanes, drawn)
+            tests.count(drawn, lanes)
     return tests.result()
 
 
@@ -109,20 +109,19 @@ def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0
 
     `weights` is annotators × 2 × M. Outputs of one input stay compared with each other.
     """
-    low, high = (np.asarray(weights, np.int32).copy() for _ in range(2))
+    low, high = weights.copy(), weights.copy()
     low[:, 1], high[:, 0] = 0, 0
     inputs = weights.shape[2]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(weights.size, 1))
     tests = _KSTests.of(scores, low, high)
+    whole, drawn = _whole(low, high), tests.strip()
     for index in range(0, draws, size):
-        swap = rng.integers(0, 2, (min(size, draws - index), 1, 1, inputs)).astype(bool)
+        swap = rng.integers(0, 2, (min(size, draws - index), inputs)).astype(np.uint8)
         for first in range(0, len(swap), LANES):
-            own = swap[first : first + LANES].transpose(1, 2, 3, 0)  # the draws are the lanes
-            lows, highs = tests.strip(), tests.strip()
-            lows[:, : own.shape[3]] = np.where(own, high[..., None], low[..., None]).reshape(weights.size, -1)
-            highs[:, : own.shape[3]] = np.where(own, low[..., None], high[..., None]).reshape(weights.size, -1)
-            tests.count(lows, highs, own.shape[3])
+            lanes = min(LANES, len(swap) - first)
+            fill_swapped(*whole, swap, first, lanes, drawn)
+            tests.count(drawn, lanes)
     return tests.result()
 
 
@@ -153,20 +152,27 @@ class _KSTests:
             observed, low.size, np.concatenate(orders), np.concatenate(ends), start, np.zeros((2, len(flat)), np.int64)
         )
 
-    def strip(self) -> NDArray[np.int32]:
-        """Allocate the counts of sixteen draws."""
-        return np.zeros((self.outputs, LANES), np.int32)
+    def strip(self) -> NDArray[np.int16]:
+        """Allocate the counts of sixteen draws in both samples."""
+        return np.zeros((self.outputs, 2, LANES), np.int16)
 
-    def count(self, lows: NDArray[np.int32], highs: NDArray[np.int32], lanes: int) -> None:
+    def count(self, drawn: NDArray[np.int16], lanes: int) -> None:
         """Count more draws."""
         least = self.observed - TIE_TOLERANCE
-        count_reached(self.order, self.last, self.start, lows, highs, lanes, least, self.counts)
+        count_distances(self.order, self.last, self.start, drawn, lanes, least, self.counts)
 
     def result(self) -> tuple[Array, Array]:
         """Return the distances and their p-values."""
         reached, valid = self.counts
         p = (reached + 1) / (valid + 1)
         return self.observed, np.where(np.isnan(self.observed) | (valid == 0), np.nan, p)
+
+
+def _whole(*counts: Array) -> list[NDArray[np.int16]]:
+    """Return counts of ratings of an output as the kernels take them."""
+    if max((float(each.max(initial=0)) for each in counts), default=0.0) > np.iinfo(np.int16).max:
+        raise NlgaugeError(f"an output has more than {np.iinfo(np.int16).max:,} ratings.")
+    return [np.ascontiguousarray(each, np.int16) for each in counts]
 
 
 def _scaled(table: Array, ranks: bool) -> Array:
