@@ -25,7 +25,6 @@ from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.resampling.bootstrap import bootstrap
 from nlgauge.stats.correlation.tie_calibration import calibrate
-from nlgauge.stats.ranking.consensus import Votes, kemeny
 from nlgauge.stats.correlation.panel_kernels import group_stats
 from nlgauge.stats.tests.permutation import permutation_test
 
@@ -42,7 +41,6 @@ for name, found in {
     "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100).samples,
     "alpha": [v for level in ("ordinal", "interval") for v in (lambda a: (a.value, a.low, a.high))(
         alpha(np.round(x[:, 0]), level, rng=np.random.default_rng(1), draws=20))],
-    "consensus": kemeny(Votes.of(x)).order,
 }.items():
     said[name] = [float(v).hex() for part in (found if isinstance(found, tuple) else [found]) for v in np.ravel(part)]
 outputs = ["The cat sat on the mat, at 3.5 o'clock.", "A dog ran off; ran far away - today!", "", "naïve café 北京 of of of the"]

@@ -19,7 +19,6 @@ from nlgauge.stats.correlation.measure import TWELVE, all_measures, evaluate
 from nlgauge.stats.correlation.panel_kernels import group_stats
 from nlgauge.stats.correlation.tie_calibration import calibrate
 from nlgauge.stats.design.stability import ranking_consistency
-from nlgauge.stats.ranking.consensus import Votes, kemeny
 from nlgauge.stats.resampling.bootstrap import bootstrap
 from nlgauge.stats.tests.permutation import permutation_pairs
 
@@ -47,7 +46,6 @@ WORK: dict[str, Callable[[], Any]] = {
     "one big group": lambda: group_stats(BIG[0], np.round(BIG[1], 1)),
     "all measures": lambda: evaluate(X, Z, all_measures()).value,
     "tie calibration": lambda: calibrate(X, Z[None]).epsilon,
-    "consensus": lambda: kemeny(Votes.of(X)).order,
     "alpha": lambda: [
         (a.value, a.low, a.high)
         for a in (alpha(Z[:3], "ordinal", rng=np.random.default_rng(1), bootstrap=of) for of in ("units", "pairs"))

@@ -7,9 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from nlgauge.kernels.consensus import improve
 from nlgauge.stats.ranking import consensus
-from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, contradicted, kemeny
+from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, contradicted, improved, kemeny
 from nlgauge.stats.ranking.rankings import system_representation
 
 
@@ -58,8 +57,7 @@ def test_without_time_the_order_is_said_to_be_unproved_and_the_bound_holds(monke
 
 def test_moving_one_at_a_time_ends_where_no_single_move_helps() -> None:
     votes = tangled(9, 1)
-    order = np.arange(9)
-    improve(votes.wins, order)
+    order = improved(votes.wins, np.arange(9))
     here = contradicted(votes.wins, order)
     assert sorted(order.tolist()) == list(range(9))
     for a in range(9):

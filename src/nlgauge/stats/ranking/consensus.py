@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.kernels.consensus import best_by_subsets, count_votes, improve
 from nlgauge.stats.correlation.coefficients import ratio
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.types import Array, Ints, Mask
@@ -30,9 +29,9 @@ class Votes:
     @classmethod
     def of(cls, scores: Array) -> Votes:
         """Count the votes of all metrics on all inputs (K × N × M, higher is better)."""
-        n = scores.shape[1]
-        wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
-        count_votes(np.ascontiguousarray(scores, np.float64), wins, ties)
+        pairs = [(own[:, None] > scores, own[:, None] == scores) for own in np.asarray(scores).transpose(1, 0, 2)]
+        wins, ties = (np.array([side.sum(axis=(0, 2)) for side in part], np.int64) for part in zip(*pairs, strict=True))
+        np.fill_diagonal(ties, 0)
         return cls(wins, ties)
 
 
@@ -170,8 +169,7 @@ def _best(wins: Ints, until: float) -> tuple[Ints, int]:
     if n <= SUBSETS:
         order = best_by_subsets(wins)
         return order, contradicted(wins, order)
-    order = np.arange(n, dtype=np.int64)
-    improve(wins, order)
+    order = improved(wins, np.arange(n, dtype=np.int64))
     least = int(np.minimum(wins, wins.T)[np.triu_indices(n, 1)].sum())
     if n > PROGRAMME or contradicted(wins, order) == least:
         return order, least
@@ -179,6 +177,41 @@ def _best(wins: Ints, until: float) -> tuple[Ints, int]:
     if result is not None and contradicted(wins, result) <= contradicted(wins, order):
         order = result
     return order, min(max(least, bound), contradicted(wins, order))
+
+
+def best_by_subsets(wins: Ints) -> Ints:
+    """Find the order with the fewest votes against it: the best order of every subset from those one smaller."""
+    n = len(wins)
+    systems, subsets = np.arange(n), np.arange(1 << n)
+    member = subsets[:, None] >> systems & 1
+    against_last = member @ wins.T  # votes for the last system over the others: subsets × systems
+    size = member.sum(axis=1)
+    cost, last = np.zeros(1 << n, np.int64), np.zeros(1 << n, np.int64)
+    for k in range(1, n + 1):
+        same = subsets[size == k]
+        total = cost[same[:, None] & ~(1 << systems)] + against_last[same]
+        total[member[same] == 0] = np.iinfo(np.int64).max
+        last[same], cost[same] = total.argmin(axis=1), total.min(axis=1)
+    order, left = np.empty(n, np.int64), (1 << n) - 1
+    for place in range(n - 1, -1, -1):
+        order[place] = last[left]
+        left -= 1 << int(last[left])
+    return order
+
+
+def improved(wins: Ints, order: Ints) -> Ints:
+    """Move one system at a time to where the fewest votes are against, until no move helps."""
+    result, moved = order.tolist(), True
+    while moved:
+        moved = False
+        for start in range(len(result)):
+            system = result[start]
+            gain = wins[result, system] - wins[system, result]
+            change = np.concatenate([[0], np.cumsum(gain[:start][::-1]), np.cumsum(-gain[start + 1 :])])
+            if best := int(change.argmin()):
+                result.insert(start - best if best <= start else best, result.pop(start))
+                moved = True
+    return np.array(result, np.int64)
 
 
 def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
