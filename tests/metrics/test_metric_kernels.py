@@ -13,9 +13,10 @@ from nlgauge.kernels.lepor import fragments
 from nlgauge.kernels.long_overlaps import PLACES, long_overlaps
 from nlgauge.kernels.ngrams import counts_in, rank
 from nlgauge.kernels.overlaps import LONG, overlaps
-from nlgauge.kernels.recurring import frequencies, matched_weight, number, similarities
 from nlgauge.kernels.rouge import skip_bigrams, union_lcs, weighted_lcs
 from nlgauge.kernels.sequences import alignments
+from nlgauge.metrics.overlap.cider import Cider, CiderD
+from nlgauge.text.ngrams import Ngrams
 
 Text = list[int]
 few = st.lists(st.integers(0, 3), max_size=12)
@@ -229,82 +230,33 @@ def test_counts_in_others_are_sums_and_maxima(samples: list[tuple[Text, list[Tex
                 place += 1
 
 
-Numbered = tuple[np.ndarray, np.ndarray, np.ndarray]
+def listed(texts: list[Text], order: int, kinds: int) -> Ngrams:
+    places = np.arange(len(texts))
+    return Ngrams(order, *rank(*arrays(texts), places, order, kinds), places)
 
 
-def numbered(texts: list[Text], order: int, kinds: int, uses: int = 1) -> Numbered:
-    found: Numbered = number(*arrays(texts), np.arange(len(texts)), np.full(len(texts), uses, np.int64), order, kinds)
-    return found
-
-
-def names(texts: list[Text], found: Numbered) -> dict[int, tuple[int, ...]]:
-    """The n-gram of each number; fails where two n-grams have one number."""
-    numbers, first, _ = found
-    seen: dict[int, tuple[int, ...]] = {}
-    for t, text in enumerate(texts):
-        for n in range(len(numbers)):
-            for i in range(len(text) - n):
-                if (g := int(numbers[n, first[t] + i])) >= 0:
-                    gram = tuple(text[i : i + n + 1])
-                    assert seen.setdefault(g, gram) == gram
-    return seen
-
-
-@given(st.lists(st.lists(st.integers(0, 2), max_size=30), min_size=1, max_size=6), st.integers(1, 5), st.booleans())
-def test_an_ngram_has_a_number_if_it_stands_in_two_places(texts: list[Text], order: int, used_twice: bool) -> None:
-    found = numbered(texts, order, 3, uses=1 + used_twice)
-    known = names(texts, found)
-    for n in range(1, order + 1):
-        times: Counter[tuple[int, ...]] = Counter()
-        for text in texts:
-            times += grams(text, n)
-        recurring = {gram for gram, c in times.items() if c > 1 or used_twice}
-        assert recurring == {gram for gram in known.values() if len(gram) == n}
-    parent = found[2]
-    assert all(known[int(parent[g])] == gram[:-1] for g, gram in known.items() if len(gram) > 1)
-    assert len(set(known.values())) == len(known)
-
-
-@given(groups)
-def test_matched_weight_is_the_highest_count_of_any_times_the_weight(samples: list[tuple[Text, list[Text]]]) -> None:
-    texts, where = laid_out(samples)
-    found = numbered(texts, 3, 4)
-    weight = np.arange(1.0, len(found[2]) + 1)
-    worth = {gram: weight[g] for g, gram in names(texts, found).items()}
-    matched = matched_weight(*found[:2], weight, *where)
-    for s, (out, refs) in enumerate(samples):
-        for n in range(1, 4):
-            highest: Counter[tuple[int, ...]] = Counter()
-            for ref in refs:
-                highest |= grams(ref, n)
-            shared = grams(out, n) & highest
-            assert matched[s, n - 1] == pytest.approx(sum(c * worth[gram] for gram, c in shared.items()))
-
-
-def test_document_frequency_counts_a_document_once() -> None:
-    texts = [[0, 0, 1], [0, 2], [1, 1]]
-    numbers, first, parent = numbered(texts, 1, 3, uses=2)
-    documents, times = frequencies(numbers, first, np.array([0, 1, 2]), np.array([0, 2, 3]), 3)
-    assert (documents.tolist(), times.tolist(), parent.tolist()) == ([1, 2, 1], [3, 3, 1], [-1, -1, -1])
+def test_a_document_counts_once_and_each_occurrence_counts() -> None:
+    found = listed([[0, 0, 1], [0, 2], [1, 1]], 1, 3)
+    assert found.documents(np.array([0, 1, 2]), np.array([0, 2, 3])).tolist() == [1, 2, 1]
+    assert found.documents(np.array([0, 1, 2]), np.array([0, 1, 2, 3])).tolist() == [2, 2, 1]
+    assert found.occurrences(np.array([0, 1, 2])).tolist() == [3, 3, 1]
 
 
 @pytest.mark.parametrize("clipped", [False, True])
 @given(samples=groups)
-def test_similarities_are_cosines_and_what_stands_once_weighs_as_rare(
-    clipped: bool, samples: list[tuple[Text, list[Text]]]
-) -> None:
+def test_cosines_are_those_of_weighted_counts(clipped: bool, samples: list[tuple[Text, list[Text]]]) -> None:
     texts, (output, reference, start) = laid_out(samples)
-    found = numbered(texts, 4, 4)
-    weight = np.linspace(1, 2, len(found[2]))
-    worth = {gram: weight[g] for g, gram in names(texts, found).items()}
+    found = listed(texts, 4, 4)
+    weight = np.linspace(1, 2, len(found.parent)) ** 2
     outputs = np.repeat(output, np.diff(start))
-    values = similarities(*found[:2], weight, 3.0, outputs, reference, clipped)
+    values = (CiderD() if clipped else Cider())._cosines(found, weight, outputs, reference)
     for p, (o, r) in enumerate(zip(outputs.tolist(), reference.tolist(), strict=True)):
         want = 0.0
-        for n in range(1, 5):
-            a, b = grams(texts[o], n), grams(texts[r], n)
-            norms = [sum((c * worth.get(g, 3.0)) ** 2 for g, c in x.items()) ** 0.5 for x in (a, b)]
-            dot = sum((min(a[g], c) if clipped else a[g]) * c * worth.get(g, 3.0) ** 2 for g, c in b.items())
+        for n in range(4):
+            spans = [slice(*found.offsets[t * 4 + n : t * 4 + n + 2]) for t in (o, r)]
+            a, b = (dict(zip(found.grams[at].tolist(), found.counts[at].tolist(), strict=True)) for at in spans)
+            norms = [sum(c**2 * weight[g] for g, c in x.items()) ** 0.5 for x in (a, b)]
+            dot = sum((min(a[g], c) if clipped else a[g]) * c * weight[g] for g, c in b.items() if g in a)
             want += dot / (norms[0] * norms[1]) / 4 if all(norms) else 0.0
         assert values[p] == pytest.approx(want)
 

@@ -48,6 +48,20 @@ class Ngrams:
         )
         return result
 
+    def occurrences(self, texts: Ints) -> Ints:
+        """Count how often each n-gram occurs in those texts."""
+        _, _, entry = self.span(texts)
+        times = np.bincount(self.grams[entry], weights=self.counts[entry], minlength=len(self.parent))
+        return times.astype(np.int64)
+
+    def documents(self, texts: Ints, start: Ints) -> Ints:
+        """Count the documents that have each n-gram; document d has `texts[start[d]:start[d + 1]]`."""
+        owner, _, entry = self.span(texts)
+        document = np.repeat(np.arange(len(start) - 1), np.diff(start))[owner]
+        keys = np.sort(document * len(self.parent) + self.grams[entry])
+        first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+        return np.bincount(keys[first] % max(len(self.parent), 1), minlength=len(self.parent))
+
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
         """Sums per text and order of values parallel to `span(texts)`."""
         where = owner * self.order + level

@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from nlgauge.kernels.recurring import similarities
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.overlap._documents import documents
-from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.overlap.matches import tokenized_pairs
 from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
-from nlgauge.types import Array
+from nlgauge.text.ngrams import Ngrams, ngrams
+from nlgauge.types import Array, Ints
 
 CITE = "vedantam-etal-2015-cider"
 ORDER = 4
@@ -52,21 +51,26 @@ class Cider(Metric):
             alone = "CIDEr needs the references of two inputs or more: its idf is zero for one"
             reasons = {s: pairs.reasons.get(s, alone) for s in range(len(pairs))}
             return Scores(np.full(len(pairs), np.nan), reasons)
-        grams = recurring(batch, (self.tokenize, self.lowercase, stem), tokens, pairs, ORDER)
-        highest = math.log(len(start) - 1)
-        idf = highest - np.log(np.maximum(grams.frequencies(texts, start)[0], 1.0))
-        values = 10 * similarities(
-            grams.numbers,
-            grams.first,
-            idf,
-            highest,
-            grams.place[pairs.output],
-            grams.place[pairs.reference],
-            self.clipped,
-        )
+        key = (self.tokenize, self.lowercase, stem, "output+references")
+        grams = ngrams(batch, key, tokens, ORDER, pairs.of_sample, pairs.reference)
+        idf = math.log(len(start) - 1) - np.log(np.maximum(grams.documents(texts, start), 1.0))
+        values = 10 * self._cosines(grams, idf**2, pairs.output, pairs.reference)
         bigrams = np.maximum(tokens.length - 1, 0)
         values *= self._gaussian(bigrams[pairs.output] - bigrams[pairs.reference])
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
+
+    def _cosines(self, grams: Ngrams, weight: Array, output: Ints, reference: Ints) -> Array:
+        """Return the mean over orders of the cosine of weighted counts, for each pair."""
+        owner, level, entry = grams.span(output)
+        own, own_weight = grams.counts[entry], weight[grams.grams[entry]]
+        other = grams.found_in(output, reference, np.arange(len(output) + 1), highest=True)
+        shared = np.minimum(own, other) if self.clipped else own
+        products = grams.sums(output, owner, level, shared * other * own_weight)
+        lengths = grams.sums(output, owner, level, own**2 * own_weight)
+        owner, level, entry = grams.span(reference)
+        lengths = lengths * grams.sums(reference, owner, level, grams.counts[entry] ** 2 * weight[grams.grams[entry]])
+        cosines = np.divide(products, np.sqrt(lengths), out=np.zeros(products.shape), where=lengths > 0)
+        return np.asarray(cosines.mean(axis=1))
 
     def _gaussian(self, longer: Array) -> Array:
         return np.ones(len(longer))

@@ -9,15 +9,13 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.kernels.recurring import matched_weight
 from nlgauge.metrics.base import Facts, Metric, metric, signature
 from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap._documents import documents
-from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.overlap.matches import tokenized_pairs
 from nlgauge.metrics.references import over_references
 from nlgauge.text.batch import Batch
-from nlgauge.text.ngrams import ngrams
+from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ints
 
@@ -61,8 +59,7 @@ class Nist(Metric):
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))
         rows = np.zeros((len(pairs), 2 * self.order + 2))
-        matched = self._matched if self.weights == "corpus" else self._matched_alone
-        rows[scored, : self.order] = matched(batch, tokens, pairs, pairs.of_sample[scored], start)
+        rows[scored, : self.order] = self._matched(batch, tokens, pairs, pairs.of_sample[scored], start)
         length = np.maximum(tokens.length[pairs.of_sample], 0).astype(np.float64)
         rows[:, self.order : 2 * self.order] = np.maximum(length[:, None] - np.arange(self.order), 0)
         rows[:, -2] = length
@@ -79,21 +76,25 @@ class Nist(Metric):
         return np.where(ratio > 0, gained * penalty, 0.0)
 
     def _matched(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
-        """Return information by output and order, from the references of all samples; those of one input count once."""
-        grams = recurring(batch, (self.tokenize, self.lowercase, None), tokens, pairs, self.order)
-        corpus, bounds = documents(batch, pairs)
-        count = grams.frequencies(corpus, bounds)[1].astype(np.float64)
-        words = float(tokens.length[corpus].sum())
-        info = _bits(np.where(grams.parent >= 0, count[grams.parent], words), count)
-        result: Array = matched_weight(
-            grams.numbers, grams.first, info, grams.place[texts], grams.place[pairs.reference], start
-        )
-        return result
-
-    def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
-        """Return the same with n-gram information from the sample's own references."""
+        """Return the information of matched n-grams by output and order."""
         key = (self.tokenize, self.lowercase, None, "output+references")
         grams = ngrams(batch, key, tokens, self.order, pairs.of_sample, pairs.reference)
+        owner, level, entry = grams.span(texts)
+        hits = np.minimum(grams.counts[entry], grams.found_in(texts, pairs.reference, start, highest=True))
+        if self.weights == "corpus":
+            info = self._corpus_information(batch, tokens, pairs, grams)[grams.grams[entry]]
+        else:
+            info = self._sample_information(tokens, pairs, grams, texts, start)
+        return grams.sums(texts, owner, level, hits * info)
+
+    def _corpus_information(self, batch: Batch, tokens: Tokens, pairs: Usable, grams: Ngrams) -> Array:
+        """Return that of every n-gram, from the references of all samples; those of one input count once."""
+        corpus, _ = documents(batch, pairs)
+        count = grams.occurrences(corpus).astype(np.float64)
+        return _bits(np.where(grams.parent >= 0, count[grams.parent], float(tokens.length[corpus].sum())), count)
+
+    def _sample_information(self, tokens: Tokens, pairs: Usable, grams: Ngrams, texts: Ints, start: Ints) -> Array:
+        """Return that of the n-grams of each output, from the sample's own references."""
         owner, level, entry = grams.span(texts)
         count = grams.found_in(texts, pairs.reference, start, highest=False).astype(np.float64)
         gram = grams.grams[entry].astype(np.int64)
@@ -103,8 +104,7 @@ class Nist(Metric):
         parent = np.searchsorted(key_of[order], owner * size + grams.parent[gram])
         words = np.add.reduceat(tokens.length[pairs.reference], start[:-1]) if len(texts) else np.empty(0)
         before = np.where(level > 0, count[order[np.minimum(parent, len(order) - 1)]], words[owner])
-        hits = np.minimum(grams.counts[entry], grams.found_in(texts, pairs.reference, start, highest=True))
-        return grams.sums(texts, owner, level, hits * _bits(before, count))
+        return _bits(before, count)
 
 
 def _bits(before: Array, count: Array) -> Array:
