@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlgauge.kernels.kinds import count_picks, distinct_rows, ordinal, tally
+from nlgauge.kernels.kinds import ordinal, tally
+from nlgauge.stats.agreement.alpha import distinct_rows
+from nlgauge.stats.resampling.draws import _count_picks
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +74,7 @@ def test_numbers_that_would_favour_a_member_are_left_out():
 def test_picks_are_counted_as_bincount_counts_them(draws, size, n):
     picks = np.random.default_rng(0).integers(0, n, (draws, size))
     plain = np.array([np.bincount(row, minlength=n) for row in picks], np.float64).reshape(draws, n)
-    assert np.array_equal(count_picks(picks, n), plain)
+    assert np.array_equal(_count_picks(picks, n), plain)
 
 
 @pytest.mark.parametrize("seed", range(20))

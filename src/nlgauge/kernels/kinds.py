@@ -1,4 +1,4 @@
-"""Grouping of equal rows, multinomial resampling of the groups, and ordinal disagreement."""
+"""Multinomial resampling of kinds of units, and their ordinal disagreement."""
 
 from __future__ import annotations
 
@@ -7,73 +7,13 @@ try:
 except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
-from nlgauge.kernels._room import array, empty, full, kernel, zeros
-
-if cython.compiled:
-    from cython.cimports.nlgauge.kernels.shared import ALL, PRIME
-else:
-    from nlgauge.kernels.shared import ALL, PRIME
+from nlgauge.kernels._room import array, empty, kernel
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
 Reals = cython.typedef(cython.double[::1])
 Table = cython.typedef(cython.double[:, ::1])
 Places = cython.typedef(cython.const[cython.longlong][::1])
-Rows = cython.typedef(cython.const[cython.ulonglong][:, ::1])
-
-
-@kernel
-def distinct_rows(rows: Rows):
-    """Return the first row of each kind, in order of appearance, and the number of rows of that kind.
-
-    Rows are words of 64 bits: floats viewed as their bits.
-    """
-    cython.declare(i=Int)
-    n: Int = rows.shape[0]
-    size: Int = 2
-    while size < 2 * n:
-        size *= 2
-    table: cython.int[::1] = full(size, -1, "i")
-    first: cython.longlong[::1] = empty(n, "q")
-    times: cython.longlong[::1] = empty(n, "q")
-    kinds: Int = 0
-    with cython.nogil:
-        for i in range(n):
-            slot: Int = _hash(rows, i) & (size - 1)
-            while table[slot] >= 0 and not _equal(rows, first[table[slot]], i):
-                slot = (slot + 1) & (size - 1)
-            if table[slot] < 0:
-                table[slot] = kinds
-                first[kinds] = i
-                times[kinds] = 0
-                kinds += 1
-            times[table[slot]] += 1
-    return array(first)[:kinds], array(times)[:kinds]
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _hash(rows: Rows, i: Int) -> Int:
-    cython.declare(j=Int)
-    found: Word = 0
-    for j in range(rows.shape[1]):
-        found = (found ^ rows[i, j]) * PRIME & ALL
-        found ^= found >> 32
-    return found >> 2  # a number of 64 bits with a sign
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _equal(rows: Rows, a: Int, b: Int) -> cython.bint:
-    j: Int = 0
-    while j < rows.shape[1] and rows[a, j] == rows[b, j]:
-        j += 1
-    return j == rows.shape[1]
 
 
 @kernel
@@ -113,18 +53,6 @@ def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int
                 break
             done += 1
     return done
-
-
-@kernel
-def count_picks(picks: cython.const[cython.longlong][:, ::1], n: Int):
-    """draws × picks from 0 … n−1 → draws × n, how often each was picked."""
-    cython.declare(row=Int, k=Int)
-    counts: Table = zeros((picks.shape[0], n), "d")
-    with cython.nogil:
-        for row in range(picks.shape[0]):
-            for k in range(picks.shape[1]):
-                counts[row, picks[row, k]] += 1.0
-    return array(counts)
 
 
 @kernel

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import DataError
-from nlgauge.kernels.kinds import distinct_rows, ordinal, tally
+from nlgauge.kernels.kinds import ordinal, tally
 from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.types import Array, Ints
 
@@ -131,8 +131,8 @@ def alpha(
 
 def _pairable(table: Array) -> _Pairable:
     # Sorted with missing values last and one representation of 0 and NaN, so that equal units have equal bytes.
-    by_unit = np.sort(np.where(np.isnan(table), np.nan, table + 0.0).T, axis=1)
-    first, times = distinct_rows(np.ascontiguousarray(by_unit).view(np.uint64))
+    by_unit = np.ascontiguousarray(np.sort(np.where(np.isnan(table), np.nan, table + 0.0).T, axis=1))
+    first, times = distinct_rows(by_unit.view(np.uint64))
     by_unit = by_unit[first]
     given = ~np.isnan(by_unit)
     sizes = given.sum(axis=1)
@@ -143,6 +143,17 @@ def _pairable(table: Array) -> _Pairable:
     return _Pairable(
         times[selected].astype(np.float64), sizes[selected].astype(np.float64), kind, code.reshape(-1), values
     )
+
+
+def distinct_rows(rows: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Return the first row of each kind, in order of appearance, and the number of rows of that kind."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(rows)])
+    first = order[starts]  # the sort is stable
+    times = np.diff(np.append(starts, len(rows)))
+    by_first = np.argsort(first)
+    return first[by_first], times[by_first]
 
 
 def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> Array:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.kernels.kinds import count_picks
 from nlgauge.kernels.shared import STRIP
-from nlgauge.types import Array, Ids
+from nlgauge.types import Array, Ids, Ints
 
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
@@ -151,12 +150,18 @@ def bootstrap_counts(
         for index in range(0, size, step):
             some = min(step, size - index)
             one, two = (
-                count_picks(own_part.choice(n, (some, n)) if legacy else own_part.integers(0, n, (some, n)), n)
+                _count_picks(own_part.choice(n, (some, n)) if legacy else own_part.integers(0, n, (some, n)), n)
                 if moves
                 else np.ones((some, n))
                 for own_part, n, moves in zip(own, units, drawn, strict=True)
             )
             yield one, two
+
+
+def _count_picks(picks: Ints, n: int) -> Array:
+    """Count how often each of n units was picked: draws × picks → draws × n."""
+    cells = (picks + n * np.arange(len(picks))[:, None]).ravel()
+    return np.bincount(cells, minlength=n * len(picks)).reshape(len(picks), n).astype(np.float64)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Array:
