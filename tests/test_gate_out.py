@@ -9,10 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import posixpath
 import re
+import time
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
@@ -20,7 +23,11 @@ from rich.console import Console
 import nlgauge as ng
 from command import run_command
 from nlgauge.cli._screen import print_answer, together
+from nlgauge.cli.mcp_server import ToolServer, content
+from nlgauge.cli.pytest_plugin import JudgeGate
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.services import send
+from nlgauge.data.services._http import Server
 from nlgauge.foreign_text import for_json, for_markdown, for_spreadsheet, for_terminal
 from nlgauge.table import Cell, Layout, Table
 
@@ -253,6 +260,58 @@ def test_a_data_set_in_a_notebook_does_not_act(table: Path) -> None:
     data: Dataset = ng.load(table, name=HOSTILE)
     harmless_html(data._repr_html_())
     harmless_on_a_terminal(repr(data))
+
+
+def test_no_answer_to_an_agent_acts_and_senseless_calls_are_answered() -> None:
+    """A call that raised in its thread, or a line that ended the server, left the agent waiting."""
+    harmless_json(json.dumps(content(HOSTILE, 0), ensure_ascii=False))
+    calls = (
+        {"name": HOSTILE, "arguments": {}},
+        {"name": "gate", "arguments": {"data": "t.csv", HOSTILE: 1}},
+        {"name": "gate", "arguments": {"data": "a\0b"}},
+        {"name": "gate", "arguments": {"data": "a\ud800b"}},
+        {"name": "gate", "arguments": [HOSTILE]},
+    )
+    lines = [{"method": "tools/call", "id": k, "params": call} for k, call in enumerate(calls)]
+    others = [{"method": "ping", "id": [1]}, {"method": "notifications/cancelled", "params": {"requestId": [1]}}]
+    requests = "".join(json.dumps(line) + "\n" for line in [*others, *lines]) + "[" * 100_000 + "\n"
+    answers = io.StringIO()
+    ToolServer(io.StringIO(requests), answers).serve()
+    deadline = time.monotonic() + 20
+    while answers.getvalue().count("\n") < len(calls) + 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert answers.getvalue().count("\n") == len(calls) + 1
+    for line in answers.getvalue().splitlines():
+        harmless_json(line)
+
+
+def test_no_result_in_a_service_acts_and_none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+
+    def post(self: Server, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        sent.append(body)
+        return {"run": {"info": {"run_id": "r"}}}
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:1")
+    monkeypatch.setattr(Server, "post", post)
+    monkeypatch.setattr(Server, "get", lambda *_, **__: {"experiment": {"experiment_id": "1"}})
+    names = [f"{HOSTILE}/value", "a*/value", "a?/value", "../x//y/", "x" * 300 + "1", "x" * 300 + "2"]
+    send("mlflow://e", {name: float(k) for k, name in enumerate(names)}, [], {"data": HOSTILE, "answer": HOSTILE})
+    metrics = [metric for body in sent for metric in body.get("metrics", ())]
+    assert sorted(metric["value"] for metric in metrics) == [0, 1, 2, 3, 4, 5]
+    keys = [metric["key"] for metric in metrics]
+    assert len(set(keys)) == len(keys)
+    assert all(re.fullmatch(r"[/\w.\- :]{1,250}", key) and posixpath.normpath(key) == key for key in keys)
+    for body in sent:
+        harmless_on_a_terminal("".join(tag["value"] for tag in body.get("tags", ())) + body.get("run_name", ""))
+
+
+def test_no_failure_of_the_pytest_plugin_acts(table: Path) -> None:
+    config = cast(pytest.Config, SimpleNamespace(getoption=lambda _: "fail", getini=lambda _: "fail"))
+    for options in ({"min": "kappa=2"}, {"min": "kappa=.9", "aspect": f"{SHEET}{HOSTILE}passes"}, {"human": HOSTILE}):
+        with pytest.raises(pytest.fail.Exception) as failed:
+            JudgeGate(config, table.parent)(table.name, options.pop("min", None), **options)
+        harmless_on_a_terminal(str(failed.value))
 
 
 def test_what_is_not_hostile_leaves_as_it_came() -> None:

@@ -23,6 +23,7 @@ from nlgauge.cli._generate import DATA, OWN, Option, options_of
 from nlgauge.cli._program import VERBS, Verb
 from nlgauge.docstrings import summary
 from nlgauge.errors import NlgaugeError
+from nlgauge.foreign_text import visible
 from nlgauge.registry import did_you_mean
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # of the protocol, the newest first
@@ -53,7 +54,7 @@ class ToolServer:
     def __init__(self, requests: TextIO, answers: TextIO) -> None:
         self.requests, self.answers = requests, answers
         self.writing = threading.Lock()
-        self.running: dict[Any, subprocess.Popen[str]] = {}
+        self.running: dict[str, subprocess.Popen[str]] = {}
 
     def serve(self) -> None:
         """Answer until the input ends; what still runs is then ended."""
@@ -68,7 +69,7 @@ class ToolServer:
     def _take(self, line: str) -> None:
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._answer(None, error=Refused(PARSE, "the line is not JSON"))
             return
         for each in message if isinstance(message, list) else [message]:
@@ -80,10 +81,10 @@ class ToolServer:
         given = message.get("params")
         params: dict[str, Any] = given if isinstance(given, dict) else {}
         if method == "notifications/cancelled":
-            process = self.running.get(params.get("requestId"))
+            process = self.running.get(str(params.get("requestId")))
             if process:
                 process.terminate()
-        elif identity is None:
+        elif not isinstance(identity, str | int):
             return
         elif method == "tools/call":
             threading.Thread(target=self._call, args=(identity, params), daemon=True).start()
@@ -96,26 +97,26 @@ class ToolServer:
     def _call(self, identity: Any, params: Mapping[str, Any]) -> None:
         try:
             command = command_of(str(params.get("name")), params.get("arguments") or {})
+            process = subprocess.Popen(
+                [sys.executable, "-m", "nlgauge", *command],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+            )  # fmt: skip
         except Refused as error:
             self._answer(identity, error=error)
             return
-        except NlgaugeError as error:
+        except (NlgaugeError, ValueError, OSError) as error:  # ValueError: a NUL or half a surrogate in an argument
             self._answer(identity, content(str(error), USAGE))
             return
-        process = subprocess.Popen(
-            [sys.executable, "-m", "nlgauge", *command],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-        )  # fmt: skip
-        self.running[identity] = process
+        self.running[str(identity)] = process
         out, remarks = process.communicate()
-        self.running.pop(identity, None)
+        self.running.pop(str(identity), None)
         if process.returncode >= 0:  # not canceled
             self._answer(identity, content("\n".join(filter(None, (out.strip(), remarks.strip()))), process.returncode))
 
     def _answer(self, identity: Any, result: Any = None, error: Refused | None = None) -> None:
-        body = {"error": {"code": error.code, "message": str(error)}} if error else {"result": result}
+        body = {"error": {"code": error.code, "message": visible(str(error))}} if error else {"result": result}
         with self.writing:
-            self.answers.write(json.dumps({"jsonrpc": "2.0", "id": identity, **body}, ensure_ascii=False) + "\n")
+            self.answers.write(json.dumps({"jsonrpc": "2.0", "id": identity, **body}) + "\n")
             self.answers.flush()
 
 
@@ -139,7 +140,7 @@ def handle(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def content(text: str, code: int) -> dict[str, Any]:
     """Return the result of a call: what the command printed, and its exit code."""
     return {
-        "content": [{"type": "text", "text": text or "done"}],
+        "content": [{"type": "text", "text": visible(text) or "done"}],
         "structuredContent": {"exit_code": code},
         "isError": code == USAGE or code >= FAULT,
     }
@@ -178,8 +179,10 @@ def json_type(kind: Any) -> str:
     return "string" if get_origin(kind) is list or get_args(kind) else JSON_TYPES.get(kind, "string")
 
 
-def command_of(name: str, arguments: Mapping[str, Any]) -> list[str]:
+def command_of(name: str, arguments: Any) -> list[str]:
     """Return the command line of a call."""
+    if not isinstance(arguments, dict):
+        raise Refused(BAD_PARAMS, "the arguments are not an object")
     if name not in TOOLS:
         raise Refused(BAD_PARAMS, f"no tool '{name}'.{did_you_mean(name, list(TOOLS))} Tools: {', '.join(TOOLS)}.")
     options, words = options_for(name), list(TOOLS[name])

@@ -6,17 +6,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import time
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from nlgauge.data.services._http import Server, basic
 from nlgauge.errors import DataError
+from nlgauge.foreign_text import visible
 
 API, TRACES = "/api/2.0/mlflow", "/api/3.0/mlflow/traces/search"
 SPANS = "/ajax-api/2.0/mlflow/get-trace-artifact"
@@ -48,15 +50,15 @@ def send(experiment: str, figures: dict[str, float], files: list[Path], about: d
         f"{API}/runs/create",
         {
             "experiment_id": _experiment(server, experiment),
-            "run_name": f"nlgauge {about.get('data', '')}".strip(),
+            "run_name": visible(f"nlgauge {about.get('data', '')}".strip()),
             "start_time": now,
-            "tags": tags + [{"key": f"nlgauge.{key}", "value": value[:5000]} for key, value in about.items()],
+            "tags": tags + [{"key": f"nlgauge.{key}", "value": visible(value)[:5000]} for key, value in about.items()],
         },
     )["run"]["info"]
-    run, values = made["run_id"], list(figures.items())
+    run, values = made["run_id"], list(zip(metric_names(figures), figures.values(), strict=True))
     for start in range(0, len(values), BATCH):
         batch = values[start : start + BATCH]
-        metrics = [{"key": NAME.sub("_", k)[:250], "value": v, "timestamp": now, "step": 0} for k, v in batch]
+        metrics = [{"key": k, "value": v, "timestamp": now, "step": 0} for k, v in batch]
         server.post(f"{API}/runs/log-batch", {"run_id": run, "metrics": metrics, "params": [], "tags": []})
     place = str(made.get("artifact_uri", ""))
     if place.startswith("mlflow-artifacts:"):
@@ -66,6 +68,21 @@ def send(experiment: str, figures: dict[str, float], files: list[Path], about: d
             server.call("PUT", target, file.read_bytes(), "application/octet-stream")
     server.post(f"{API}/runs/update", {"run_id": run, "status": "FINISHED", "end_time": int(time.time() * 1000)})
     return f"run {run} of the experiment '{experiment}'"
+
+
+def metric_names(names: Iterable[str]) -> list[str]:
+    """Return names that MLflow accepts, a different one for each.
+
+    >>> metric_names(["a*/kappa", "a?/kappa", "../x//y"])
+    ['a_/kappa', 'a_/kappa 2', '_/x/_/y']
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        parts = NAME.sub("_", name).split("/")
+        plain = "/".join(part if part.strip(".") else "_" for part in parts)[:240]
+        options = (plain if k == 1 else f"{plain} {k}" for k in itertools.count(1))
+        unique[next(option for option in options if option not in unique)] = None
+    return list(unique)
 
 
 def _server() -> Server:
