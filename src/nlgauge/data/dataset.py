@@ -44,6 +44,11 @@ def check_metrics(where: str, names: Iterable[str]) -> None:
         raise DataError(f"{where}: a metric cannot have the name '{taken[0]}' of a key column; rename it.")
 
 
+def _columns(names: str, **types: Any) -> dict[str, Any]:
+    """The columns of a table with their types; those without one are texts."""
+    return dict.fromkeys(names.split(), pl.String) | types
+
+
 @dataclass(frozen=True)
 class Dataset(AsksQuestions):
     """Outputs with their ratings and scores. Build it with `nlgauge.load`, a reader, or `Dataset.of`.
@@ -80,37 +85,12 @@ class Dataset(AsksQuestions):
         # surrogates in the name of a file that is not UTF-8 cannot be written to other files
         object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
 
-    RATINGS: ClassVar[dict[str, Any]] = {
-        "system": pl.String,
-        "input": pl.String,
-        "aspect": pl.String,
-        "rater": pl.String,
-        "value": pl.Float64,
-    }
-    COMPARISONS: ClassVar[dict[str, Any]] = {
-        "input": pl.String,
-        "first": pl.String,
-        "second": pl.String,
-        "aspect": pl.String,
-        "rater": pl.String,
-        "preferred": pl.String,
-    }
-    FAILURES: ClassVar[dict[str, Any]] = {
-        "system": pl.String,
-        "input": pl.String,
-        "metric": pl.String,
-        "reason": pl.String,
-    }
-    SPANS: ClassVar[dict[str, Any]] = {
-        "system": pl.String,
-        "input": pl.String,
-        "rater": pl.String,
-        "side": pl.String,
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "severity": pl.String,
-        "category": pl.String,
-    }
+    RATINGS: ClassVar[dict[str, Any]] = _columns("system input aspect rater value", value=pl.Float64)
+    COMPARISONS: ClassVar[dict[str, Any]] = _columns("input first second aspect rater preferred")
+    FAILURES: ClassVar[dict[str, Any]] = _columns("system input metric reason")
+    SPANS: ClassVar[dict[str, Any]] = _columns(
+        "system input rater side start end severity category", start=pl.Int64, end=pl.Int64
+    )
 
     @classmethod
     def of(

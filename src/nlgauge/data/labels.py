@@ -15,7 +15,7 @@ from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
-from nlgauge.data.tables.values import LABEL, few_words, parse_column, values_to_fill
+from nlgauge.data.tables.values import few_words, is_short, parse_column, values_to_fill
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
 from nlgauge.data.units import TRIAL_OF, base_inputs
 from nlgauge.errors import DataError, Note, code_of
@@ -287,7 +287,7 @@ def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | Non
 def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
     first_input = f"'{data.samples['input'][0]}' (first input)" if ids else "only row numbers, no column with IDs"
     rated = labels.keys.join(labels.rows, on=ROW, how="semi", maintain_order="left")
-    likely = labels.input or next((c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1])
+    likely = labels.input or next((c for c in rated.columns if c != ROW and is_short(rated[c])), rated.columns[-1])
     shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
     return (
         f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs have "
@@ -304,7 +304,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
         if c not in (*KEY, "output", "source", "context", "control", TRIAL_OF)
         and not kind.is_nested()
         and not kind.is_float()
-        and _is_short(data.samples[c])
+        and is_short(data.samples[c])
         and data.samples.select(*unique, c).is_unique().all()
     ]
     if labels.input is not None:
@@ -314,7 +314,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
     others = [
         c
         for c in labels.keys.columns
-        if c not in (ROW, labels.input, labels.system, *labels.texts.values()) and _is_short(labels.keys[c])
+        if c not in (ROW, labels.input, labels.system, *labels.texts.values()) and is_short(labels.keys[c])
     ]
     yield [(column, other) for column in others for other in short if plain(column) == plain(other)]
     if ids:
@@ -329,11 +329,6 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
 def _flat(frame: pl.DataFrame) -> list[str]:
     """Columns that are not nested."""
     return [c for c, kind in frame.schema.items() if not kind.is_nested()]
-
-
-def _is_short(series: pl.Series) -> bool:
-    longest = series.cast(pl.String, strict=False).str.len_chars().max()
-    return isinstance(longest, int) and longest <= LABEL
 
 
 def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:

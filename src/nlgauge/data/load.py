@@ -30,7 +30,7 @@ from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import explode_outputs
 from nlgauge.data.tables.understanding import lines, with_lists_of_words
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
-from nlgauge.options import option
+from nlgauge.options import ROLES, option
 from nlgauge.spec import parse_spec
 
 
@@ -127,34 +127,8 @@ def load(
     >>> ng.load(rows, name="mine")
     Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
     """
-    given = {
-        "system": system,
-        "input": input,
-        "output": output,
-        "source": source,
-        "context": context,
-        "references": references,
-        "control": control,
-        "part": part,
-        "ordinal": ordinal,
-        "nominal": nominal,
-        "multilabel": multilabel,
-        "rater": rater,
-        "human": human,
-        "metrics": metrics,
-        "ignore": ignore,
-        "lower": lower,
-        "higher": higher,
-        "people": people,
-        "person_raters": person_raters,
-        "model_raters": model_raters,
-        "repeats": repeats,
-        "values": values,
-        "sheet": sheet,
-        "encoding": encoding,
-        "reader": reader,
-    }
-    return read_data(data, Declared.of(columns, given, data), labels, name, options)
+    declarations = {role: value for role, value in locals().items() if role in ROLES}
+    return read_data(data, Declared.of(columns, declarations, data), labels, name, options)
 
 
 def read_data(

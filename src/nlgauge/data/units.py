@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import polars as pl
 
-from nlgauge.data.tables.means import means_by
+from nlgauge.data.tables.means import mean_ratings, means_by
 from nlgauge.errors import DataError
 from nlgauge.number import count
 
@@ -187,21 +187,9 @@ def merge_trials(data: Dataset, how: Literal["mean", "first"]) -> Dataset:
     return replace(
         data,
         samples=renamed(data.samples, first).drop(TRIAL_OF, PART_OF, PART, PART_ORDER, strict=False),
-        ratings=_mean_ratings(data, ratings),
+        ratings=mean_ratings(ratings, [a for a, scale in data.scales.items() if scale.unordered]),
         scores=means_by(scores, key, data.metrics, list(data.metric_scales)),
         comparisons=data.comparisons.with_columns(pl.col("input").replace(inputs)),
         failures=renamed(data.failures, first),
         spans=renamed(data.spans, first),
-    )
-
-
-def _mean_ratings(data: Dataset, ratings: pl.DataFrame) -> pl.DataFrame:
-    """Means by output, aspect and annotator; classes without an order have none, so different ones leave nothing."""
-    keys, value = [*KEY, "aspect", "rater"], ["value"]
-    coded = pl.col("aspect").is_in([a for a, scale in data.scales.items() if scale.unordered])
-    return pl.concat(
-        [
-            means_by(ratings.filter(~coded), keys, value),
-            means_by(ratings.filter(coded), keys, value, value).drop_nulls("value"),
-        ]
     )

@@ -15,7 +15,7 @@ from nlgauge.data.provenance import Provenance, column_source
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import ambiguous, inputs, label, name_text, shared, systems
 from nlgauge.data.tables.long_tables import metrics_by_aspect, with_aspects
-from nlgauge.data.tables.means import means_by
+from nlgauge.data.tables.means import mean_ratings, means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
@@ -374,10 +374,7 @@ def _settle(long: pl.DataFrame, notes: list[str], coded: Mapping[str, AspectScal
             notes.append(
                 f"{repeated} ratings repeat the same annotator, output and aspect with the same value and count once"
             )
-        classes = pl.col("aspect").is_in(list(coded))
-        parts = [means_by(long.filter(~classes), keyed, ["value"])]
-        parts += [means_by(long.filter(classes), keyed, ["value"], ["value"]).drop_nulls("value")] if coded else []
-        long = pl.concat(parts)
+        long = mean_ratings(long, coded)
     return long
 
 

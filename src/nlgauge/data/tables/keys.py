@@ -11,7 +11,7 @@ from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import NAMED
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import LABEL, is_label
+from nlgauge.data.tables.values import is_label, is_short
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
 from nlgauge.digests import digest
 from nlgauge.errors import DataError, Note, code_of
@@ -209,7 +209,7 @@ def _likely(table: RawTable, columns: list[str], others: list[str], names: bool)
         # Without a known input, names must recur.
         if not 2 <= distinct <= (frame.height if names and others else frame.height - 1):
             continue
-        if names and not (is_label(series) or (others and _is_short(series))):
+        if names and not (is_label(series) or (others and is_short(series))):
             continue
         if others and not frame.select([column, *others]).is_unique().all():
             continue
@@ -220,11 +220,6 @@ def _likely(table: RawTable, columns: list[str], others: list[str], names: bool)
         if not best[1] or score[0] < best[0]:
             best = score
     return best[1] or None
-
-
-def _is_short(series: pl.Series) -> bool:
-    longest = series.cast(pl.String).str.len_chars().max()
-    return isinstance(longest, int) and longest <= LABEL
 
 
 def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:

@@ -30,6 +30,14 @@ def means_by(
     return means.select(keys).with_columns(_tied(means[f"__{i}__"], name) for i, name in enumerate(columns))
 
 
+def mean_ratings(ratings: pl.DataFrame, coded: Collection[str]) -> pl.DataFrame:
+    """One value per output, aspect and annotator; different codes of a `coded` aspect leave none."""
+    keys, value = ["system", "input", "aspect", "rater"], ["value"]
+    of_classes = pl.col("aspect").is_in(list(coded))
+    means = means_by(ratings.filter(~of_classes), keys, value)
+    return pl.concat([means, means_by(ratings.filter(of_classes), keys, value, value).drop_nulls("value")])
+
+
 def _tied(series: pl.Series, name: str) -> pl.Series:
     values = series.cast(pl.Float64).to_numpy()
     return pl.Series(name, snap(np.asarray(values, np.float64)), pl.Float64, nan_to_null=True)

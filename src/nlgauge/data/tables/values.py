@@ -288,6 +288,10 @@ def is_label(series: pl.Series) -> bool:
     if series.dtype.is_nested():
         return False
     text = series.cast(pl.String, strict=False).drop_nulls()
-    distinct = text.n_unique()
-    longest = text.str.len_chars().max()
-    return 0 < distinct < len(text) and isinstance(longest, int) and longest <= LABEL
+    return 0 < text.n_unique() < len(text) and is_short(text)
+
+
+def is_short(series: pl.Series) -> bool:
+    """Return whether values are short enough for names."""
+    longest = series.cast(pl.String, strict=False).str.len_chars().max()
+    return isinstance(longest, int) and longest <= LABEL

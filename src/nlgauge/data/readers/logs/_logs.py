@@ -22,7 +22,7 @@ from nlgauge.data.readers import Reader
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import label_values
 from nlgauge.data.tables._classes import MOST_CLASSES, set_name
-from nlgauge.data.tables.means import means_by
+from nlgauge.data.tables.means import mean_ratings, means_by
 from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
@@ -161,7 +161,7 @@ class Log:
         data = Dataset.of(
             self.path.name,
             samples,
-            ratings=_mean_ratings(ratings, self._scales),
+            ratings=mean_ratings(ratings, self._scales),
             scores=scores,
             failures=failures.unique([*KEY, "metric"], keep="first", maintain_order=True),
             persons=self.persons and ratings["rater"].null_count() < ratings.height,
@@ -320,15 +320,6 @@ def _long_tables(
         pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"),
         pl.DataFrame(scores, schema=SCORES, orient="row"),
     )
-
-
-def _mean_ratings(ratings: pl.DataFrame, classes: Mapping[str, AspectScale]) -> pl.DataFrame:
-    """One value per output, aspect and annotator; different classes of one annotator leave none."""
-    keys, value = [*KEY, "aspect", "rater"], ["value"]
-    coded = pl.col("aspect").is_in(list(classes))
-    parts = [means_by(ratings.filter(~coded), keys, value)]
-    parts += [means_by(ratings.filter(coded), keys, value, value).drop_nulls("value")] if classes else []
-    return pl.concat(parts)
 
 
 def _repeated(what: str, keys: pl.DataFrame) -> list[str]:

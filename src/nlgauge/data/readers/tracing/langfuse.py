@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import HUMAN, MODEL, UNKNOWN, Log, LogReader
+from nlgauge.data.readers.logs._rows import read_rows
 from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.number import either
@@ -75,13 +74,7 @@ class Langfuse(LogReader):
 def _scores(path: Path, encoding: str | None) -> list[Record]:
     text = decode(path, read_bytes(path), encoding)
     if text.lstrip()[:1] not in "{[":
-        try:
-            rows = list(csv.DictReader(io.StringIO(text), strict=True))
-        except csv.Error as error:
-            raise DataError(f"{path}: cannot be read as CSV ({error}).") from None
-        return [
-            Record(f"{path}, row {i}", i, {k: v or None for k, v in row.items() if k}) for i, row in enumerate(rows, 1)
-        ]
+        return read_rows(path, encoding)
     if text.lstrip().startswith("{") and path.suffix != ".jsonl":
         page: Any = parse_json(str(path), text)
         return Record(str(path), 0, page).children("data") if isinstance(page, dict) else []

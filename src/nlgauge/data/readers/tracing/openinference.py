@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, UNKNOWN, Log, LogReader
-from nlgauge.data.records import Record, read_object, read_records
+from nlgauge.data.readers.tracing._otlp import read_items
 from nlgauge.registry import register
 
 KINDS = {"HUMAN": HUMAN, "LLM": MODEL, "CODE": CODE}
@@ -42,16 +42,16 @@ class OpenInference(LogReader):
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
-        spans = list(_spans(path, encoding))
+        spans = list(read_items(path, encoding))
         annotated = [span for span in spans if _annotations(span["attributes"])]
-        chosen = annotated or [span for span in spans if not span["parent"]]
+        chosen = annotated or [s for s in spans if not (s.get("parent_id") or s.get("parentSpanId"))]
         if others := len(spans) - len(chosen):
             log.not_read["spans without annotations" if annotated else "child spans"] += others
         log.match_inputs_by_text(
             map(_system, chosen), "several systems; spans with the same input text are the same input"
         )
         for i, span in enumerate(chosen):
-            inside, name = span["attributes"], str(span["id"] or i + 1)
+            inside, name = span["attributes"], str(span.get("span_id") or i + 1)
             if inside.get("output.value") is None:
                 log.not_read["spans without an output"] += 1
                 continue
@@ -67,27 +67,6 @@ class OpenInference(LogReader):
                 by = KINDS.get(str(annotation.get("annotator_kind")), UNKNOWN)
                 value = annotation.get("score", annotation.get("label"))
                 log.judged(row, annotation.get("name", "annotation"), value, by, annotation.get("identifier"))
-
-
-def _spans(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
-    """Yield ID, parent and attributes of each span, in either of the two layouts."""
-    if OTLP not in Peek(path).keys:
-        for record in read_records(path, encoding):
-            context = record.maybe("context", dict) or {}
-            inside, parent = record.maybe("attributes", dict) or {}, record.values.get("parent_id")
-            yield {"id": context.get("span_id"), "parent": parent, "attributes": inside}
-        return
-    for resource in Record(str(path), 0, read_object(path, encoding)).children(OTLP):
-        for scope in resource.children("scopeSpans"):
-            for span in scope.children("spans"):
-                inside = {str(a.values.get("key")): _plain(a.maybe("value", dict)) for a in span.children("attributes")}
-                yield {"id": span.values.get("spanId"), "parent": span.values.get("parentSpanId"), "attributes": inside}
-
-
-def _plain(value: Mapping[str, Any] | None) -> Any:
-    """Return the value of {"stringValue": …}; whole numbers are written as texts."""
-    kind, plain = next(iter((value or {"": None}).items()))
-    return int(plain) if kind == "intValue" and re.fullmatch(r"-?\d{1,18}", str(plain)) else plain
 
 
 def _system(span: Mapping[str, Any]) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import CODE, HUMAN, MODEL, SAME_INPUT, UNKNOWN, Log, LogReader, text_of
-from nlgauge.data.readers.logs._rows import below, dig, read_rows
+from nlgauge.data.readers.tracing._otlp import attributes_of, read_items
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
 EVENT = "gen_ai.evaluation.result"
-RESOURCES = {"resourceLogs": ("scopeLogs", "logRecords"), "resourceSpans": ("scopeSpans", "spans")}
-SNAKE = {"traceId": "trace_id", "spanId": "span_id", "eventName": "event_name"}
 KINDS = {
     "human": HUMAN, "llm_judge": MODEL, "llm": MODEL, "model": MODEL, "deterministic": CODE, "code": CODE,
     "heuristic": CODE,
@@ -44,7 +42,7 @@ class OpenTelemetry(LogReader):
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
         events, spans = [], {}
-        for item in _items(path, encoding):
+        for item in read_items(path, encoding):
             inside = item["attributes"]
             if (item.get("event_name") or item.get("name") or inside.get("event.name")) == EVENT:
                 events.append(item)
@@ -52,7 +50,7 @@ class OpenTelemetry(LogReader):
                 spans[_id(item)] = inside
                 for event in item["events"] if isinstance(item["events"], list) else ():
                     if isinstance(event, dict) and event.get("name") == EVENT:
-                        events.append({**event, "attributes": _attributes(event), "span_id": item["span_id"]})
+                        events.append({**event, "attributes": attributes_of(event), "span_id": item["span_id"]})
         if not events:
             raise DataError(f"{path}: holds no events called {EVENT}; other telemetry has no judgments.")
         alone = 0
@@ -85,50 +83,6 @@ def _id(item: Mapping[str, Any]) -> str:
 
 def _model(span: Mapping[str, Any]) -> str:
     return str(span.get("gen_ai.request.model") or span.get("llm.model_name") or "system")
-
-
-def _items(path: Path, encoding: str | None) -> Iterator[dict[str, Any]]:
-    """Yield log records and spans with plain attributes, whichever form the file has."""
-    for record in read_rows(path, encoding):
-        documents = [key for key in RESOURCES if key in record.values]
-        for key in documents:
-            scopes, leaves = RESOURCES[key]
-            for resource in record.children(key):
-                for scope in resource.children(scopes):
-                    for leaf in scope.children(leaves):
-                        values = {SNAKE.get(k, k): v for k, v in leaf.values.items()}
-                        more = {"events": values.get("events") or []} if leaves == "spans" else {}
-                        yield {**values, **more, "attributes": _attributes(values)}
-        if not documents:
-            values = {SNAKE.get(k, k): v for k, v in record.values.items()}
-            context = {k: dig(values, f"context.{k}") for k in ("trace_id", "span_id") if k not in values}
-            yield {**values, **context, "attributes": _attributes(values)}
-
-
-def _attributes(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as one flat object: OTLP writes them as a list of keys and typed values."""
-    given = values.get("attributes")
-    if isinstance(given, list):
-        return {str(a.get("key")): _plain(a.get("value")) for a in given if isinstance(a, dict)}
-    return dict(_flat(given if isinstance(given, dict) else below(values, "attributes")))
-
-
-def _flat(values: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{start}{key}.")
-        else:
-            yield f"{start}{key}", value
-
-
-def _plain(value: Any) -> Any:
-    """Return the value of {"doubleValue": 0.5}; OTLP JSON writes whole numbers as texts."""
-    kind, inner = next(iter(value.items()), ("", None)) if isinstance(value, dict) else ("", value)
-    if kind == "intValue":
-        return int(str(inner)) if str(inner).lstrip("-").isdecimal() else inner
-    if kind == "arrayValue" and isinstance(inner, dict):
-        return [_plain(each) for each in inner.get("values") or []]
-    return inner
 
 
 def _texts(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
