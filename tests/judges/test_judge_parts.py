@@ -23,7 +23,8 @@ from nlgauge.metrics.judge.rate_limits import Bucket
 from nlgauge.metrics.judge.replies import Memory, Reply, Request
 from nlgauge.metrics.judge.task import load_task, shipped
 from nlgauge.scoring.judging import judged
-from nlgauge.scoring.plan import plan_for
+from nlgauge.scoring.plan import Fields
+from nlgauge.scoring.plan import plan as plan_metrics
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store
 
@@ -127,7 +128,7 @@ def test_a_judge_is_called_by_a_short_name_that_no_endpoint_and_no_setting_chang
 def test_two_judges_of_one_name_are_not_taken_for_one() -> None:
     one, two = (Judge(aspect="fluency", model="m", base_url="http://h/v1", scale=s) for s in ("1-5", "1-10"))
     with pytest.raises(NlgaugeError, match="two of the metrics are called 'm-fluency'"):
-        plan_for({"output", "source"}, ["output", "source"], "d", [one, two])
+        plan_metrics(Fields("d", {"output", "source"}, ["output", "source"]), [one, two])
 
 
 def requests(n: int) -> list[Request]:

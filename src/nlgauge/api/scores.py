@@ -24,7 +24,7 @@ from nlgauge.options import ONE_COLUMN, option, parse_columns, write_columns
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.aggregate import aggregate, check_column
 from nlgauge.scoring.outcomes import corpus_first
-from nlgauge.scoring.plan import column_names, suggested
+from nlgauge.scoring.plan import fields_of, suggested
 from nlgauge.scoring.score import Scored, run
 from nlgauge.scoring.stream import BATCH, is_large, look_at_all, stream, streams
 from nlgauge.scoring.table_batches import TableFile
@@ -230,7 +230,7 @@ def score(
     if isinstance(data, str | Path):
         say(" ".join(reading(_dataset(read))))
     chosen: Any = suggested(read) if metrics is None else metrics
-    check_column(read.name, by, column_names(read))
+    check_column(read.name, by, fields_of(read).columns)
     remarks = [] if metrics is not None else [_suggested(chosen)]
     tick = None if progress is None else lambda done, total, metric: progress(metric, done, total)
     scored = run(read, chosen, progress=tick, workers=workers)

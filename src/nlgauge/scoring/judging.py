@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.client import Asking, ask
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.protocol import JudgeProtocol
-from nlgauge.metrics.judge.replies import Failure, Keeper, Reply
+from nlgauge.metrics.judge.replies import Failure, Reply
 from nlgauge.metrics.judge.secret import find_key, origin
-from nlgauge.scoring.replies import Again, Replies
+from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.score import add_columns
 from nlgauge.text.batch import Batch
 from nlgauge.types import Steps
 
@@ -69,8 +69,10 @@ def judged(
     judge = metric.decided()
     how = how or Asking(key=find_key(judge.url))
     replies.remember(metric.signature, metric.spec)
-    keeper: Keeper = Again(replies, reread(metric, batch, replies).unread(batch)) if reask else replies
-    result = _read(judge, batch, ask(judge.requests(batch), keeper, how, progress, judge.count(batch)))
+    replies.again = set()
+    if reask:
+        replies.again = set(reread(metric, batch, replies).unread(batch))
+    result = _read(judge, batch, ask(judge.requests(batch), replies, how, progress, judge.count(batch)))
     if result.stopped and not any(isinstance(r, Reply) for r in result.found.values()):
         raise NlgaugeError(f"{origin(judge.url)}: {result.stopped}. Nothing was judged.")
     return result
@@ -95,20 +97,8 @@ def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_
     if keep_draws and result.judge.mode != "pairwise" and result.judge.n > 1:
         single = result.judge.draws(batch, result.found)
         columns |= {f"{metric}#{k + 1}": single[:, k] for k in range(single.shape[1])}
-    values = {name: [None if math.isnan(v) else float(v) for v in column] for name, column in columns.items()}
-    rows = data.samples.select(KEY).rows()
-    failures = pl.DataFrame(
-        [(*rows[i], str(metric), why) for i, why in result.scores.reasons.items()],
-        schema=Dataset.FAILURES,
-        orient="row",
-    )
-    with_column = data.with_scores(values)
-    before = with_column.failures.filter(pl.col("metric") != str(metric))
-    return replace(
-        with_column,
-        failures=pl.concat([before, failures]),
-        signatures={**data.signatures, **dict.fromkeys(columns, metric.signature)},
-    )
+    signatures = dict.fromkeys(columns, metric.signature)
+    return add_columns(data, columns, {str(metric): result.scores.reasons}, signatures)
 
 
 def add_comparisons(data: Dataset, metric: Judge, batch: Batch, result: Judged) -> Dataset:

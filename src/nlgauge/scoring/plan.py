@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -30,32 +31,43 @@ BY_TASK = {
 }
 
 
-def plan(data: Dataset | TextLists, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
+class Fields(NamedTuple):
+    """What samples have, as far as a plan needs to know: texts (outputs, references, …) and columns."""
+
+    name: str
+    has: set[str]
+    columns: Sequence[str]
+
+
+Samples = Dataset | TextLists | Fields
+
+
+def fields_of(data: Samples) -> Fields | TextLists:
+    """Return what the samples have."""
+    return Fields(data.name, there(data), data.samples.columns) if isinstance(data, Dataset) else data
+
+
+def plan(data: Samples, metrics: Sequence[MetricLike] | MetricLike) -> list[Metric]:
     """Return the metrics to run, each once; one error names everything that is wrong with any of them.
+
+    What is asked for is the caller's word, so it may name a Python file.
 
     >>> import nlgauge as ng
     >>> [str(m) for m in plan(ng.example(), ["len", "wps", "len"])]
     ['len', 'wps']
     """
-    return plan_for(there(data), column_names(data), data.name, metrics)
-
-
-def plan_for(
-    has: set[str], columns: Sequence[str], name: str, metrics: Sequence[MetricLike] | MetricLike
-) -> list[Metric]:
-    """Plan metrics for samples of which only the columns are known so far; `has`: outputs, references, …
-
-    What is asked for is the caller's word, so it may name a Python file.
-    """
+    fields = fields_of(data)
     requested = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not requested:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
-    requested = [spec for each in requested for spec in (recommended_for(has) if each == RECOMMENDED else [each])]
+    requested = [
+        spec for each in requested for spec in (recommended_for(fields.has) if each == RECOMMENDED else [each])
+    ]
     metrics_by_name: dict[str, Metric] = {}
     for metric in parse(requested, allow_code=True):
         if metrics_by_name.setdefault(str(metric), metric) != metric:
             raise NlgaugeError(f"two of the metrics are called '{metric}'; give one of them a name='…' of its own.")
-    _check(has, columns, name, list(metrics_by_name.values()))
+    check_needs(fields, list(metrics_by_name.values()))
     for metric in metrics_by_name.values():
         metric.ready()
     return list(metrics_by_name.values())
@@ -111,15 +123,8 @@ def known_metric(name: str) -> Metric | None:
         return None
 
 
-def column_names(data: Dataset | TextLists) -> list[str]:
-    """Return the names of the columns of the samples."""
-    return data.columns if isinstance(data, TextLists) else data.samples.columns
-
-
-def there(data: Dataset | TextLists) -> set[str]:
+def there(data: Dataset) -> set[str]:
     """Return which texts at least one sample has: outputs, references, …"""
-    if isinstance(data, TextLists):
-        return data.has
     fields = set()
     for need in NEED_NAMES:
         if need in data.samples.columns:
@@ -138,15 +143,12 @@ def missing(facts: Facts, has: set[str]) -> list[str]:
     return [need for need in NEED_NAMES if need in facts.needs and need not in has]
 
 
-def check_needs(data: Dataset, metrics: Sequence[Metric]) -> None:
+def check_needs(data: Samples, metrics: Sequence[Metric]) -> None:
     """Refuse metrics that need texts which the data do not have."""
-    _check(there(data), data.samples.columns, data.name, metrics)
-
-
-def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[Metric]) -> None:
+    fields = fields_of(data)
     lacking: dict[tuple[str, ...], list[str]] = {}
     for metric in metrics:
-        if gaps := missing(metric.facts, has):
+        if gaps := missing(metric.facts, fields.has):
             lacking.setdefault(tuple(gaps), []).append(str(metric))
     if not lacking:
         return
@@ -162,22 +164,18 @@ def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[M
         if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
     ]
     hint = f" {' and '.join(options)} says which column holds them." if options else ""
-    raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}")
+    columns = ", ".join(fields.columns)
+    raise NeedsMissing(f"{'; '.join(lines)}, which {fields.name} does not have (columns: {columns}).{hint}")
 
 
-def suggested(data: Dataset | TextLists) -> list[Metric]:
+def suggested(data: Samples) -> list[Metric]:
     """Return the metrics that run by default: those whose needs the data meet, without extras and weights."""
-    return suggested_for(there(data), column_names(data), data.name)
-
-
-def suggested_for(has: set[str], columns: Sequence[str], name: str) -> list[Metric]:
-    """The same for samples of which only the columns are known so far."""
-    suggested = []
+    fields, suggested = fields_of(data), []
     for each in registry.names("metric"):
         facts = registry.get("metric", each).facts
         cheap = not facts.extra and not facts.weights and facts.family != "control"
-        if cheap and not missing(facts, has):
+        if cheap and not missing(facts, fields.has):
             suggested.append(metric_from_spec(each))
     if not suggested:
-        raise NeedsMissing(f"{name}: has no outputs to score (columns: {', '.join(columns)}).")
+        raise NeedsMissing(f"{fields.name}: has no outputs to score (columns: {', '.join(fields.columns)}).")
     return suggested

@@ -36,10 +36,11 @@ class Replies(Keeper):
             db.execute("PRAGMA synchronous = FULL")
             db.execute(SECRET)
         self.claims = Claims(self.store)
+        self.again: set[bytes] = set()  # to be requested again; the old replies stay until new ones come
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         """Return the intact replies that are stored under these keys; a damaged one counts as missing."""
-        requested = list(dict.fromkeys(keys))
+        requested = [key for key in dict.fromkeys(keys) if key not in self.again]
         by_key: dict[bytes, Reply] = {}
         with self.store.work() as db:
             rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", requested)
@@ -48,16 +49,17 @@ class Replies(Keeper):
         self.store.count_damage(replies.keys() - by_key.keys(), "asked for again")
         return by_key
 
-    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
-        """Store replies, all or none. One that another process stored first stays, unless `anew`."""
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
+        """Store replies, all or none. One that another process stored first stays, unless it was requested again."""
         if not replies:
             return
         now = time.time()
         rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
         with self.store.writing() as db:
             for row in rows:
-                word = "REPLACE" if anew or row[0] in self.store.damaged else "IGNORE"
+                word = "REPLACE" if row[0] in self.again or row[0] in self.store.damaged else "IGNORE"
                 db.execute(f"INSERT OR {word} INTO replies ({COLUMNS}) VALUES ({','.join('?' * 14)})", row)
+        self.again -= set(replies)
         self.store.damaged -= set(replies)
         self.claims.drop(replies)
 
@@ -147,29 +149,6 @@ class Replies(Keeper):
             values.append(before)  # type: ignore[arg-type]
         with self.store.work() as db:
             return db.execute(f"DELETE FROM replies WHERE {' AND '.join(rules) or '0'}", values).rowcount
-
-
-class Again(Keeper):
-    """A Keeper that has some replies requested again, as they could not be read; old ones stay until new ones come."""
-
-    def __init__(self, replies: Replies, keys: Iterable[bytes]) -> None:
-        self.replies, self.again = replies, set(keys)
-
-    def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
-        return self.replies.known(key for key in keys if key not in self.again)
-
-    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
-        self.replies.keep(replies, requests, anew=True)
-        self.again -= set(replies)
-
-    def claim(self, keys: Iterable[bytes]) -> set[bytes]:
-        return self.replies.claim(keys)
-
-    def release(self, keys: Iterable[bytes] | None = None) -> None:
-        self.replies.release(keys)
-
-    def secret(self) -> bytes:
-        return self.replies.secret()
 
 
 def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, ...]:

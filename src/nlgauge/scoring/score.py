@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch
 from nlgauge.scoring.text_lists import TextLists
 from nlgauge.table import Table
+from nlgauge.types import Array
 
 __all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
 
@@ -101,20 +102,29 @@ def run(
 
 
 def _add(data: Dataset, scored: Scored) -> Dataset:
-    names = list(scored.columns)
-    frames = [data.failures.filter(~pl.col("metric").is_in(names))]
-    for name, column in scored.columns.items():
-        places = sorted(column.reasons)
+    values = {name: column.values for name, column in scored.columns.items()}
+    reasons = {name: column.reasons for name, column in scored.columns.items()}
+    return replace(
+        add_columns(data, values, reasons, {str(m): m.signature for m in scored.metrics}),
+        notes=(*data.notes, *scored.notes),
+        lower=(data.lower - set(values)) | scored.lower,
+    )
+
+
+def add_columns(
+    data: Dataset, values: Mapping[str, Array], reasons: Mapping[str, Mapping[int, str]], signatures: Mapping[str, str]
+) -> Dataset:
+    """Return the Dataset with these metrics, and the reasons why samples have no value."""
+    frames = [data.failures.filter(~pl.col("metric").is_in(list(reasons)))]
+    for name, of_samples in reasons.items():
+        places = sorted(of_samples)
         frames.append(
             data.samples.select(KEY)[places].with_columns(
-                pl.lit(name, pl.String).alias("metric"),
-                pl.Series("reason", [column.reasons[i] for i in places], pl.String),
+                pl.lit(name, pl.String).alias("metric"), pl.Series("reason", [of_samples[i] for i in places], pl.String)
             )
         )
     return replace(
-        data.with_scores({name: column.values for name, column in scored.columns.items()}),  # type: ignore[misc]
+        data.with_scores(values),  # type: ignore[arg-type]
         failures=pl.concat(frames),
-        notes=(*data.notes, *scored.notes),
-        signatures={**data.signatures, **{str(m): m.signature for m in scored.metrics}},
-        lower=(data.lower - set(names)) | scored.lower,
+        signatures={**data.signatures, **signatures},
     )

@@ -20,7 +20,7 @@ from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.options import option
 from nlgauge.scoring.outcomes import Sums
-from nlgauge.scoring.plan import RECOMMENDED, plan_for, suggested_for
+from nlgauge.scoring.plan import RECOMMENDED, Fields, plan, suggested
 from nlgauge.scoring.score_batch import score_batch
 from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.table_batches import FORMATS, BatchPlace, TableFile, TableRows
@@ -125,10 +125,10 @@ def stream(
 
 
 def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | str | Metric | None) -> list[Metric]:
+    fields = Fields(name, texts.has, texts.names)
     if metrics is None:
-        quick = suggested_for(texts.has, texts.names, name)
-        return plan_for(texts.has, texts.names, name, [m for m in quick if not m.facts.corpus])
-    planned = plan_for(texts.has, texts.names, name, metrics)
+        return plan(fields, [m for m in suggested(fields) if not m.facts.corpus])
+    planned = plan(fields, metrics)
     if whole := [str(m) for m in planned if m.facts.corpus]:
         raise NlgaugeError(
             f"{', '.join(map(repr, whole))}: needs all outputs at once and cannot be scored in batches; "
