@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from nlgauge.number import some
@@ -96,6 +96,10 @@ class Refusal:
     def __str__(self) -> str:
         return f"{', '.join(self.where)}: {self.reason}" if self.where else self.reason
 
+    def about(self, data: str, aspect: str) -> Refusal:
+        """Return the refusal with the data and the aspect that it is about, which the sentence then names."""
+        return replace(self, data=data, aspect=aspect, where=tuple(part for part in (data, aspect) if part))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the facts and the sentence, as results.json holds them."""
         facts = asdict(self)
@@ -147,10 +151,22 @@ class NlgaugeError(Exception):
         refusals: Iterable[Refusal] = (),
         **values: Any,
     ) -> None:
-        where = tuple(part for part in (data, aspect) if part)
-        own = Refusal(reason, code, data=data, aspect=aspect, metric=metric, values=values, where=where)
+        own = Refusal(reason, code, metric=metric, values=values).about(data, aspect)
         self.refusals = list(refusals) or [own]
         super().__init__(" ".join(merge_refusals(self.refusals)))
+
+    def locate(self, data: str, aspect: str = "") -> None:
+        """Add data and aspect to refusals that have a code and do not say what they are about.
+
+        >>> error = NeedsMissing("one rater.", code="too_few_raters")
+        >>> error.locate("a.csv", "tone")
+        >>> str(error)
+        'a.csv, tone: one rater.'
+        """
+        self.refusals = [
+            each if each.where or not each.code else each.about(data, each.aspect or aspect) for each in self.refusals
+        ]
+        self.args = (" ".join(merge_refusals(self.refusals)),)
 
     def __str__(self) -> str:
         said = super().__str__()

@@ -13,7 +13,7 @@ from nlgauge.bibliography import Reference, bibliography, cited
 from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.data.units import base_inputs, has_parts, merge_trials
 from nlgauge.docstrings import completed, defaults_of
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.number import either
 from nlgauge.options import call, option
 from nlgauge.registry import register
@@ -113,6 +113,8 @@ def analysis(
 
     Notes
     -----
+    Data and aspect are added to an error that does not name them.
+
     The function gets a panel in canonical order, so that no draw depends on the order of the file or on names. Only a
     profile that repeats another tool's random numbers gets the order of the caller, as that tool does.
     """
@@ -136,7 +138,14 @@ def analysis(
                 source = source.canonical()
             source, excluded = _only_families(source, takes, kwargs.get("families"))
             args = (source, *args[1:])  # type: ignore[assignment]
-            table = function(*args, **kwargs)
+            try:
+                table = function(*args, **kwargs)
+            except (DataError, NeedsMissing) as error:
+                if takes == "panel":
+                    error.locate(source.name, source.aspect)
+                elif takes != "datasets":
+                    error.locate(source.data.name, str(kwargs.get("aspect") or ""))
+                raise
             table.kind = name
             table.notes = [*table.notes, *merge_note]
             if excluded:

@@ -72,7 +72,7 @@ def defined_measures(panel: Panel, names: Sequence[Named] | Named | None) -> tup
     defined = [bool(np.isfinite(column).any()) for column in estimates.value.T]
     notes = undefined_notes({m: str(estimates.reason[0, k]) for k, m in enumerate(measures) if not defined[k]})
     if not any(defined):
-        raise NeedsMissing(" ".join(notes), data=panel.name, aspect=panel.aspect, code="undefined")
+        raise NeedsMissing(" ".join(notes), code="undefined")
     return [m for m, ok in zip(measures, defined, strict=True) if ok], notes
 
 
@@ -108,8 +108,6 @@ def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:
         present = "annotator IDs are unknown (one rating per output)" if ratings is None else f"found {count}"
         raise NeedsMissing(
             f"{what} needs at least {words} annotators; {present}.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="too_few_raters",
             needed=least,
             available=count if ratings is not None else 1,

@@ -27,14 +27,14 @@ class Sides:
     @classmethod
     def of(cls, choice: Choice) -> Sides:
         """Return the requested aspects that have ratings, and the metrics; raise an error if there is no rating."""
-        data, chosen = choice.data, choice.wanted or [choice.data.aspect()]
+        chosen = choice.wanted or [choice.data.aspect()]
         panel = choice.panel(chosen[0], canonical=True)
         humans = {a: panel.humans[a] for a in chosen if a in panel.humans}
         empty = [a for a in chosen if a not in humans or np.isnan(humans[a]).all()]
         notes = [f"no ratings for: {', '.join(empty)}."] if empty else []
         humans = {a: h for a, h in humans.items() if a not in empty}
         if not humans:
-            raise DataError("there are no rated outputs.", data=data.name, code="no_ratings")
+            raise DataError("there are no rated outputs.", code="no_ratings")
         return cls(panel, humans, notes)
 
     @property

@@ -173,8 +173,6 @@ def _part_agreement(panel: Panel, level: str) -> Table:
     if level not in ("nominal", "interval") or len(values) > MOST_PART_VALUES:
         raise NeedsMissing(
             f"parts of outputs: alpha takes the level nominal or interval, and at most {MOST_PART_VALUES} values.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="unsuited_option",
         )
     codes = np.where(np.isfinite(cube), np.searchsorted(values, np.nan_to_num(cube, nan=values[0])), np.nan)

@@ -61,9 +61,7 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
         )
     defined = [row for row in rows if not np.isnan(row["value"])]
     if not defined:
-        raise NeedsMissing(
-            "none of the measures is defined on these ratings.", data=panel.name, aspect=panel.aspect, code="undefined"
-        )
+        raise NeedsMissing("none of the measures is defined on these ratings.", code="undefined")
     notes = (
         [f"not available: {', '.join(r['measure'] for r in rows if r not in defined)} (undefined on these ratings)."]
         if len(defined) < len(rows)

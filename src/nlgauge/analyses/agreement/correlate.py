@@ -82,10 +82,7 @@ def correlate(
         for measure, why in refused.items():
             by_reason.setdefault(why, []).append(str(measure))
         raise NeedsMissing(
-            "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason.items()),
-            data=panel.name,
-            aspect=panel.aspect,
-            code="undefined",
+            "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason.items()), code="undefined"
         )
     rows = _rows(panel, estimates, chosen, defined)
     by = defined if sort is None else [_sorting(measures_of(sort)[0], defined)]

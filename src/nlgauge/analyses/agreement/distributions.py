@@ -74,10 +74,7 @@ def distributions(
     ]
     if not any(np.isfinite(row["value"]) for row in rows):
         raise NeedsMissing(
-            "no output has three ratings and a value of a judge that annotators use.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="too_few_raters",
+            "no output has three ratings and a value of a judge that annotators use.", code="too_few_raters"
         )
     rows += _group_rows(panel, flat, judged, values, (_parsed(groups), level)) if groups else []
     return Table(
@@ -101,10 +98,7 @@ def _coded(panel: Panel, cube: Array) -> tuple[Array, dict[str, Array], int]:
     levels = np.unique(cube[np.isfinite(cube)])
     if len(levels) > MOST_VALUES:
         raise NeedsMissing(
-            f"annotators gave {len(levels)} different values; at most {MOST_VALUES} are levels.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="unsuited_column",
+            f"annotators gave {len(levels)} different values; at most {MOST_VALUES} are levels.", code="unsuited_column"
         )
 
     def coded(values: Array) -> Array:

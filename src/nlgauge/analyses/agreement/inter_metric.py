@@ -51,7 +51,7 @@ def inter_metric(
     names = [*(PEOPLE + a for a in people), *panel.names]
     values = _matrix(arrays, chosen)
     if np.isnan(values[~np.eye(len(names), dtype=bool)]).all() and len(names) > 1:
-        raise NeedsMissing(f"{chosen} is undefined for all pairs of metrics.", data=panel.name, code="undefined")
+        raise NeedsMissing(f"{chosen} is undefined for all pairs of metrics.", code="undefined")
     first = len(people)
     order, clusters = _clustered(np.abs(values[first:, first:]), alike)
     place = [*range(first), *(first + k for k in order)]

@@ -55,10 +55,7 @@ def replacement(
     ratings = ratings_of(panel, "the alternative annotator test", least=3)
     if not panel.persons:
         raise NeedsMissing(
-            f"the alternative annotator test requires annotator IDs; {panel.nameless}.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="too_few_raters",
+            f"the alternative annotator test requires annotator IDs; {panel.nameless}.", code="too_few_raters"
         )
     rows: list[Row] = []
     method = ""

@@ -82,7 +82,6 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     if data.spans.is_empty():
         raise NeedsMissing(
             "there are no error spans; they can be read from MQM files, mt-metrics-eval ratings and .jsonl files.",
-            data=data.name,
             code="no_spans",
         )
     if draws < 1:
@@ -94,7 +93,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     people = [name for name in names if name not in data.models]
     met = _met(texts)
     if not met:
-        raise NeedsMissing(_no_shared_texts(texts, same_text), data=data.name, code="too_few_raters")
+        raise NeedsMissing(_no_shared_texts(texts, same_text), code="too_few_raters")
     pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
     by_pair = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
     column = units_of(data, data.inputs).column

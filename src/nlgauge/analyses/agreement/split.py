@@ -89,7 +89,7 @@ def split(
     for aspect in counted(wanted, progress):
         rows += _aspect(parts, aspect, chosen, draws, outputs, lost)
     if not rows:
-        raise NeedsMissing("no part has ratings and scores.", data=data.name, code="no_scores_of_rated")
+        raise NeedsMissing("no part has ratings and scores.", code="no_scores_of_rated")
     tests = _decide(rows, correction, level)
 
     def label(metric: str) -> str:

@@ -63,10 +63,7 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     defined = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
     if not defined:
         raise NeedsMissing(
-            "human ratings do not differ between systems, outputs or levels of quality.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="constant",
+            "human ratings do not differ between systems, outputs or levels of quality.", code="constant"
         )
     order = {m: _mean([r["value"] for r in rows if r["metric"] == m and r["use"] in defined]) for m in panel.names}
     rows = [r for r in rows if r["use"] in defined]

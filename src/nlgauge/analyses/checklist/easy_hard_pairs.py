@@ -45,9 +45,7 @@ def system_pairs(rows: RaterRows, pairs: Pairs | None = None, share: float = 1 /
     systems = rows.panel.systems
     if len(systems) < 2:
         raise NeedsMissing(
-            f"pairs of systems require at least 2 systems; found {len(systems)}.",
-            data=rows.panel.name,
-            code="too_few_systems",
+            f"pairs of systems require at least 2 systems; found {len(systems)}.", code="too_few_systems"
         )
     every = list(combinations(range(len(systems)), 2))
     if pairs is None and len(every) > 1:

@@ -87,7 +87,6 @@ class RaterRows:
         if len(self.human) < 2:
             raise NeedsMissing(
                 f"requires at least 2 aspects; found {len(self.human)} ({', '.join(self.human)}).",
-                data=self.panel.name,
                 code="too_few_aspects",
             )
 

@@ -61,7 +61,7 @@ def system_preference(
     """
     panel = chosen_panel(choice, overall)
     if not panel.metrics:
-        raise NeedsMissing("there are no metric scores.", data=panel.name, code="no_scores")
+        raise NeedsMissing("there are no metric scores.", code="no_scores")
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = preference_rows(rows, chosen, families_of(panel.names, families))

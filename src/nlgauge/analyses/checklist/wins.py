@@ -146,9 +146,7 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
         return None
     if votes.is_empty():
         raise DataError(
-            f"there are no human pairwise comparisons; use {option('source', 'ratings')}.",
-            data=data.name,
-            code="no_choices",
+            f"there are no human pairwise comparisons; use {option('source', 'ratings')}.", code="no_choices"
         )
     if aspect is None:
         _only(votes)
@@ -166,9 +164,7 @@ def _compared(data: Dataset, votes: pl.DataFrame, included: list[str]) -> list[s
     """Return the included systems that occur in the comparisons; raise an error with fewer than two."""
     systems = [s for s in included if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
-        raise DataError(
-            f"comparisons require at least 2 systems; found {len(systems)}.", data=data.name, code="too_few_systems"
-        )
+        raise DataError(f"comparisons require at least 2 systems; found {len(systems)}.", code="too_few_systems")
     return systems
 
 

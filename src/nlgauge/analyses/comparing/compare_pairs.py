@@ -124,16 +124,12 @@ class PairTest:
 def _best_first(panel: Panel, measure: Measure) -> list[int]:
     """Return the metrics from best to worst; those without a value are last."""
     if len(panel.metrics) < 2:
-        raise NeedsMissing(
-            f"comparing metrics needs at least two; found {len(panel.metrics)}.",
-            data=panel.name,
-            code="too_few_metrics",
-        )
+        raise NeedsMissing(f"comparing metrics needs at least two; found {len(panel.metrics)}.", code="too_few_metrics")
     estimates = evaluated(panel, [measure])
     values = estimates.value[:, 0]
     if np.isnan(values).all():
         reason = estimates.reason[0, 0]
-        raise NeedsMissing(f"{measure}: {reason}", data=panel.name, aspect=panel.aspect, code="undefined")
+        raise NeedsMissing(f"{measure}: {reason}", code="undefined")
     return sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
 
 

@@ -70,9 +70,7 @@ def independent(
         raise NlgaugeError(f"name the column that splits the data with {option('by')}.")
     parts = replace(choice, by=[column]).parts
     if len(parts) < 2:
-        raise NeedsMissing(
-            f"column '{column}' has a single value; two or more are required.", data=data.name, code="constant"
-        )
+        raise NeedsMissing(f"column '{column}' has a single value; two or more are required.", code="constant")
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in choice.aspects or data.aspects for a, b in combinations(parts, 2)]
     for aspect, a, b in counted(jobs, progress):

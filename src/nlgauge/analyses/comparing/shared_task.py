@@ -95,9 +95,7 @@ def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) ->
                     }
                 )
     if not any(math.isfinite(row["value"]) for row in rows):
-        raise NeedsMissing(
-            (rows[0]["reason"] if rows else "no metric scores") + ".", data=choice.data.name, code="undefined"
-        )
+        raise NeedsMissing((rows[0]["reason"] if rows else "no metric scores") + ".", code="undefined")
     means = _means(rows, len(choice.datasets) * len(measures), aspects)
     order = {row["metric"]: (math.isnan(row["value"]), -row["value"], row["metric"]) for row in means}
     return Table(

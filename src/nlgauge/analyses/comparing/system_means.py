@@ -74,7 +74,7 @@ def system_means(
                 for row in _rows(panel, values, quantity in data.lower, against)
             ]
     if not rows:
-        raise NeedsMissing("there are no human ratings in any part.", data=data.name, code="no_ratings")
+        raise NeedsMissing("there are no human ratings in any part.", code="no_ratings")
     columns = choice.columns
     return Table(
         title=Title(data.name, "system means" + (f" by {', '.join(columns)}" if columns else "")),

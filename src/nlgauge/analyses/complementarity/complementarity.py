@@ -57,7 +57,6 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
         raise NeedsMissing(
             f"complementarity requires two systems and two rankings; found {sides.panel.n_systems} and "
             f"{len(sides.names)}.",
-            data=data.name,
             code="too_few_systems",
         )
     found = rank_distances(sides.scores(), sides.human)

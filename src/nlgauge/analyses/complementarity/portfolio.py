@@ -69,9 +69,7 @@ def metric_portfolio(
     sides = Sides.of(choice)
     scores = sides.automatic()
     if len(scores) < 2:
-        raise NeedsMissing(
-            f"a portfolio requires at least two metrics; found {len(scores)}.", data=data.name, code="too_few_metrics"
-        )
+        raise NeedsMissing(f"a portfolio requires at least two metrics; found {len(scores)}.", code="too_few_metrics")
     chosen = measure_for(sides.panel, measure)
     refit = None if model == "ridge" else model_of(model, seed)[0]
     apart = rank_distances(scores, np.zeros(len(scores), bool)).mean["tau-b"]

@@ -86,9 +86,7 @@ def predictability(
     jobs = list(_jobs(sides))
     if not jobs:
         raise NeedsMissing(
-            "there are neither metric scores nor a second aspect to predict human ratings from.",
-            data=data.name,
-            code="no_scores",
+            "there are neither metric scores nor a second aspect to predict human ratings from.", code="no_scores"
         )
     rows: list[Row] = []
     for aspect, name, features in counted(jobs, progress):

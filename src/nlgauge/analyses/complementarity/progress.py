@@ -73,7 +73,6 @@ def progress_over_years(
         raise NeedsMissing(
             f"no release year of a metric is known; declare years with {option('years')} (a CSV with pattern, "
             "family, year).",
-            data=data.name,
             code="unknown_name",
         )
     predict, words = model_of(model, seed)

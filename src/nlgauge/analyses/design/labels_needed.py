@@ -99,8 +99,6 @@ def labels_needed(
         raise NeedsMissing(
             f"planning requires at least {MIN_LABELS} labels; found {n_known}. Label more outputs with "
             f"{call('label FILE', budget=MIN_LABELS)}.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="too_few_labels",
         )
     file = _file(panel)
@@ -368,7 +366,7 @@ def _gates(
 def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> Iterator[tuple[str, Study]]:
     """Simulate labels of the same inputs for both systems."""
     if panel.n_systems < 2:
-        raise NeedsMissing("a comparison requires two systems; found one.", data=panel.name, code="too_few_systems")
+        raise NeedsMissing("a comparison requires two systems; found one.", code="too_few_systems")
     mean = np.array([row[np.isfinite(row)].mean() if np.isfinite(row).any() else -np.inf for row in panel.human])
     for name in systems or ():
         if name not in panel.systems:
@@ -384,7 +382,6 @@ def _comparisons(panel: Panel, file: _File, systems: Sequence[str] | None) -> It
             f"the comparison requires at least {MIN_LABELS // 2} inputs with labels of both systems; found "
             f"{len(gaps)} ("
             f"{call('label FILE', goal='ranking')} draws the same inputs for all systems).",
-            data=panel.name,
             code="too_few_labels",
         )
 

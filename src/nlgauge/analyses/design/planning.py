@@ -144,12 +144,7 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPai
     if measure.grouping == "input":
         # Effects of inputs are equal for all systems and cancel at this level; Algorithm 1 has none.
         people, x, y = (_without_inputs(v) for v in (people, x, y))
-    flat = NeedsMissing(
-        "the variance of the metrics or the ratings is too small for planning.",
-        data=panel.name,
-        aspect=panel.aspect,
-        code="constant",
-    )
+    flat = NeedsMissing("the variance of the metrics or the ratings is too small for planning.", code="constant")
     try:
         one, two = fit_panel(x, people), fit_panel(y, people)
     except DataError:
@@ -197,16 +192,13 @@ def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> No
             f"{option('power')} and {option('level')} must be between 0 and 1; got {target:g} and {level:g}."
         )
     if panel.n_systems < 2 or panel.n_inputs < 2:
-        raise NeedsMissing(
-            "planning requires at least 2 systems and 2 inputs.", data=panel.name, code="too_few_systems"
-        )
+        raise NeedsMissing("planning requires at least 2 systems and 2 inputs.", code="too_few_systems")
     if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
         raise NeedsMissing(
             f"with {panel.n_systems} systems no test that generalizes to other systems reaches p = .05 (it "
             f"requires {LEAST_SYSTEMS}), whatever the number of {axis}; set {option('axis', 'systems')}, or "
             f"{option('how', 'both')} for a test "
             "on these systems only.",
-            data=panel.name,
             code="too_few_systems",
         )
 
@@ -235,12 +227,7 @@ def _without_noise(panel: Panel, between: float, within: float) -> tuple[float, 
     true = max(within**2 - noise / k, 0.1 * within**2)
     reliability = (between**2 + true) / (between**2 + true + noise)
     if not 0 < reliability <= 1:
-        raise NeedsMissing(
-            "no output has two ratings, so the rating noise is unknown.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="too_few_raters",
-        )
+        raise NeedsMissing("no output has two ratings, so the rating noise is unknown.", code="too_few_raters")
     return float(np.sqrt(true)), within / float(np.sqrt(true)), Raters(max(1, round(k)), reliability)
 
 

@@ -91,9 +91,7 @@ def stability(
     """
     if len(panel.metrics) < 3:
         raise NeedsMissing(
-            f"stability requires at least 3 metrics; found {len(panel.metrics)}.",
-            data=panel.name,
-            code="too_few_metrics",
+            f"stability requires at least 3 metrics; found {len(panel.metrics)}.", code="too_few_metrics"
         )
     chosen, notes = defined_measures(panel, measures)
     stacked = panel.oriented()

@@ -100,9 +100,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     rows, notes = data.samples, []
     if "output" not in rows.columns or not rows["output"].drop_nulls().len():
         raise NeedsMissing(
-            f"robustness requires output texts; name their column with {option('output')}.",
-            data=data.name,
-            code="no_texts",
+            f"robustness requires output texts; name their column with {option('output')}.", code="no_texts"
         )
     if data.people and not keep_people:
         rows = rows.filter(~pl.col("system").is_in(list(data.people)))
@@ -111,9 +109,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
     if full.height < rows.height:
         notes.append(f"{rows.height - full.height} empty outputs are excluded.")
     if full.height < 2:
-        raise NeedsMissing(
-            f"robustness requires at least 2 outputs; found {full.height}.", data=data.name, code="too_few_outputs"
-        )
+        raise NeedsMissing(f"robustness requires at least 2 outputs; found {full.height}.", code="too_few_outputs")
     # The sample depends on the texts, not on names or positions, which may differ between files.
     texts = [c for c in ("output", *TASK_COLUMNS) if c in full.columns]
     lots = [

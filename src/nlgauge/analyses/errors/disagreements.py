@@ -55,7 +55,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     chosen = choice.metrics if metric is None else [metric]
     choice = replace(choice, metrics=chosen)
     if not (chosen or data.metrics):
-        raise NeedsMissing("there are no metric scores.", data=data.name, code="no_scores")
+        raise NeedsMissing("there are no metric scores.", code="no_scores")
     name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
     texts = _texts(data)
     rows: list[Row] = []
@@ -69,7 +69,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
             continue
         rows += _worst(panel, name, place, people, both, texts, top)
     if not rows:
-        raise NeedsMissing("no output has both a human rating and a score.", data=data.name, code="no_scores_of_rated")
+        raise NeedsMissing("no output has both a human rating and a score.", code="no_scores_of_rated")
     shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
     return Table(
         title=Title(data.name, f"largest disagreements of {name} with {reference(data)}"),

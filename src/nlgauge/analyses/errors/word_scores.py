@@ -66,11 +66,10 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
     if marks.is_empty():
         raise NeedsMissing(
             "there are no human error spans; they can be read from MQM and QAGS files and .jsonl files.",
-            data=data.name,
             code="no_spans",
         )
     if "output" not in data.samples.columns or not {"source", "context"} & set(data.samples.columns):
-        raise NeedsMissing("word scores require outputs and sources.", data=data.name, code="no_texts")
+        raise NeedsMissing("word scores require outputs and sources.", code="no_texts")
     looked = data.where(marks.select(KEY).unique())
     people = _people(marks)
     rows: list[Row] = []

@@ -155,10 +155,7 @@ def rows_of(
     ).of(whole)
     if not rows.labeled.any():
         raise NeedsMissing(
-            "no output has both a human label and a score of the judge.",
-            data=data.name,
-            aspect=aspect,
-            code="no_scores_of_rated",
+            "no output has both a human label and a score of the judge.", aspect=aspect, code="no_scores_of_rated"
         )
     return rows
 
@@ -194,7 +191,6 @@ def _probabilities(data: Dataset, frame: pl.DataFrame, column: str) -> Array:
         raise DataError(
             f"column '{column}' must contain the sampling probability of each labeled output, above 0 and at most 1; "
             f"found {frame[column].filter(pl.Series(bad))[0]}.",
-            data=data.name,
             code="unsuited_column",
         )
     return probabilities

@@ -118,7 +118,6 @@ def estimate(
         raise NeedsMissing(
             f"there are no scores of a judge; name their columns with {option('metrics')}, or use "
             f"{option('method', 'labels')}.",
-            data=data.name,
             code="no_scores",
         )
     if margin is not None and margin <= 0:
@@ -127,7 +126,6 @@ def estimate(
     if not inside.any():
         raise NeedsMissing(
             f"{counts.gap_text()}; label at least {PROBE_LABELS} outputs of a system.",
-            data=data.name,
             aspect=rows.aspect,
             code="too_few_labels",
         )

@@ -71,9 +71,7 @@ def sparse_agreement(
         results += _rows(rows, name, level)
     if rows is None:
         raise NeedsMissing(
-            f"there are no metric scores; name their columns with {option('metrics')}.",
-            data=data.name,
-            code="no_scores",
+            f"there are no metric scores; name their columns with {option('metrics')}.", code="no_scores"
         )
     checked = representative(rows.of(~np.isin(rows.system, rows.label_counts().left_out)))
     words = [check_words(checked)[0]] if checked else []

@@ -125,10 +125,7 @@ def jury_rows(
         values, names = values[np.ptp(values, axis=1) > 0], [n for n in names if n not in constant]
     if len(names) < 2:
         raise NeedsMissing(
-            "a panel of judges needs at least two judges whose values are not constant.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="too_few_metrics",
+            "a panel of judges needs at least two judges whose values are not constant.", code="too_few_metrics"
         )
     if lost := int(rated.sum() - complete.sum()):
         notes.append(f"{lost:,} labeled outputs without a value of every judge are excluded.")
@@ -166,8 +163,6 @@ def _usable_judges(
             f"a panel of judges needs at least two judges and {MIN_OUTPUTS} labeled outputs that all of them scored; "
             f"found {len(usable)} judges and {int(complete.sum())} outputs (select judges with "
             f"{option('metrics', choice=True)}).",
-            data=panel.name,
-            aspect=panel.aspect,
             code="too_few_metrics",
         )
     return usable, complete

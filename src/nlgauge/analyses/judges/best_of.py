@@ -45,8 +45,6 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     if len(panel.names) < 2:
         raise NeedsMissing(
             f"the best of several judges requires at least two judges; found {len(panel.names)}.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="too_few_metrics",
         )
     verdicts = _verdicts(panel) if figure is None or figure in VALUES else None
@@ -55,10 +53,7 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
     figure = figure if figure in VALUES else str(Measure.parse(figure))
     if figure in VALUES and verdicts is None:
         raise NeedsMissing(
-            f"{figure} requires human labels and verdicts of every judge that are pass or fail.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="not_binary",
+            f"{figure} requires human labels and verdicts of every judge that are pass or fail.", code="not_binary"
         )
     result, rows = _of_verdicts(panel, verdicts, figure, level) if verdicts else _of_scores(panel, figure, level)
     best = rows[result.chosen.best]
@@ -100,12 +95,7 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
         return None
     systems, inputs = np.nonzero(np.isfinite(people.passed) & np.isfinite(passed).all(axis=0))
     if not len(inputs):
-        raise NeedsMissing(
-            "no labeled output has a verdict of every judge.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="no_scores_of_rated",
-        )
+        raise NeedsMissing("no labeled output has a verdict of every judge.", code="no_scores_of_rated")
     names = np.asarray(panel.units)[inputs]
     alone = len(set(names.tolist())) == len(names)
     return _AllVerdicts(

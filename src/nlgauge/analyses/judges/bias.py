@@ -146,7 +146,6 @@ def bias(
         raise NeedsMissing(
             "tests of biases require scores (or comparisons) of a judge and human ratings of the same outputs; "
             f"{call('judge FILE')} computes scores, {option('human')} names the columns of human ratings.",
-            data=data.name,
             code="no_scores",
         )
     judges = grouped(rows, "judge_name")

@@ -37,19 +37,12 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     name = judge or (panel.names[0] if panel.names else "")
     if name not in panel.metrics:
         raise NeedsMissing(
-            f"judge '{name}' not found; the data have {', '.join(panel.names) or 'no scores'}.",
-            data=panel.name,
-            code="unknown_name",
+            f"judge '{name}' not found; the data have {', '.join(panel.names) or 'no scores'}.", code="unknown_name"
         )
     values, people = panel.metrics[name], panel.human
     both = np.isfinite(values) & np.isfinite(people)
     if not both.any():
-        raise NeedsMissing(
-            f"no output has both a human rating and a score of {name}.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="no_scores_of_rated",
-        )
+        raise NeedsMissing(f"no output has both a human rating and a score of {name}.", code="no_scores_of_rated")
     if panel.scale.unordered:
         return _of_classes(panel, name)
     z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])

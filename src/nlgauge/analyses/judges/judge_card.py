@@ -38,9 +38,7 @@ def judge_card(choice: Choice) -> Table:
     data = choice.data
     metrics = list(choice.metrics or data.metrics)
     if not metrics:
-        raise NeedsMissing(
-            f"there are no scores of a judge; {call('judge FILE')} computes them.", data=data.name, code="no_scores"
-        )
+        raise NeedsMissing(f"there are no scores of a judge; {call('judge FILE')} computes them.", code="no_scores")
     rows: list[Row] = []
     for column in judge_columns(metrics, choice.wanted if data.aspects else []):
         made = fingerprint(data.signatures.get(column.metric))

@@ -63,9 +63,7 @@ def judges(choice: Choice) -> Table:
     single = {d for many in draws.values() for d in many}
     chosen = [m for m in choice.metrics or data.metrics if m not in single]
     if not chosen:
-        raise NeedsMissing(
-            f"there are no scores of a judge; {call('judge FILE')} computes them.", data=data.name, code="no_scores"
-        )
+        raise NeedsMissing(f"there are no scores of a judge; {call('judge FILE')} computes them.", code="no_scores")
     rows: list[Row] = []
     lengths = _lengths(data)
     choice = replace(choice, metrics=[*chosen, *sorted(single)])

@@ -31,9 +31,7 @@ def position(choice: Choice) -> Table:
     votes = data.comparisons
     if votes.is_empty():
         raise NeedsMissing(
-            f"there are no pairwise comparisons; {call('judge FILE', mode='pairwise')} makes them.",
-            data=data.name,
-            code="no_choices",
+            f"there are no pairwise comparisons; {call('judge FILE', mode='pairwise')} makes them.", code="no_choices"
         )
     if choice.aspects:
         votes = votes.filter(pl.col("aspect").is_in(choice.wanted))

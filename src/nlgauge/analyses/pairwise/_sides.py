@@ -51,7 +51,7 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     notes = [f"human-written outputs are excluded: {some(excluded)} ({include} includes them)."] if excluded else []
     if votes.is_empty():
         reason = " ".join(["there are no comparisons of two systems.", *notes])
-        raise NeedsMissing(reason, data=data.name, code="no_choices")
+        raise NeedsMissing(reason, code="no_choices")
     votes, features, style_notes = _styled(data, votes) if style else (votes, [], [])
     model = pl.col("rater").is_in(sorted(data.models)).fill_null(False)
     parts = {HUMAN: votes.filter(~model)}
@@ -85,7 +85,6 @@ def _votes(data: Dataset, aspect: str | None) -> pl.DataFrame:
         raise NeedsMissing(
             "there are no pairwise comparisons (columns such as model_a, model_b, winner); "
             f"{call('judge FILE', mode='pairwise')} makes them with a model.",
-            data=data.name,
             code="no_choices",
         )
     aspects = judged_aspects(data)
@@ -95,7 +94,7 @@ def _votes(data: Dataset, aspect: str | None) -> pl.DataFrame:
         )
     votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
     if votes.is_empty():
-        raise NeedsMissing(f"there are no pairwise comparisons on {aspect}.", data=data.name, code="no_choices")
+        raise NeedsMissing(f"there are no pairwise comparisons on {aspect}.", code="no_choices")
     if votes["aspect"].n_unique() > 1:
         several = ", ".join(votes["aspect"].unique().sort())
         raise NameUnknown(f"comparisons are on several aspects; set {option('aspect')} to one of {several}.")
@@ -152,9 +151,7 @@ def _of_metric(data: Dataset, votes: pl.DataFrame, metric: str, ballots: Ballots
     outcome = np.where(winner == ballots.first, 0, np.where(winner == ballots.second, 1, TIE)).astype(np.int64)
     scored = replace(ballots, outcome=outcome).part(winner != UNKNOWN)
     if not len(scored):
-        raise NeedsMissing(
-            f"{metric} has no scores of both outputs of a comparison.", data=data.name, code="no_scores_of_rated"
-        )
+        raise NeedsMissing(f"{metric} has no scores of both outputs of a comparison.", code="no_scores_of_rated")
     return scored
 
 
@@ -162,9 +159,7 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
     """Add (first − second) / (first + second) of each feature, in standard deviations, to the comparisons."""
     texts = data.samples.filter(pl.col("output").is_not_null()) if "output" in data.samples.columns else None
     if texts is None or texts.is_empty():
-        raise NeedsMissing(
-            "control for style requires the texts of the outputs; the file has none.", data=data.name, code="no_texts"
-        )
+        raise NeedsMissing("control for style requires the texts of the outputs; the file has none.", code="no_texts")
     counted = np.array([format_counts(t) for t in texts["output"]], np.float64)
     frame = texts.select("system", "input").with_columns(
         pl.Series(name, counted[:, k]) for k, name in enumerate(FEATURES)
@@ -174,9 +169,7 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
         of_side = frame.rename({"system": side, **{name: f"{name} {side}" for name in FEATURES}})
         joined = joined.join(of_side, on=[side, "input"], how="inner", maintain_order="left")
     if joined.is_empty():
-        raise NeedsMissing(
-            "control for style requires the texts of both outputs of a comparison.", data=data.name, code="no_texts"
-        )
+        raise NeedsMissing("control for style requires the texts of both outputs of a comparison.", code="no_texts")
     notes = []
     if lost := votes.height - joined.height:
         notes.append(f"{lost:,} of {votes.height:,} comparisons without both texts are excluded.")
@@ -195,8 +188,6 @@ def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str]
         notes.append(f"no effect of {some(collinear, 4)}: constant, or collinear with the other features.")
     if not columns:
         raise NeedsMissing(
-            "outputs do not differ in length or formatting, so there is no style to control for.",
-            data=data.name,
-            code="constant",
+            "outputs do not differ in length or formatting, so there is no style to control for.", code="constant"
         )
     return joined.with_columns(columns), [c.name for c in columns], notes

@@ -48,7 +48,6 @@ def rank_sides(
         raise NeedsMissing(
             "the comparison requires votes of annotators and of a judge (columns such as human_winner and gpt4_winner, "
             f"or a rater that is a model); the data have only {some([*votes.sides])}.",
-            data=data.name,
             code="no_choices",
         )
     ranked = rankings(votes, ties, adjust, "sandwich", seed)
@@ -56,9 +55,7 @@ def rank_sides(
     rows = [row for one in people for two in judges for row in pair_rows(votes, one, two, seed)]
     if not rows:
         raise NeedsMissing(
-            "too few inputs, or no pair of systems that annotators and a judge both compared.",
-            data=data.name,
-            code="too_few_inputs",
+            "too few inputs, or no pair of systems that annotators and a judge both compared.", code="too_few_inputs"
         )
     return Table(
         title=Title(data.name, f"pairs of systems by human votes and by a judge, {votes.aspect}"),

@@ -59,9 +59,7 @@ def requested_judges(panel: Panel, judge: str | None) -> list[str]:
     if judge is None:
         return panel.names
     if judge not in panel.metrics:
-        raise NeedsMissing(
-            f"judge '{judge}' not found; the data have {', '.join(panel.names)}.", data=panel.name, code="unknown_name"
-        )
+        raise NeedsMissing(f"judge '{judge}' not found; the data have {', '.join(panel.names)}.", code="unknown_name")
     return [judge]
 
 
@@ -137,11 +135,7 @@ def labeled_scores(panel: Panel, judge: str, people: PeoplePass) -> LabeledScore
     both = np.isfinite(values) & np.isfinite(people.passed)
     if not both.any():
         raise NeedsMissing(
-            f"no output has both a human label and a verdict of {judge}.",
-            data=panel.name,
-            aspect=panel.aspect,
-            metric=judge,
-            code="no_scores_of_rated",
+            f"no output has both a human label and a verdict of {judge}.", metric=judge, code="no_scores_of_rated"
         )
     systems, inputs = np.nonzero(both)
     flipped = judge in panel.lower

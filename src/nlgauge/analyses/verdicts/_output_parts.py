@@ -38,8 +38,6 @@ def output_parts(panel: Panel, what: str, people_pass_from: float | None, judge_
         raise NeedsMissing(
             f"{what} needs outputs that are judged in parts; name the column of steps, turns, claims or items with "
             f"{option('part')}.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="unsuited_column",
         )
     panel.require_metrics()
@@ -61,8 +59,6 @@ def output_parts(panel: Panel, what: str, people_pass_from: float | None, judge_
     if not judges:
         raise NeedsMissing(
             f"no judge passes and fails parts; {option('judge_pass_from')} says from which score on one passes.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="not_binary",
         )
     first = np.unique(outputs, return_index=True)[1]

@@ -104,10 +104,7 @@ def calibration(
         clustered = cluster_notes(panel, labeled.clusters)
     if not rows:
         raise NeedsMissing(
-            f"no judge has scores that are probabilities; excluded: {', '.join(excluded)}.",
-            data=panel.name,
-            aspect=panel.aspect,
-            code="not_binary",
+            f"no judge has scores that are probabilities; excluded: {', '.join(excluded)}.", code="not_binary"
         )
     if excluded:
         notes.append(f"excluded: {', '.join(excluded)}.")

@@ -79,8 +79,6 @@ def class_verdicts(panel: Panel, judge: str | None, level: float) -> Table:
     if not judged:
         raise NeedsMissing(
             "no output has both a human class and one of a judge.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="no_scores_of_rated" if panel.names else "no_scores",
         )
     best = _may_be_best(panel, judged, level)

@@ -215,7 +215,6 @@ def _signals(panel: Panel, columns: dict[str, Array]) -> list[Signal]:
         raise NeedsMissing(
             f"delta would be split over {len(judges) + 1} signals; name at most {MOST_SIGNALS - 1} judges: "
             f"{option('metrics', choice=True)}.",
-            data=panel.name,
             code="unsuited_option",
         )
     signals = [Signal.of(name, {c: columns[c] for c in each}, panel.lower) for name, each in judges.items()]
@@ -231,8 +230,6 @@ def _labeled(panel: Panel, passed: Array, signal: Signal) -> SignalLabels:
     if not both.any():
         raise NeedsMissing(
             f"no output has a human verdict and a score of {signal.name}.",
-            data=panel.name,
-            aspect=panel.aspect,
             metric=signal.name,
             code="no_scores_of_rated",
         )

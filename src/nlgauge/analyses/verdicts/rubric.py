@@ -101,7 +101,7 @@ def rubric(
     else:
         rows += _reliability(panel, grid)
     if not rows:
-        raise NeedsMissing("no output has both verdicts on every item.", data=panel.name, code="no_scores_of_rated")
+        raise NeedsMissing("no output has both verdicts on every item.", code="no_scores_of_rated")
     return Table(
         title=Title(panel.name, f"rubric on {panel.aspect}"),
         rows=sorted(rows, key=lambda row: list(LABELS).index(row["measure"])),

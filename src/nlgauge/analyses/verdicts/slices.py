@@ -96,12 +96,7 @@ def slices(
     notes += [f"excluded: {no_verdicts(refused)}"] if refused else []
     if not rows:
         few_labels = f"no slice has {FEWEST} {SHARES[measure].rows} inside and outside; label more outputs."
-        raise NeedsMissing(
-            few_labels if few else " ".join(notes),
-            data=data.name,
-            aspect=panel.aspect,
-            code="too_few_labels" if few else "not_binary",
-        )
+        raise NeedsMissing(few_labels if few else " ".join(notes), code="too_few_labels" if few else "not_binary")
     _mark_findings(rows, false_discoveries)
     if few:
         notes.append(f"{few:,} slices with fewer than {FEWEST} {SHARES[measure].rows} inside or outside are excluded.")
@@ -222,7 +217,6 @@ def _attributes(data: Dataset, panel: Panel, labeled: LabeledScores, chosen: Seq
     if not several:
         raise NeedsMissing(
             f"no column is suitable to define slices of the labeled outputs; name one with {option('slice_columns')}.",
-            data=data.name,
             code="unsuited_column",
         )
     return pl.DataFrame(several)

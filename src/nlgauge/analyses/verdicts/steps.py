@@ -148,16 +148,12 @@ def _of_outputs(parts: OutputParts, judge: str, level: float) -> dict[str, Figur
 def _of_whole(panel: Panel, parts: OutputParts, overall: str, judge: str | None, level: float) -> dict[str, Figure]:
     """Whether the human verdict on the whole output is that of its parts, by the human or by the judge."""
     if panel.data is None or overall not in panel.humans:
-        raise NeedsMissing(
-            f"no aspect '{overall}'; there are {', '.join(panel.humans)}.", data=panel.name, code="unknown_name"
-        )
+        raise NeedsMissing(f"no aspect '{overall}'; there are {', '.join(panel.humans)}.", code="unknown_name")
     values = panel.humans[overall]
     levels = np.unique(values[np.isfinite(values)])
     if len(levels) != 2:
         raise NeedsMissing(
-            f"{overall} has {len(levels)} values; the verdict on the whole output needs two.",
-            data=panel.name,
-            code="not_binary",
+            f"{overall} has {len(levels)} values; the verdict on the whole output needs two.", code="not_binary"
         )
     place = {name: k for k, name in enumerate(panel.inputs)}
     row = {name: k for k, name in enumerate(panel.systems)}

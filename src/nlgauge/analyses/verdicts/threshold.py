@@ -101,8 +101,6 @@ def threshold(
         raise NeedsMissing(
             f"{', '.join(two)} gave two values only, so there is no threshold to choose; use "
             f"{call('analyze verdicts FILE')}.",
-            data=panel.name,
-            aspect=panel.aspect,
             code="constant",
         )
     if part == "curve":

@@ -149,8 +149,6 @@ def verdicts(
         remedy = f" For scores, use {call('analyze threshold FILE')}."
         raise NeedsMissing(
             no_verdicts(refused) + remedy * any(r.code == "not_binary" for r in refused) or "no judge has verdicts.",
-            data=panel.name,
-            aspect=panel.aspect,
             metric=refused[0].metric if len(refused) == 1 else "",
             code=refused[0].code if refused else "no_scores",
         )
