@@ -199,8 +199,10 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, str | None]:
     }
 
 
-def completed(text: str, defaults: Mapping[str, str | None]) -> str:
+def completed(text: str, defaults: Mapping[str, str | None], *others: str) -> str:
     """Return a docstring with the entries of the parameters that it does not describe, in the order of the signature.
+
+    The entries are those of other docstrings, or else the shared ones.
 
     >>> print(completed("Add.", {"level": "0.95", "other": None}))
     Add.
@@ -211,8 +213,11 @@ def completed(text: str, defaults: Mapping[str, str | None]) -> str:
         Level of the confidence intervals.
     """
     parts = sections(text)
-    own = {name: entry for entry in entries(parts.get("Parameters", "")) for name in names_of(entry)}
-    described = [own.get(name) or _shared_entry(name, default) for name, default in defaults.items()]
+    known: dict[str, str] = {}
+    for each in (text, *others):
+        for entry in entries(sections(each).get("Parameters", "")):
+            known = dict.fromkeys(names_of(entry), entry) | known
+    described = [known.get(name) or _shared_entry(name, default) for name, default in defaults.items()]
     listed = "\n".join(dict.fromkeys(filter(None, described)))
     rest = {name: body for name, body in parts.items() if name not in ("", "Parameters")}
     return joined({"": parts[""], **({"Parameters": listed} if listed else {}), **rest})

@@ -155,6 +155,11 @@ class Panel:
         """Return the name of each row's unit, given the index of its input; None if every row is its own unit."""
         return np.asarray(self.units)[inputs] if self.clusters or self.n_systems > 1 else None
 
+    def row_codes(self, inputs: Ints) -> NDArray[np.int64] | None:
+        """Return `row_units` as numbers."""
+        units = self.row_units(inputs)
+        return None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
     @property
     def families(self) -> tuple[str, ...] | None:
         """The family of each system; its members are not independent. None without families."""

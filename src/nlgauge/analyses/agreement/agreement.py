@@ -24,6 +24,7 @@ from nlgauge.stats.agreement.label_sets import (
 )
 from nlgauge.table import Row, Table, Title
 
+INTERVALS = "score interval of the disagreement with the effective sample size of its jackknife variance."
 MOST_PART_VALUES = 101  # different ratings of parts
 
 
@@ -113,15 +114,9 @@ def agreement(
         )
     if not panel.persons:
         notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
-    return Table(
-        title=Title(panel.name, f"inter-annotator agreement on {panel.aspect}"),
-        rows=rows,
-        shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
-        heads={"n": "outputs"},
-        method=f"{forms.method}. Alpha: {krippendorff.method}. Confidence intervals assume independent outputs.",
-        notes=notes,
-        signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}",
-    )
+    method = f"{forms.method}. Alpha: {krippendorff.method}. Confidence intervals assume independent outputs."
+    settings = f"draws:{draws}|of:{bootstrap}|seed:{seed}"
+    return _table(panel, rows, method, f"raters:{len(ratings)}|aspect:{panel.aspect}|{settings}", notes)
 
 
 def _class_agreement(panel: Panel) -> Table:
@@ -154,16 +149,8 @@ def _class_agreement(panel: Panel) -> Table:
             pairwise = mean_pairwise_kappa(units)
             rows.append(_row(panel, "Cohen's kappa, mean of pairs", pairwise, int(counts.any(axis=1).sum()), 0))
     over = "clusters of outputs" if clusters is not None else "outputs"
-    return Table(
-        title=Title(panel.name, f"inter-annotator agreement on {panel.aspect}"),
-        rows=rows,
-        shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
-        heads={"n": "outputs"},
-        method=f"95% confidence intervals over {over}: score interval of the disagreement with the effective sample "
-        "size of its jackknife variance.",
-        notes=people_note(panel),
-        signature=f"raters:{len(cube)}|aspect:{panel.aspect}|scale:{panel.scale.kind}",
-    )
+    method = f"95% confidence intervals over {over}: {INTERVALS}"
+    return _table(panel, rows, method, f"raters:{len(cube)}|aspect:{panel.aspect}|scale:{panel.scale.kind}")
 
 
 def _part_agreement(panel: Panel, level: str) -> Table:
@@ -177,25 +164,31 @@ def _part_agreement(panel: Panel, level: str) -> Table:
         )
     codes = np.where(np.isfinite(cube), np.searchsorted(values, np.nan_to_num(cube, nan=values[0])), np.nan)
     counts = code_counts(codes, len(values))
-    units = panel.row_units(np.arange(counts.shape[0]) % panel.n_inputs)
-    clusters = None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
+    clusters = panel.row_codes(np.arange(counts.shape[0]) % panel.n_inputs)
     same = set_distances(np.eye(len(values)), "nominal")
     apart = (values[:, None] - values[None, :]) ** 2 if level == "interval" else same
-    found = {
+    figures = {
         f"Krippendorff's alpha ({level})": alpha_of_counts(counts, apart, clusters),
         "Gwet's AC1": ac1_of_counts(counts, clusters),
         "agreement of two annotators": pair_agreement(counts, same, clusters),
     }
     alone = int((counts.sum(axis=1) == 1).sum())
+    rows = [_row(panel, name, figure, figure.n, alone) for name, figure in figures.items()]
+    settings = f"raters:{len(cube)}|aspect:{panel.aspect}|level:{level}"
+    return _table(panel, rows, f"95% confidence intervals over clusters of outputs: {INTERVALS}", settings, of="parts")
+
+
+def _table(
+    panel: Panel, rows: list[Row], method: str, settings: str, notes: list[str] | None = None, of: str = "outputs"
+) -> Table:
     return Table(
-        title=Title(panel.name, f"agreement of the raters on {panel.aspect}"),
-        rows=[_row(panel, name, figure, figure.n, alone) for name, figure in found.items()],
+        title=Title(panel.name, f"inter-annotator agreement on {panel.aspect}"),
+        rows=rows,
         shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
-        heads={"n": "parts"},
-        method="95% intervals over clusters of outputs: that of the disagreement with as many rows as give its "
-        "jackknife variance.",
-        notes=people_note(panel),
-        signature=f"raters:{len(cube)}|aspect:{panel.aspect}|level:{level}",
+        heads={"n": of},
+        method=method,
+        notes=people_note(panel) if notes is None else notes,
+        signature=settings,
     )
 
 

@@ -16,7 +16,7 @@ from nlgauge.stats.agreement.distributions import DIVERGENCES, clustered_mean, f
 from nlgauge.stats.agreement.label_sets import code_counts, judge_agreement, set_distances
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array
 
 MOST_VALUES = 20  # different ratings that still are levels
 WORDS = {
@@ -115,7 +115,8 @@ def _rows(panel: Panel, name: str, codes: Array, given: Array, kind: tuple[int, 
         if divergence == "earth_mover" and unordered:
             continue
         faced = face_others(codes, given, values, divergence)
-        found = clustered_mean(faced.judge - faced.annotator, _clusters(panel, faced.outputs), level, faced.spread)
+        clusters = panel.row_codes(faced.outputs % panel.n_inputs)
+        found = clustered_mean(faced.judge - faced.annotator, clusters, level, faced.spread)
         value, annotator = (float(v.mean()) if len(v) else np.nan for v in (faced.judge, faced.annotator))
         yield _row(panel, name, divergence, None, (value, annotator), found)
 
@@ -136,11 +137,6 @@ def _row(panel: Panel, name: str, measure: str, group: str | None, values: tuple
         "n": found.n,
         "reason": found.reason or None,
     }
-
-
-def _clusters(panel: Panel, outputs: Ints) -> Ints | None:
-    units = panel.row_units(outputs % panel.n_inputs)
-    return None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
 
 
 def _parsed(groups: Mapping[str, Sequence[str]] | str) -> dict[str, list[str]]:
@@ -184,7 +180,7 @@ def _group_row(panel: Panel, name: str, group: str, given: Array, parts: Sequenc
     shares = [c[outputs, code] / c[outputs].sum(axis=1) for c in parts]
     apart = set_distances(np.eye(parts[0].shape[1]), "nominal")
     values = tuple(judge_agreement(code, c[outputs], apart).value for c in parts)
-    found = clustered_mean(shares[0] - shares[1], _clusters(panel, outputs), level, 1.0)
+    found = clustered_mean(shares[0] - shares[1], panel.row_codes(outputs % panel.n_inputs), level, 1.0)
     return _row(panel, name, "agreement", group, (values[0], values[1]), found)
 
 

@@ -7,7 +7,7 @@ from scipy.special import stdtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, finite_mean
-from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, folds_of
+from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, held_out_columns
 from nlgauge.analyses.sides import Sides, measure_for
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -107,48 +107,25 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
     names, path = sides.panel.names, found.path
     alone = evaluate(sides.automatic(), sides.humans[aspect], [measure]).value[:, 0]
     kept = [set(p.chosen[: p.size]) for p in found.paths if p.chosen]
+    nothing = float("nan")
+    shared = {"aspect": aspect, "measure": str(measure), "alone": nothing, "apart": nothing, "inner": nothing}
     rows: list[Row] = []
-    before = float("nan")
+    before = nothing
     for size, (k, reached) in enumerate(zip(path.chosen, found.curve, strict=True)):
-        rows.append(
-            {
-                "aspect": aspect,
-                "size": size + 1,
-                "added": names[k],
-                "alone": float(alone[k]),
-                "apart": finite_mean(apart[k][path.chosen[:size]]),
-                "inner": float(path.value[size]),
-                "value": reached.value,
-                "low": reached.low,
-                "high": reached.high,
-                "gain": reached.value - before,
-                "in_folds": sum(k in own for own in kept),
-                "chosen": size < path.size,
-                **folds_of(reached),
-                "measure": str(measure),
-            }
-        )
-        before = reached.value
-    whole = found.whole
-    rows.append(
-        {
-            "aspect": aspect,
-            "size": len(names),
-            "added": "all metrics",
-            "alone": float("nan"),
-            "apart": float("nan"),
-            "inner": float("nan"),
-            "value": whole.value,
-            "low": whole.low,
-            "high": whole.high,
-            "gain": float("nan"),
-            "in_folds": None,
-            "chosen": None,
-            **folds_of(whole),
-            "measure": str(measure),
+        own = {
+            "size": size + 1,
+            "added": names[k],
+            "alone": float(alone[k]),
+            "apart": finite_mean(apart[k][path.chosen[:size]]),
+            "inner": float(path.value[size]),
+            "gain": reached.value - before,
+            "in_folds": sum(k in of_fold for of_fold in kept),
+            "chosen": size < path.size,
         }
-    )
-    return rows
+        rows.append({**shared, **own, **held_out_columns(reached)})
+        before = reached.value
+    every = {"size": len(names), "added": "all metrics", "gain": nothing, "in_folds": None, "chosen": None}
+    return [*rows, {**shared, **every, **held_out_columns(found.whole)}]
 
 
 def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:

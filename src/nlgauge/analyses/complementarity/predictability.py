@@ -148,19 +148,13 @@ def held_out_value(
 
 def numbers(value: Reached, measure: Measure, target: Array) -> Row:
     """Return the columns of every table of held-out values."""
-    return {
-        "measure": str(measure),
-        "value": value.value,
-        "low": value.low,
-        "high": value.high,
-        **folds_of(value),
-        "n": int(np.isfinite(target).sum()),
-    }
+    return {"measure": str(measure), **held_out_columns(value), "n": int(np.isfinite(target).sum())}
 
 
-def folds_of(value: Reached) -> Row:
-    """Return a column per fold with the value of the measure on it."""
-    return {f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}
+def held_out_columns(value: Reached) -> Row:
+    """Return the mean over folds with its interval, and a column per fold with the value on it."""
+    folds = {f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}
+    return {"value": value.value, "low": value.low, "high": value.high, **folds}
 
 
 def fold_columns(row: Row) -> int:

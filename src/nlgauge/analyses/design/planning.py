@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from nlgauge.stats.design.planning import power as simulated_power
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
 from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table, Title
-from nlgauge.types import Array
+from nlgauge.types import Array, Bounds
 
 Swapped = Literal["systems", "inputs", "both", "cells"]
 LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer, p of a test that swaps systems cannot be below .05
@@ -42,7 +42,7 @@ def plan(
     sizes: Sequence[int] | None = None,
     how: Swapped = "systems",
     level: float = 0.05,
-    trials: int = 100,
+    trials: Annotated[int, Bounds(1)] = 100,
     draws: int = 199,
     seed: int = 0,
     progress: Progress | None = None,

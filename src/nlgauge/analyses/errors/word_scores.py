@@ -171,16 +171,6 @@ def _rows(name: str, outputs: Sequence[_Scored], level: float) -> list[Row]:
         why = f"a confidence interval requires such outputs of at least {CLUSTERS} inputs; found {found.freedom + 1}"
         within = Figure(value, max(0.0, value - half), min(1.0, value + half), int(mine[:, 0].sum()), reason=why * few)
     return [
-        {
-            "metric": name,
-            "measure": measure,
-            "value": figure.value,
-            "low": figure.low,
-            "high": figure.high,
-            "n": figure.n,
-            "marked": int((~right).sum()),
-            "outputs": len(outputs),
-            "reason": figure.reason or None,
-        }
+        {"metric": name, "measure": measure, "marked": int((~right).sum()), "outputs": len(outputs), **figure.columns}
         for measure, figure in zip(MEASURES, (areas, within), strict=True)
     ]

@@ -210,11 +210,8 @@ def _row(rows: JuryRows, members: list[int], vote: str, scores: Array, costs: li
         "judges": " + ".join(names),
         "size": len(members),
         "cost": float(sum(costs[j] for j in members)),
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
+        **figure.columns,
         "n": len(rows.labels),
-        "reason": figure.reason or None,
     }
 
 

@@ -163,12 +163,8 @@ def _row(values: _Values, system: str | None, measure: str, figure: Figure, outp
         "aspect": values.aspect,
         "system": system,
         "measure": measure,
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "n": figure.n,
         "outputs": outputs,
-        "reason": figure.reason or None,
+        **figure.columns,
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     pooled = panel.human if cube is None else np.where(np.isnan(cube).all(axis=0), panel.human, np.nan)[None]
     stack = np.concatenate([cube, pooled]) if cube is not None else pooled[None]
     levels = np.unique(stack[np.isfinite(stack)])
-    pass_from = _cut(levels, cut, "annotators", "people_pass_from", data=panel.name, aspect=panel.aspect)
+    pass_from = _cut(levels, cut, "annotators", "people_pass_from")
     votes = np.where(np.isfinite(stack), stack >= pass_from, np.nan)
     rated = np.isfinite(votes).any(axis=0)
     share = np.full(rated.shape, np.nan)
@@ -86,8 +86,8 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     return PeoplePass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
 
 
-def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: Any) -> float:
-    """Return the lowest value that passes; `facts` go into the error."""
+def _cut(levels: Array, cut: float | None, who: str, option: str, metric: str = "") -> float:
+    """Return the lowest value that passes; `metric` goes into the error."""
     if cut is not None:
         return cut
     if len(levels) == 2:
@@ -101,7 +101,7 @@ def _cut(levels: Array, cut: float | None, who: str, option: str, **facts: Any) 
         code="not_binary",
         option=option,
         different_values=len(levels),
-        **facts,
+        metric=metric,
     )
 
 
@@ -233,13 +233,15 @@ def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:
     }
 
 
-def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
-    """List the figures without a value or without an interval, one note per reason."""
+def missing_notes(rows: list[Row], words: Mapping[str, str], most: int | None = None) -> list[str]:
+    """List the figures without a value or without an interval, one note per reason, each with at most so many names."""
     by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["reason"]:
             lacking = "no confidence interval" if np.isfinite(row["value"]) else "not available"
             by_reason.setdefault((lacking, str(row["reason"])), []).append(words[row["measure"]])
+    lists = {key: list(dict.fromkeys(names)) for key, names in by_reason.items()}
     return [
-        RowNote(f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why}).") for (lacking, why), names in by_reason.items()
+        RowNote(f"{lacking}: {'; '.join(names) if most is None else some(names, most)} ({why}).")
+        for (lacking, why), names in lists.items()
     ]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nlgauge.analyses._common import people_note, reference, signature
-from nlgauge.analyses.verdicts._labeled import cluster_notes, figure_row, requested_judges
+from nlgauge.analyses.verdicts._labeled import cluster_notes, figure_row, missing_notes, requested_judges
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, RowNote
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval, share_text, some
 from nlgauge.stats.agreement.classes import chance_corrected, class_share, confusion_counts, macro, paired_gain
 from nlgauge.stats.agreement.label_sets import (
@@ -108,7 +108,7 @@ def class_verdicts(panel: Panel, judge: str | None, level: float) -> Table:
         notes=[
             *([f"{tied:,} outputs on which two classes are equally frequent are excluded."] if tied else []),
             *cluster_notes(panel, panel.row_units(judged[0].flat % panel.n_inputs)),
-            *_missing(rows),
+            *missing_notes(rows, {r["measure"]: class_words(r["measure"]) for r in rows}, 6),
             *people_note(panel),
         ],
         facts=facts,
@@ -123,8 +123,7 @@ def class_rows(panel: Panel, judge: str) -> ClassRows | None:
     both = np.flatnonzero(np.isfinite(values) & np.isfinite(human))
     if not len(both):
         return None
-    units = panel.row_units(both % panel.n_inputs)
-    clusters = None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
+    clusters = panel.row_codes(both % panel.n_inputs)
     return ClassRows(judge, human[both].astype(np.int64), values[both].astype(np.int64), clusters, both)
 
 
@@ -188,8 +187,7 @@ def _cube(panel: Panel) -> Array:
 def annotator_counts(panel: Panel) -> tuple[Array, Ints | None]:
     """Return the ratings of each code per output (units × codes), and the cluster of each output."""
     counts = code_counts(_cube(panel), len(panel.scale.names))
-    units = panel.row_units(np.arange(counts.shape[0]) % panel.n_inputs)
-    return counts, None if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
+    return counts, panel.row_codes(np.arange(counts.shape[0]) % panel.n_inputs)
 
 
 def _ceiling(panel: Panel, level: float) -> list[Row]:
@@ -304,18 +302,6 @@ def _answers(rows: list[Row], facts: dict[str, Any], kind: str) -> list[str]:
         confusions = "; ".join(f"{human} → {given} ({n:,})" for human, given, n in pairs[:3])
         answers.append(f"Largest confusions of {name} (human label → judge): {confusions}.")
     return answers
-
-
-def _missing(rows: list[Row]) -> list[str]:
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row["reason"]:
-            lacking = "no confidence interval" if np.isfinite(row["value"]) else "not available"
-            by_reason.setdefault((lacking, str(row["reason"])), []).append(class_words(row["measure"]))
-    return [
-        RowNote(f"{lacking}: {some(list(dict.fromkeys(names)), 6)} ({why}).")
-        for (lacking, why), names in by_reason.items()
-    ]
 
 
 def _cell(row: Row) -> str:

@@ -139,11 +139,7 @@ def _row(
         "measure": measure,
         "item": item,
         "points": points,
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "n": figure.n,
-        "reason": figure.reason or None,
+        **figure.columns,
     }
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.verdicts._labeled import figure_row
+from nlgauge.analyses.verdicts._labeled import figure_row, missing_notes
 from nlgauge.analyses.verdicts._output_parts import OutputParts, complete_outputs, first_failures, output_parts
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, RowNote
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval, share_text
 from nlgauge.stats.agreement.classes import class_share
 from nlgauge.stats.agreement.distributions import clustered_mean
@@ -98,7 +98,7 @@ def steps(
         answers=_answers(rows),
         method=f"{level:.0%} intervals over {len(np.unique(parts.clusters)):,} clusters: parts of one output, and "
         "outputs of one input, are not independent.",
-        notes=[*_reasons(rows), *people_note(panel)],
+        notes=[*missing_notes(rows, LABELS), *people_note(panel)],
         signature=signature(panel, level=number(level, 2)),
     )
 
@@ -191,11 +191,3 @@ def _answers(rows: Sequence[Row]) -> list[str]:
         text += f"; same first failed part in {row_interval(found)} of the outputs with one." if found["n"] else "."
         lines.append(text)
     return lines
-
-
-def _reasons(rows: Sequence[Row]) -> list[str]:
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        if row["reason"]:
-            found.setdefault(str(row["reason"]), []).append(LABELS[row["measure"]])
-    return [RowNote(f"no interval: {'; '.join(dict.fromkeys(names))} ({why}).") for why, names in found.items()]

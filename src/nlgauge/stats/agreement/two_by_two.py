@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,11 @@ class Figure:
     hits: int | None = None
     p: float = np.nan
     reason: str = ""
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return what a row of a table says of it."""
+        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason or None}
 
 
 class Share(NamedTuple):
