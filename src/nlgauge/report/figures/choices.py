@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.number import percent
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import COLORS, SIGNS, cut, distinct, framed, plain, there, whiskers
+from nlgauge.report.figures.look import COLORS, SIGNS, cut, distinct, framed, lanes, marks, plain, there
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -36,18 +36,9 @@ def strength_dots(table: Table) -> go.Figure:
             + f", {r['wins']} wins, {r['ties']} ties, {r['losses']} losses"
             for r in rows
         ]
-        drawn.add_trace(
-            go.Scatter(
-                x=[r["value"] for r in rows],
-                y=[place[r["system"]] + shift for r in rows],
-                mode="markers",
-                name="human" if side == HUMAN else plain(side),
-                text=tips,
-                hovertemplate="%{text}<extra></extra>",
-                marker={"color": COLORS[k], "symbol": SIGNS[k], "size": 9},
-                error_x=whiskers(rows, COLORS[k], width=0),
-            )
-        )
+        x, y = [r["value"] for r in rows], [place[r["system"]] + shift for r in rows]
+        name, marker = "human" if side == HUMAN else plain(side), {"symbol": SIGNS[k], "size": 9}
+        drawn.add_trace(marks(x, y, COLORS[k], rows=rows, texts=tips, name=name, marker=marker))
     first = [r for r in table if r["side"] == sides[0] and r["group"] == 1]
     for above, below in pairwise(first):
         if above["tier"] != below["tier"]:
@@ -59,7 +50,6 @@ def strength_dots(table: Table) -> go.Figure:
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         xaxis={"title": "chance to beat an average other system, % (a tie is half)"},
     )
-    ticks = {"tickvals": list(range(len(names))), "ticktext": [cut(n) for n in names]}
-    drawn.update_yaxes(**ticks, range=[len(names) - 0.5, -0.5], zeroline=False)
+    lanes(drawn, [cut(n) for n in names])
     drawn.add_vline(x=50, line={"width": 1, "color": "#888888"})
     return drawn

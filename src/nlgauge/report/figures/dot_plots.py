@@ -22,10 +22,11 @@ from nlgauge.report.figures.look import (
     key,
     label,
     listed,
+    marks,
     panels,
     plain,
     there,
-    whiskers,
+    upright,
 )
 from nlgauge.table import Row, Table
 
@@ -125,16 +126,13 @@ def interval_plot(table: Table) -> go.Figure:
 
 
 def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: Any) -> Any:
-    import plotly.graph_objects as go
-
-    tips = [number(row["value"]) + ends(row["low"], row["high"]) for row in rows]
-    return go.Scatter(
-        x=[row["value"] for row in rows],
-        y=[cut(n) for n in names],
-        mode="markers",
-        marker={"color": ink, "size": 9, **marker},
-        text=tips,
-        error_x=whiskers(rows, ink, width=0),
+    return marks(
+        [row["value"] for row in rows],
+        [cut(n) for n in names],
+        ink,
+        rows=rows,
+        texts=[number(row["value"]) + ends(row["low"], row["high"]) for row in rows],
+        marker={"size": 9, **marker},
         hovertemplate="%{y}: %{text}<extra></extra>",
     )
 
@@ -152,20 +150,7 @@ def use_dots(table: Table) -> go.Figure:
             drawn.add_trace(
                 dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"), **at
             )
-    # As `add_vline` draws them, which takes a hundred times as long.
-    chance = [
-        {
-            "type": "line",
-            "x0": 0.5,
-            "x1": 0.5,
-            "y0": 0,
-            "y1": 1,
-            "xref": f"x{n}",
-            "yref": f"y{n} domain",
-            "line": {"color": QUIET, "width": 1, "dash": "dot"},
-        }
-        for n in ("", *range(2, len(uses) + 1))
-    ]
+    chance = [upright(0.5, f"x{n}", f"y{n} domain") for n in ("", *range(2, len(uses) + 1))]
     listed(
         drawn, names, 130 + 26 * len(names), margin={"l": 10, "r": 20, "t": 40, "b": 75}, shapes=chance
     ).update_xaxes(nticks=5)
@@ -189,47 +174,32 @@ def column_dots(table: Table) -> go.Figure:
     -------
     plotly figure
     """
+    import plotly.graph_objects as go
+
     layout = table.layout
     assert layout is not None  # these analyses always have one
     series: dict[Any, list[Row]] = {}
     for row in table:
         series.setdefault(layout.head(layout.place(row)[1]), []).append(row)
-    drawn, places = _marks(
-        table, {name: [(table.line_name(r), r["value"]) for r in rows] for name, rows in series.items()}
+    drawn = go.Figure(
+        [marked(n, k, [(table.line_name(r), r["value"]) for r in rows]) for k, (n, rows) in enumerate(series.items())]
     )
+    places = list(dict.fromkeys(table.line_name(row) for row in table))
     listed(drawn, places, margin={"l": 10, "r": 20, "t": 60, "b": 50}, **LEGEND)
     return drawn.update_xaxes(
         title=KS_AND_ORDER.get(table.kind, ""), **({} if table.kind == "transfer" else {"rangemode": "tozero"})
     )
 
 
-def _marks(table: Table, series: dict[str, list[tuple[str, float]]]) -> tuple[go.Figure, list[str]]:
-    import plotly.graph_objects as go
-
-    return go.Figure([marked(name, k, points) for k, (name, points) in enumerate(series.items())]), list(
-        dict.fromkeys(table.line_name(row) for row in table)
-    )
-
-
 def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: Any) -> Any:
     """Return one series of marks, distinguished by color and by sign."""
-    import plotly.graph_objects as go
-
-    drawn_points = [(line, value) for line, value in points if there(value)]
-    return go.Scatter(
-        x=[value for _, value in drawn_points],
-        y=[cut(line) for line, _ in drawn_points],
-        mode="markers",
-        name=plain(name),
-        marker={
-            "size": 10,
-            "color": COLORS[place % len(COLORS)],
-            "symbol": SIGNS[place % len(SIGNS)],
-            "opacity": 0.9,
-            "line": {"width": 1, "color": "white"},
-        },
-        hovertemplate="%{y}<br>" + plain(name) + ": %{x:.3f}<extra></extra>",
-        **trace,
+    shown = [(line, value) for line, value in points if there(value)]
+    return marks(
+        [value for _, value in shown],
+        [cut(line) for line, _ in shown],
+        COLORS[place % len(COLORS)],
+        marker={"symbol": SIGNS[place % len(SIGNS)], "opacity": 0.9, "line": {"width": 1, "color": "white"}},
+        **{"name": plain(name), "hovertemplate": f"%{{y}}<br>{plain(name)}: %{{x:.3f}}<extra></extra>", **trace},
     )
 
 
@@ -273,21 +243,14 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOR
     drawn = go.Figure()
     for k, (name, every) in enumerate(series.items()):
         points, ink = [p for p in every if p[0] in shown and there(p[1])], inks[k % len(inks)]
-        drawn.add_trace(
-            go.Scatter(
-                x=[p[1] for p in points],
-                y=[cut(p[0]) for p in points],
-                mode="markers",
-                name=plain(name),
-                text=[plain(p[2]) for p in points],
-                hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
-                marker={
-                    "color": [ink if p[3] else "rgba(0,0,0,0)" for p in points],
-                    "size": 10,
-                    "line": {"color": ink, "width": 2},
-                },
-            )
-        )
+        fill = [ink if p[3] else "rgba(0,0,0,0)" for p in points]
+        tips = {
+            "texts": [plain(p[2]) for p in points],
+            "hovertemplate": f"%{{y}}: %{{text}}<extra>{plain(name)}</extra>",
+        }
+        marker = {"line": {"color": ink, "width": 2}}
+        x, y = [p[1] for p in points], [cut(p[0]) for p in points]
+        drawn.add_trace(marks(x, y, fill, name=plain(name), marker=marker, **tips))
     rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
     return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(title=title + rest)
 
@@ -304,17 +267,8 @@ def disagreement_points(table: Table) -> go.Figure:
             f"{r['system']}, {r['input']}, {r['aspect']}: {table.text(r, 'output') if r['output'] else '(no text)'}"
             for r in rows
         ]
-        drawn.add_trace(
-            go.Scatter(
-                x=[r["people_place"] for r in rows],
-                y=[r["metric_place"] for r in rows],
-                mode="markers",
-                name=plain(who),
-                text=[plain(tip) for tip in tips],
-                marker={"color": COLORS[k], "size": 10},
-                hovertemplate="%{text}<extra></extra>",
-            )
-        )
+        x, y = [r["people_place"] for r in rows], [r["metric_place"] for r in rows]
+        drawn.add_trace(marks(x, y, COLORS[k], name=plain(who), texts=[plain(tip) for tip in tips]))
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
     framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
     drawn.update_xaxes(title="rank by human ratings (1: best)", range=[-0.03, 1.03])

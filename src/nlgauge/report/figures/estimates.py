@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, COLORS, QUIET, cut, distinct, framed, plain, whiskers
+from nlgauge.report.figures.look import ACCENT, COLORS, QUIET, cut, distinct, framed, lanes, marks, plain
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -34,26 +34,17 @@ def estimate_dots(table: Table) -> go.Figure | None:
     for k, measure in enumerate(kinds):
         words, ink, sign = INKS[measure]
         rows = [r for r in table if r["measure"] == measure and not math.isnan(r["value"])]
-        drawn.add_trace(
-            go.Scatter(
-                x=[r["value"] for r in rows],
-                y=[systems.index(r["system"]) + APART * (k - 0.5 * (len(kinds) - 1)) for r in rows],
-                mode="markers",
-                name=words,
-                error_x=whiskers(rows, ink, width=0),
-                marker={"color": ink, "size": 11, "symbol": sign, "line": {"color": ink, "width": 3}},
-                text=[plain(f"{r['system']}, {words}") for r in rows],
-                hovertemplate="%{text}: %{x}<extra></extra>",
-            )
-        )
+        x = [r["value"] for r in rows]
+        y = [systems.index(r["system"]) + APART * (k - 0.5 * (len(kinds) - 1)) for r in rows]
+        tips = {
+            "texts": [plain(f"{r['system']}, {words}") for r in rows],
+            "hovertemplate": "%{text}: %{x}<extra></extra>",
+        }
+        marker = {"size": 11, "symbol": sign, "line": {"color": ink, "width": 3}}
+        drawn.add_trace(marks(x, y, ink, rows=rows, texts=texts, name=words, marker=marker, hovertemplate=tip))
     framed(drawn, 130 + 64 * len(systems), margin={"l": 10, "r": 20, "t": 60, "b": 50})
     drawn.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
-    drawn.update_yaxes(
-        tickvals=list(range(len(systems))),
-        ticktext=[plain(cut(s)) for s in systems],
-        zeroline=False,
-        range=[len(systems) - 0.5, -0.5],
-    )
+    lanes(drawn, [plain(cut(s)) for s in systems])
     title = "share that passes" if table.facts["share"] else "mean human rating"
     drawn.update_xaxes(title=title, **({"tickformat": ".0%"} if table.facts["share"] else {}))
     return drawn

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.analyses.judges.bias import FOUND, ONE_SIDED, check_name
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, cut, framed, there, whiskers
+from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, cut, framed, marks, there
 from nlgauge.table import Row, Table, grouped
 
 if TYPE_CHECKING:
@@ -40,19 +41,10 @@ def bias_forest(table: Table) -> go.Figure | None:
             for row, line in zip(rows, lines, strict=True)
             if there(row[column]) and row["measure"] not in NEVER
         ]
-        drawn.add_trace(
-            go.Scatter(
-                x=[row[column] for row, _ in shown],
-                y=[line for _, line in shown],
-                mode="markers",
-                name=name,
-                marker={"color": ink, "symbol": sign, "size": 9, "line": {"width": 2}},
-                hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-            )
-        )
+        x, marker = [row[column] for row, _ in shown], {"symbol": sign, "size": 9, "line": {"width": 2}}
+        drawn.add_trace(marks(x, [line for _, line in shown], ink, name=name, marker=marker))
     for name, found, ink in (("bias, found", True, COLORS[1]), ("bias, not found", False, ACCENT)):
-        shown = [(row, line) for row, line in zip(rows, lines, strict=True) if (row["verdict"] == FOUND) == found]
-        drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
+        drawn.add_trace(_with_ends(rows, lines, [(row["verdict"] == FOUND) == found for row in rows], name, ink))
     return _framed(drawn, lines, "judge − human, in the unit of the check (leniency and spread: points)")
 
 
@@ -71,8 +63,7 @@ def shift_split(table: Table) -> go.Figure | None:
         ("not found", "not found", ACCENT),
         ("not tested", None, QUIET),
     ):
-        shown = [(row, line) for row, line in zip(rows, lines, strict=True) if row["verdict"] == said]
-        drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
+        drawn.add_trace(_with_ends(rows, lines, [row["verdict"] == said for row in rows], name, ink))
     return _framed(drawn, lines, "new less old, in points (agreement: correlation or kappa)")
 
 
@@ -85,18 +76,9 @@ def _line(row: Row, several: bool) -> str:
     return f"{cut(row['judge_name'], 22)}<br>" * several + f"{cut(row['aspect'], 16)}: {check_name(row['measure'])}"
 
 
-def _with_ends(rows: list[Row], lines: list[str], name: str, ink: str) -> Any:
-    import plotly.graph_objects as go
-
-    return go.Scatter(
-        x=[row["value"] for row in rows],
-        y=lines,
-        mode="markers",
-        name=name,
-        marker={"color": ink, "size": 10},
-        error_x=whiskers(rows, ink, width=0),
-        hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-    )
+def _with_ends(rows: list[Row], lines: list[str], shown: list[bool], name: str, ink: str) -> Any:
+    own = list(compress(rows, shown))
+    return marks([row["value"] for row in own], list(compress(lines, shown)), ink, rows=own, name=name)
 
 
 def _framed(drawn: go.Figure, lines: list[str], title: str) -> go.Figure:

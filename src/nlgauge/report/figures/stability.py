@@ -20,11 +20,11 @@ from nlgauge.report.figures.look import (
     framed,
     key,
     label,
+    marks,
     panels,
     plain,
     symbol,
     there,
-    whiskers,
 )
 from nlgauge.table import Row, Table
 
@@ -87,18 +87,10 @@ def statement_intervals(table: Table) -> go.Figure:
         rows = [row for _, row in group]
         sure = [row["verdict"] in ("holds", "does not hold") for row in rows]
         ink, sign = COLORS[k % len(COLORS)], SIGNS[k % len(SIGNS)]
-        drawn.add_trace(
-            go.Scatter(
-                x=[row["value"] for row in rows],
-                y=[i + shift for i in range(len(rows))],
-                mode="markers",
-                name=plain(name),
-                error_x=whiskers(rows, ink, width=0),
-                text=[line for line, _ in group],
-                marker={"color": ink, "size": 9, "symbol": [sign if s else f"{sign}-open" for s in sure]},
-                hovertemplate="%{text}: %{x:.3f}<extra></extra>",
-            )
-        )
+        x, y = [row["value"] for row in rows], [i + shift for i in range(len(rows))]
+        tips = {"texts": [line for line, _ in group], "hovertemplate": "%{text}: %{x:.3f}<extra></extra>"}
+        marker = {"size": 9, "symbol": [sign if s else f"{sign}-open" for s in sure]}
+        drawn.add_trace(marks(x, y, ink, rows=rows, name=plain(name), marker=marker, **tips))
     shown = list(dict.fromkeys(lines))
     framed(drawn, 130 + 34 * len(shown), **LEGEND, margin={"l": 10, "r": 20, "t": 60, "b": 50})
     drawn.update_yaxes(
