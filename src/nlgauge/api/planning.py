@@ -23,7 +23,7 @@ def with_options_of(*names: str) -> Callable[[Callable[..., Table]], Callable[..
     def decorate(function: Callable[..., Table]) -> Callable[..., Table]:
         analyses = [question(name) for name in names]
         own = {p.name: p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name != "options"}
-        of_all = {p.name: p for each in analyses for p in inspect.signature(each).parameters.values()}
+        of_all = {p.name: p for each in reversed(analyses) for p in inspect.signature(each).parameters.values()}
         parameters = sorted({**of_all, **own}.values(), key=lambda p: (p.kind, p.name not in own))
         function.__signature__ = inspect.Signature(parameters, return_annotation=Table)  # type: ignore[attr-defined]
         documents = (each.__doc__ or "" for each in analyses)

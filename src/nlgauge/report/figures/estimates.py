@@ -36,10 +36,8 @@ def estimate_dots(table: Table) -> go.Figure | None:
         rows = [r for r in table if r["measure"] == measure and not math.isnan(r["value"])]
         x = [r["value"] for r in rows]
         y = [systems.index(r["system"]) + APART * (k - 0.5 * (len(kinds) - 1)) for r in rows]
-        tips = {
-            "texts": [plain(f"{r['system']}, {words}") for r in rows],
-            "hovertemplate": "%{text}: %{x}<extra></extra>",
-        }
+        texts = [plain(f"{r['system']}, {words}") for r in rows]
+        tip = "%{text}: %{x}<extra></extra>"
         marker = {"size": 11, "symbol": sign, "line": {"color": ink, "width": 3}}
         drawn.add_trace(marks(x, y, ink, rows=rows, texts=texts, name=words, marker=marker, hovertemplate=tip))
     framed(drawn, 130 + 64 * len(systems), margin={"l": 10, "r": 20, "t": 60, "b": 50})
