@@ -26,6 +26,7 @@ cdef enum:
     RANK = 20
 
 cdef double lift(double size) noexcept nogil
+cdef short largest_of(const short[:, :, ::1] times) noexcept nogil
 
 @cython.final
 cdef class Walk:
@@ -36,7 +37,7 @@ cdef class Walk:
     cdef const double[:, :, ::1] forms
     cdef const long long[::1] places
     cdef Py_ssize_t least, pearson, spearman, strips, knots
-    cdef bint swap
+    cdef bint swap, once
     cdef double[:, ::1] total, count, b, u
     cdef double[::1] center
     cdef int[:, ::1] ints

@@ -48,6 +48,17 @@ def lift(size):
     return two ** (power if power < 1000.0 else 1000.0)
 
 
+def largest_of(times):
+    """Return the largest weight of a row or column in any draw."""
+    cython.declare(s=Int, k=Int, t=Int)
+    most: cython.short = 0
+    for s in range(times.shape[0]):
+        for k in range(times.shape[1]):
+            for t in range(STRIP):
+                most = max(most, times[s, k, t])
+    return most
+
+
 class Walk:
     """The groups of one grouping, the draws, and room to work in; see `correlate_groups` and resample.pxd."""
 
@@ -81,7 +92,14 @@ class Walk:
         for level in range(levels):
             self.clear_ints(TREE + level)
         for e in range(self.start[g], self.start[g + 1]):
-            self.add_times(s, e, 0, TREE + self.code[self.cell[e]])
+            if not self.swap:
+                self.add_times(s, e, 0, TREE + self.code[self.cell[e]])
+            elif self.source[e] == 0:  # each draw shows one of the two scores of a cell
+                self.ints[TREE + self.code[self.cell[e]], 0] += 1
+        if self.swap:
+            for level in range(TREE, TREE + levels):
+                for t in range(1, STRIP):
+                    self.ints[level, t] = self.ints[level, 0]
         for level in range(N, CUBES_H + 1):
             self.clear(level)
         self.clear_ints(SEEN)
@@ -113,7 +131,7 @@ class Walk:
         while e < self.start[g + 1]:
             end: Int = self.end[e]
             knots: Int = 0
-            if self.swap and end == e + 1:
+            if self.once and end == e + 1:
                 self.single(s, e, m)
                 knots, e = 1, end
             else:
@@ -376,6 +394,7 @@ def correlate_groups(groups, draws, scores, slots, sums):
     w.start, w.cell, w.source, w.end, w.levels, w.code, w.least = groups
     w.row, w.col, w.rows, w.cols, w.times, w.swap = draws
     w.x, w.z, w.scales = scores
+    w.once = w.swap or (largest_of(w.rows) <= 1 and largest_of(w.cols) <= 1)
     w.pearson, w.spearman, w.forms, w.places = slots
     w.total, w.count = sums
     w.strips = w.rows.shape[0]
